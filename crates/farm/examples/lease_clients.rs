@@ -11,8 +11,8 @@
 use assay_farm::builds::Store;
 use assay_farm::builds::model::{Kind, Scope, State, VersionKind, digest};
 use assay_farm::builds::wire::{
-    Asking, Ending, Evidence, Hello, Leased, NewProject, NewTarget, NewToken, NewVersion, Outcome,
-    Recipe,
+    Ending, Evidence, Hello, LeaseRequest, LeasedJob, NewProject, NewTarget, NewToken, NewVersion,
+    Outcome, Recipe,
 };
 use assay_history::{Access, StoreLocation};
 use serde::Serialize;
@@ -167,7 +167,7 @@ async fn client(
     while line.ask("POST", &format!("/api/v1/nodes/{node}/hello"), &hello).await.is_none() {
         sleep(Duration::from_millis(100)).await;
     }
-    let asking = Asking {
+    let asking = LeaseRequest {
         instance: node.clone(),
         targets: vec![digest(&target.facts)],
         kinds: vec![Kind::Test],
@@ -187,7 +187,7 @@ async fn client(
         match answer {
             Some((204, _)) => {}
             Some((200, body)) => {
-                let leased: Leased = serde_json::from_slice(&body).unwrap();
+                let leased: LeasedJob = serde_json::from_slice(&body).unwrap();
                 found.jobs.push(leased.job.id);
                 let outcome = Outcome {
                     state: State::Passed,

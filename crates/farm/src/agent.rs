@@ -9,12 +9,12 @@
 
 mod benching;
 mod commands;
+mod directory;
 mod discovering;
 mod fetching;
 mod judging;
 mod lease;
 mod log;
-mod place;
 mod platform;
 mod policy;
 mod qualifying;
@@ -28,24 +28,24 @@ mod walls;
 use crate::Ending;
 use anyhow::{Context, bail};
 use assay_farm::builds::model::{Fault, Kind, State};
-use assay_farm::builds::wire::{self, Asking, Hello, Leased, Outcome, Welcome};
+use assay_farm::builds::wire::{self, Hello, LeaseRequest, LeasedJob, Outcome, Welcome};
 use assay_farm::client::{Client, ClientError, Code, Lease, jittered};
 use assay_farm::plain;
 use assay_measure::interrupt;
 use assay_report::console::output;
 use commands::Commands;
-use fetching::{Means, Web};
-use lease::Held;
+use directory::{AgentDirectory, JobDirectory};
+use fetching::{FetchContext, Web};
+use lease::HeldLease;
 use log::{Log, Sending};
-use place::{Job, Place};
-use runtimes::Own;
+use runtimes::LocalTarget;
 use spool::{Entry, Spool};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use testing::Found;
+use testing::TestJobResult;
 use walls::Walls;
 
 /// The agent's name and version.
@@ -76,9 +76,9 @@ struct Agent<'a> {
     client: Arc<Client>,
     walls: Walls,
     web: Web,
-    place: Place,
+    place: AgentDirectory,
     spool: Spool,
-    targets: Vec<Own>,
+    targets: Vec<LocalTarget>,
     /// The program that measures; `None` if it is not installed.
     assay: Option<PathBuf>,
     instance: String,
@@ -98,7 +98,7 @@ pub(crate) fn run(settings: &Settings, client: Client) -> anyhow::Result<Ending>
     let mut walls = Walls::find()?;
     // Several agents for single jobs may be placed on one machine.
     let most = if settings.once.is_some() { policy::AT_ONCE } else { 1 };
-    let place = Place::open(&settings.directory, most, &walls)?;
+    let place = AgentDirectory::open(&settings.directory, most, &walls)?;
     let found = runtimes::find(&mut walls, &settings.runtimes);
     found.notes.iter().for_each(|note| say(note));
     if found.targets.is_empty() {
@@ -238,7 +238,7 @@ impl Agent<'_> {
                 self.discovers();
             }
             let job = self.settings.once.flatten();
-            let asking = Asking {
+            let asking = LeaseRequest {
                 instance: self.instance.clone(),
                 targets: self.targets.iter().map(|own| own.digest.clone()).collect(),
                 kinds: self.settings.kinds.clone(),
@@ -301,7 +301,7 @@ impl Agent<'_> {
     }
 
     /// Runs a job and puts the result into the spool.
-    fn job(&mut self, leased: &Leased) -> anyhow::Result<()> {
+    fn job(&mut self, leased: &LeasedJob) -> anyhow::Result<()> {
         let id = leased.job.id;
         let Some(own) = self.targets.iter().find(|own| own.digest == leased.target).cloned() else {
             bail!("the server gave this node job {id} for a target that is not here");
@@ -314,7 +314,7 @@ impl Agent<'_> {
         let job = self.place.job(&key, &own.runtime, self.assay.as_deref())?;
         let mut log = Log::new(&job.beside().join("log"), self.welcome.log_limit)?;
         let every = Duration::from_secs(self.welcome.heartbeat.max(1));
-        let held = Held::start(Arc::clone(&self.client), id, &leased.nonce, every)?;
+        let held = HeldLease::start(Arc::clone(&self.client), id, &leased.nonce, every)?;
         let sending = Sending::start(
             Arc::clone(&self.client),
             (id, leased.nonce.clone()),
@@ -323,10 +323,10 @@ impl Agent<'_> {
         )?;
         self.walls.refresh()?;
         let done = self.done(leased, &own, (&job, &mut log, &held));
-        let Done { found, comparisons, samples } = done.unwrap_or_else(|error| {
+        let JobResult { found, comparisons, samples } = done.unwrap_or_else(|error| {
             let why = plain::line(&format!("{error:#}"));
             let fault = Some(Fault::Sandbox);
-            Done::of(Found::of((State::Infrastructure, fault, why)))
+            JobResult::of(TestJobResult::of((State::Infrastructure, fault, why)))
         });
         let (state, fault, reason) = found.judged;
         log.say(&format!("{}: {reason}", state.name()));
@@ -362,10 +362,10 @@ impl Agent<'_> {
 
     fn done(
         &mut self,
-        leased: &Leased,
-        own: &Own,
-        (job, log, held): (&Job, &mut Log, &Held),
-    ) -> anyhow::Result<Done> {
+        leased: &LeasedJob,
+        own: &LocalTarget,
+        (job, log, held): (&JobDirectory, &mut Log, &HeldLease),
+    ) -> anyhow::Result<JobResult> {
         let recipe = &leased.project.of.recipe;
         let span = recipe.timeout.map_or(policy::TIMEOUT, Duration::from_secs);
         let mut commands = Commands {
@@ -381,12 +381,12 @@ impl Agent<'_> {
             limits: commands::limits(recipe),
         };
         match leased.job.of.kind {
-            Kind::Test => testing::test(&mut commands, leased, &own.runtime).map(Done::of),
+            Kind::Test => testing::test(&mut commands, leased, &own.runtime).map(JobResult::of),
             Kind::Bench => {
                 let assay = self.assay.as_deref().context("there is no `assay` here")?;
                 let measured = benching::bench(&mut commands, leased, assay)?;
                 let (comparisons, samples) = (measured.comparisons, measured.samples);
-                Ok(Done { found: measured.found, comparisons, samples })
+                Ok(JobResult { found: measured.found, comparisons, samples })
             }
         }
     }
@@ -429,7 +429,7 @@ impl Agent<'_> {
             job.hand_over(&self.walls)?;
             let limits = commands::limits(&wire::Recipe::default());
             let policy = job.policy(&job.work(), true, limits);
-            let mut means = Means {
+            let mut means = FetchContext {
                 walls: &mut self.walls,
                 web: &self.web,
                 allows_files: self.settings.allows_files,
@@ -447,14 +447,14 @@ impl Agent<'_> {
 }
 
 /// The results of a job.
-struct Done {
-    found: Found,
-    comparisons: Vec<wire::Compared>,
+struct JobResult {
+    found: TestJobResult,
+    comparisons: Vec<wire::BenchmarkComparison>,
     samples: Option<PathBuf>,
 }
 
-impl Done {
-    fn of(found: Found) -> Self {
+impl JobResult {
+    fn of(found: TestJobResult) -> Self {
         Self { found, comparisons: Vec::new(), samples: None }
     }
 }

@@ -42,12 +42,12 @@ pub(crate) struct Manifest {
     /// Number of rows of the store.
     pub rows: u64,
     /// The files, by name.
-    pub files: BTreeMap<String, Summed>,
+    pub files: BTreeMap<String, FileChecksum>,
 }
 
 /// The expected contents of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Summed {
+pub(crate) struct FileChecksum {
     /// Its size, bytes.
     pub bytes: u64,
     /// SHA-256 of its contents, in hexadecimal.
@@ -68,7 +68,7 @@ pub(crate) fn write(
     ensure!(!file.exists(), "{} is there already: name another file", file.display());
     let mut under_way = file.as_os_str().to_owned();
     under_way.push(".part");
-    let under_way = Removed(PathBuf::from(under_way));
+    let under_way = TemporaryFile(PathBuf::from(under_way));
     let mut options = fs::OpenOptions::new();
     let out = options.write(true).create(true).truncate(true).mode(0o600).open(&under_way.0);
     let out = out.with_context(|| under_way.0.display().to_string())?;
@@ -125,9 +125,9 @@ fn tempfile_in(directory: &Path) -> anyhow::Result<File> {
 }
 
 /// A file that is removed on drop, unless it was renamed.
-struct Removed(PathBuf);
+struct TemporaryFile(PathBuf);
 
-impl Drop for Removed {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         let _renamed = fs::remove_file(&self.0);
     }
@@ -143,13 +143,13 @@ fn header(bytes: u64) -> tar::Header {
 /// Adds a file as it is now. Data appended while it is copied belongs to a later backup.
 fn append(
     archive: &mut tar::Builder<BufWriter<File>>,
-    files: &mut BTreeMap<String, Summed>,
+    files: &mut BTreeMap<String, FileChecksum>,
     name: &str,
     file: &mut File,
 ) -> io::Result<()> {
     file.rewind()?;
     let bytes = file.metadata()?.len();
-    let mut summing = Summing::new(file.take(bytes));
+    let mut summing = HashingReader::new(file.take(bytes));
     archive.append_data(&mut header(bytes), name, &mut summing)?;
     let summed = summing.sum();
     if summed.bytes != bytes {
@@ -184,27 +184,27 @@ fn files_below(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Counts and hashes the bytes read through it.
-struct Summing<R> {
+struct HashingReader<R> {
     of: R,
     hash: Sha256,
     bytes: u64,
 }
 
-impl<R: Read> Summing<R> {
+impl<R: Read> HashingReader<R> {
     fn new(of: R) -> Self {
         Self { of, hash: Sha256::new(), bytes: 0 }
     }
 
-    fn sum(self) -> Summed {
+    fn sum(self) -> FileChecksum {
         let mut sha256 = String::with_capacity(64);
         for byte in self.hash.finalize() {
             let _never_fails = write!(sha256, "{byte:02x}");
         }
-        Summed { bytes: self.bytes, sha256 }
+        FileChecksum { bytes: self.bytes, sha256 }
     }
 }
 
-impl<R: Read> Read for Summing<R> {
+impl<R: Read> Read for HashingReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.of.read(into)?;
         self.hash.update(&into[..read]);
@@ -226,7 +226,7 @@ pub(crate) fn verify(file: &Path) -> anyhow::Result<Manifest> {
             manifest = Some(serde_json::from_reader(BufReader::new(text)).context(MANIFEST)?);
             return Ok(());
         }
-        let mut summing = Summing::new(content);
+        let mut summing = HashingReader::new(content);
         io::copy(&mut summing, &mut io::sink())?;
         let is_again = found.insert(name.to_owned(), summing.sum()).is_some();
         ensure!(!is_again, "{name} is in it twice");
@@ -311,7 +311,7 @@ pub(crate) fn restore(file: &Path, data: &Path, place: &StoreLocation) -> anyhow
         );
     }
     private_directory(data)?;
-    let mut made = Made::default();
+    let mut made = UnfinishedFiles::default();
     if let StoreLocation::File(path) = place {
         made.0.extend(["", "-wal", "-shm"].map(|end| {
             let mut name = path.as_os_str().to_owned();
@@ -360,9 +360,9 @@ fn private_directory(path: &Path) -> anyhow::Result<()> {
 
 /// Files that are removed on drop if something fails.
 #[derive(Default)]
-struct Made(Vec<PathBuf>);
+struct UnfinishedFiles(Vec<PathBuf>);
 
-impl Drop for Made {
+impl Drop for UnfinishedFiles {
     fn drop(&mut self) {
         for path in &self.0 {
             let _was_never_there = fs::remove_file(path);

@@ -36,11 +36,11 @@ pub mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use ending::Ended;
+pub use ending::SubmissionOutcome;
 pub use error::FarmError;
-pub use lease::Swept;
+pub use lease::SweepResult;
 pub use names::{has_pages, plain as check_name};
-pub use nodes::Greeted;
+pub use nodes::Registration;
 pub use read::{Filter, history_project};
 pub use stamps::Stamp;
-pub use store::{Put, Store};
+pub use store::{Store, StoredThing};

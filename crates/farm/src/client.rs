@@ -11,14 +11,14 @@ mod memory;
 mod resolving;
 mod token;
 
-pub use calls::{Known, Lease};
+pub use calls::{BuildFilter, Lease};
 pub use error::{ClientError, Code};
-pub use looks::About;
+pub use looks::ServerInfo;
 pub use token::Token;
 
 use crate::builds::wire::Refusal;
 use memory::Memory;
-use resolving::Resolving;
+use resolving::ThreadResolver;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -55,7 +55,7 @@ pub struct Client {
 }
 
 /// A request.
-struct Asked<'a> {
+struct ClientRequest<'a> {
     method: Method,
     /// The path below `/api/v1`, with its query.
     path: &'a str,
@@ -101,12 +101,12 @@ impl Client {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn away(&self, asked: &Asked<'_>, why: String) -> ClientError {
+    fn away(&self, asked: &ClientRequest<'_>, why: String) -> ClientError {
         ClientError::Away { server: self.base.clone(), asked: told(asked), why }
     }
 
     /// Sends a request, and repeats it if that is safe.
-    fn ask(&self, asked: &Asked<'_>) -> Result<Response<Body>, ClientError> {
+    fn ask(&self, asked: &ClientRequest<'_>) -> Result<Response<Body>, ClientError> {
         let mut pauses = PAUSES.iter();
         loop {
             let answer = self.ask_once(asked);
@@ -125,7 +125,7 @@ impl Client {
         }
     }
 
-    fn ask_once(&self, asked: &Asked<'_>) -> Result<Response<Body>, ClientError> {
+    fn ask_once(&self, asked: &ClientRequest<'_>) -> Result<Response<Body>, ClientError> {
         let path = asked.path;
         let failed = |why: String| self.away(asked, why);
         let odd = |why: String| ClientError::NotUnderstood { asked: told(asked), why };
@@ -154,7 +154,7 @@ impl Client {
     }
 
     /// Sends a request and returns the answer, unless that is a refusal.
-    fn answered(&self, asked: &Asked<'_>) -> Result<Response<Body>, ClientError> {
+    fn answered(&self, asked: &ClientRequest<'_>) -> Result<Response<Body>, ClientError> {
         let mut answer = self.ask(asked)?;
         let status = answer.status();
         let odd = |why: String| ClientError::NotUnderstood { asked: told(asked), why };
@@ -186,7 +186,7 @@ impl Client {
 
     fn read<T: DeserializeOwned>(
         &self,
-        asked: &Asked<'_>,
+        asked: &ClientRequest<'_>,
         answer: &mut Response<Body>,
     ) -> Result<T, ClientError> {
         let body = self.bytes(asked, answer)?;
@@ -195,7 +195,7 @@ impl Client {
 
     fn bytes(
         &self,
-        asked: &Asked<'_>,
+        asked: &ClientRequest<'_>,
         answer: &mut Response<Body>,
     ) -> Result<Vec<u8>, ClientError> {
         let body = answer.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec();
@@ -204,7 +204,7 @@ impl Client {
 
     /// Returns the resource at a path.
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
-        let asked = Asked { method: Method::GET, path, body: None, repeats: true };
+        let asked = ClientRequest { method: Method::GET, path, body: None, repeats: true };
         let mut answer = self.answered(&asked)?;
         if answer.status().as_u16() == 304 {
             let known = self.memory().answer(path).map(|known| known.body.clone());
@@ -227,7 +227,8 @@ impl Client {
         repeats: bool,
     ) -> Result<T, ClientError> {
         let text = text_of((&method, path), body)?;
-        let asked = Asked { method, path, body: Some(("application/json", &text)), repeats };
+        let asked =
+            ClientRequest { method, path, body: Some(("application/json", &text)), repeats };
         let mut answer = self.answered(&asked)?;
         self.read(&asked, &mut answer)
     }
@@ -238,7 +239,7 @@ impl Client {
         (method, path): (Method, &str),
         body: Option<(&'static str, &[u8])>,
     ) -> Result<(), ClientError> {
-        self.answered(&Asked { method, path, body, repeats: true }).map(drop)
+        self.answered(&ClientRequest { method, path, body, repeats: true }).map(drop)
     }
 }
 
@@ -250,13 +251,13 @@ fn text_of((method, path): (&Method, &str), body: &impl Serialize) -> Result<Vec
     })
 }
 
-fn parsed<T: DeserializeOwned>(asked: &Asked<'_>, body: &[u8]) -> Result<T, ClientError> {
+fn parsed<T: DeserializeOwned>(asked: &ClientRequest<'_>, body: &[u8]) -> Result<T, ClientError> {
     serde_json::from_slice(body)
         .map_err(|error| ClientError::NotUnderstood { asked: told(asked), why: error.to_string() })
 }
 
 /// Returns method and path without the query, which may contain a nonce.
-fn told(asked: &Asked<'_>) -> String {
+fn told(asked: &ClientRequest<'_>) -> String {
     let path = asked.path.split('?').next().unwrap_or_default();
     format!("{} /api/v1{path}", asked.method)
 }
@@ -298,7 +299,7 @@ pub fn agent(patience: Duration, redirects: u32) -> Agent {
         .max_redirects_will_error(redirects > 0)
         .user_agent(concat!("assay-farm/", env!("CARGO_PKG_VERSION")))
         .tls_config(tls.build());
-    Agent::with_parts(config.build(), DefaultConnector::default(), Resolving::default())
+    Agent::with_parts(config.build(), DefaultConnector::default(), ThreadResolver::default())
 }
 
 /// Percent-encodes a word as a path component: all characters except letters, digits, `-`, `_`, `.`

@@ -12,7 +12,7 @@ use thiserror::Error;
 
 /// The result of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Came {
+pub enum StepResult {
     /// Something differed and was changed.
     Changed,
     /// Nothing had to be done.

@@ -7,13 +7,12 @@
 
 mod answer;
 mod app;
-mod asked;
+mod cache;
 mod connections;
 mod dispatch;
 mod follow;
 mod hosts;
 mod jobs;
-mod kept;
 mod limits;
 mod lists;
 mod logs;
@@ -23,6 +22,7 @@ pub(crate) mod pages;
 mod pool;
 mod query;
 mod ready;
+mod request;
 mod route;
 mod routes;
 mod samples;
@@ -36,18 +36,18 @@ use crate::policy::{BURST, FOLLOWERS, LOG, READERS, STRANGERS, SWEEP, WAITING, W
 use answer::Failure;
 use anyhow::Context as _;
 use app::App;
-use asked::Context;
 use assay_farm::builds::model::Scope;
 use assay_farm::builds::wire::NewToken;
 use assay_farm::builds::{FarmError, Store};
 use assay_history::{Access, StoreLocation};
 use assay_report::console::output;
+use cache::AnswerCache;
 use dispatch::{now, router};
 use hosts::Hosts;
-use kept::Kept;
 use limits::Limits;
 use logs::Logs;
 use pool::Pool;
+use request::Context;
 use std::mem;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -102,7 +102,7 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
             is_secure: tls.is_some(),
             seen: Mutex::default(),
             used: Mutex::default(),
-            kept: Kept::default(),
+            kept: AnswerCache::default(),
         }),
         reads: Pool::start(&place, Access::Read, READERS, WAITING, &mut threads)?,
         writes: Pool::start(&place, Access::Write, writers, WAITING, &mut threads)?,

@@ -3,12 +3,12 @@
 //! results are read from its JSON; the samples are submitted unchanged.
 
 use super::commands::Commands;
+use super::directory::disarm;
 use super::judging::{self, Stop};
-use super::place::disarm;
-use super::testing::{Found, no_room, refused};
+use super::testing::{TestJobResult, no_room, refused};
 use anyhow::Context;
 use assay_farm::builds::model::State;
-use assay_farm::builds::wire::{Compared, Leased};
+use assay_farm::builds::wire::{BenchmarkComparison, LeasedJob};
 use assay_measure::Outcome;
 use serde::Deserialize;
 use std::ffi::OsString;
@@ -37,19 +37,19 @@ one "$3" version"#;
 const LONGEST: u64 = 256 << 20;
 
 /// The result of a benchmark, and the path of its samples.
-pub(super) struct Measured {
-    pub found: Found,
-    pub comparisons: Vec<Compared>,
+pub(super) struct BenchJobResult {
+    pub found: TestJobResult,
+    pub comparisons: Vec<BenchmarkComparison>,
     pub samples: Option<PathBuf>,
 }
 
-impl Measured {
-    fn of(found: Found) -> Self {
+impl BenchJobResult {
+    fn of(found: TestJobResult) -> Self {
         Self { found, comparisons: Vec::new(), samples: None }
     }
 
     fn errored(why: impl Into<String>) -> Self {
-        Self::of(Found::of((State::Errored, None, why.into())))
+        Self::of(TestJobResult::of((State::Errored, None, why.into())))
     }
 }
 
@@ -59,22 +59,22 @@ impl Measured {
 /// If no sandbox can be created, which is the machine's fault.
 pub(super) fn bench(
     commands: &mut Commands<'_>,
-    leased: &Leased,
+    leased: &LeasedJob,
     assay: &Path,
-) -> anyhow::Result<Measured> {
+) -> anyhow::Result<BenchJobResult> {
     if let Some(found) = no_room(commands) {
-        return Ok(Measured::of(found));
+        return Ok(BenchJobResult::of(found));
     }
     let recipe = &leased.project.of.recipe;
     let Some(base) = &leased.base else {
-        return Ok(Measured::errored("the job names no base to compare with"));
+        return Ok(BenchJobResult::errored("the job names no base to compare with"));
     };
     let Some(words) = &recipe.bench else {
-        return Ok(Measured::errored("the project's recipe says nothing of benchmarks"));
+        return Ok(BenchJobResult::errored("the project's recipe says nothing of benchmarks"));
     };
     let words = match shell_words::split(words) {
         Ok(words) => words,
-        Err(error) => return Ok(Measured::errored(format!("its benchmarks: {error}"))),
+        Err(error) => return Ok(BenchJobResult::errored(format!("its benchmarks: {error}"))),
     };
     let mut tops = Vec::new();
     for (version, directory) in
@@ -88,7 +88,7 @@ pub(super) fn bench(
                 }
                 tops.push(fetched.top);
             }
-            Err(error) => return Ok(Measured::of(refused(commands, &error))),
+            Err(error) => return Ok(BenchJobResult::of(refused(commands, &error))),
         }
     }
     let home = commands.job.home();
@@ -100,10 +100,10 @@ pub(super) fn bench(
         .collect();
     let came = commands.run(&argv, Vec::new(), (&home, false), true)?;
     if let Some(Stop::Unwanted(why)) = came.stop {
-        return Ok(Measured::of(Found::unwanted(why)));
+        return Ok(BenchJobResult::of(TestJobResult::unwanted(why)));
     }
     if let Some(judged) = judging::installed(&came.ended(false), "git commit") {
-        return Ok(Measured::of(Found::of(judged)));
+        return Ok(BenchJobResult::of(TestJobResult::of(judged)));
     }
     let (result, samples) = (home.join("result.json"), home.join("run.assay"));
     let mut argv: Vec<OsString> = vec![assay.into(), "bench".into()];
@@ -119,7 +119,7 @@ pub(super) fn bench(
     let network = recipe.network || !recipe.install.is_empty();
     let came = commands.run(&argv, Vec::new(), (&repository, network), false)?;
     if let Some(Stop::Unwanted(why)) = came.stop {
-        return Ok(Measured::of(Found::unwanted(why)));
+        return Ok(BenchJobResult::of(TestJobResult::unwanted(why)));
     }
     disarm(&home, LONGEST).with_context(|| home.display().to_string())?;
     let comparisons = fs::read(&result).ok().and_then(|text| compared(&text));
@@ -129,10 +129,13 @@ pub(super) fn bench(
     if let Some(kept) = &kept {
         fs::copy(&samples, kept).with_context(|| kept.display().to_string())?;
     }
-    Ok(Measured { found: Found::of(judged), comparisons, samples: kept })
+    Ok(BenchJobResult { found: TestJobResult::of(judged), comparisons, samples: kept })
 }
 
-fn judged(ended: &judging::Ended<'_>, comparisons: &[Compared]) -> judging::Judged {
+fn judged(
+    ended: &judging::CommandEnd<'_>,
+    comparisons: &[BenchmarkComparison],
+) -> judging::Judgement {
     let machine = judging::installed(ended, "assay bench");
     match (comparisons.len(), ended.outcome) {
         // The exit status also shows which conditions were met.
@@ -176,13 +179,13 @@ struct Estimate {
 }
 
 /// Returns the comparisons of the primary metric between the version and its base.
-fn compared(text: &[u8]) -> Option<Vec<Compared>> {
+fn compared(text: &[u8]) -> Option<Vec<BenchmarkComparison>> {
     let result: Result = serde_json::from_slice(text).ok()?;
     let primary = result.comparisons.into_iter();
     let primary = primary.filter(|own| own.family == "primary" && own.of == VERSION);
     let all = primary.filter_map(|own| {
         let ratio = own.ratio?;
-        Some(Compared {
+        Some(BenchmarkComparison {
             benchmark: crate::plain::line(&own.row),
             metric: crate::plain::line(&own.metric),
             verdict: crate::plain::line(&own.verdict),

@@ -2,13 +2,13 @@
 //! they share one time limit. Each is ended as soon as the job is no longer wanted, has written too
 //! much, or the disk is full.
 
-use super::fetching::{FetchError, Fetched, Means, Web, fetch};
-use super::judging::{Ended, Stop};
-use super::lease::Held;
+use super::directory::{AgentDirectory, JobDirectory, free};
+use super::fetching::{FetchContext, FetchError, FetchedVersion, Web, fetch};
+use super::judging::{CommandEnd, Stop};
+use super::lease::HeldLease;
 use super::log::Log;
-use super::place::{Job, Place, free};
 use super::policy::{COUNT, FREE, MEMORY, MOMENT, PROCESSES};
-use super::walls::{How, Ran, SoFar, Walls};
+use super::walls::{OutputReader, SandboxedResult, SandboxedRun, Walls};
 use assay_farm::builds::wire::{Project, Recipe, Version};
 use assay_measure::sandbox::Limits;
 use assay_measure::{Outcome, interrupt};
@@ -27,10 +27,10 @@ const LARGEST_FILE: u64 = 4 << 30;
 pub(super) struct Commands<'a> {
     pub walls: &'a mut Walls,
     pub web: &'a Web,
-    pub place: &'a Place,
-    pub job: &'a Job,
+    pub place: &'a AgentDirectory,
+    pub job: &'a JobDirectory,
     pub log: &'a mut Log,
-    pub held: &'a Held,
+    pub held: &'a HeldLease,
     pub deadline: Instant,
     /// Maximum number of bytes that the job may write in total.
     pub disk: u64,
@@ -39,8 +39,8 @@ pub(super) struct Commands<'a> {
 }
 
 /// The result of a command.
-pub(super) struct Came {
-    pub ran: Ran,
+pub(super) struct CommandResult {
+    pub ran: SandboxedResult,
     pub stop: Option<Stop>,
     /// The end of its output.
     pub said: String,
@@ -48,10 +48,10 @@ pub(super) struct Came {
     is_disk_full: bool,
 }
 
-impl Came {
+impl CommandResult {
     /// Returns the command's end in the form used for judging it.
-    pub fn ended(&self, is_own: bool) -> Ended<'_> {
-        Ended {
+    pub fn ended(&self, is_own: bool) -> CommandEnd<'_> {
+        CommandEnd {
             outcome: self.ran.outcome,
             exceeded: self.ran.exceeded,
             stop: self.stop.clone(),
@@ -93,7 +93,7 @@ impl Commands<'_> {
         project: &Project,
         version: &Version,
         work: &Path,
-    ) -> Result<Fetched, FetchError> {
+    ) -> Result<FetchedVersion, FetchError> {
         self.log.say(&format!("fetching {} {}", project.name, version.name));
         // A project's own command writes there.
         if let Err(error) = self.job.hand_over(self.walls) {
@@ -101,7 +101,7 @@ impl Commands<'_> {
         }
         let policy = self.job.policy(work, true, self.limits);
         let beside = self.job.beside();
-        let mut means = Means {
+        let mut means = FetchContext {
             walls: self.walls,
             web: self.web,
             allows_files: self.allows_files,
@@ -124,7 +124,7 @@ impl Commands<'_> {
     ///
     /// # Errors
     /// If the shell cannot be started.
-    pub fn line(&mut self, line: &str, at: &Path, network: bool) -> anyhow::Result<Came> {
+    pub fn line(&mut self, line: &str, at: &Path, network: bool) -> anyhow::Result<CommandResult> {
         let argv = ["sh", "-c", line].map(OsString::from);
         self.log.say(&format!("$ {line}"));
         self.run(&argv, Vec::new(), (at, network), true)
@@ -141,7 +141,7 @@ impl Commands<'_> {
         env: Vec<(OsString, OsString)>,
         (at, network): (&Path, bool),
         is_together: bool,
-    ) -> anyhow::Result<Came> {
+    ) -> anyhow::Result<CommandResult> {
         let mut policy = self.job.policy(at, network, self.limits);
         policy.environment.extend(env);
         let (job, held, disk, place) = (self.job, self.held, self.disk, self.place);
@@ -150,7 +150,7 @@ impl Commands<'_> {
         let mut counted = Instant::now();
         let limit = self.left();
         let log = &mut *self.log;
-        let mut looks = |so_far: &SoFar<'_>| {
+        let mut looks = |so_far: &OutputReader<'_>| {
             let more = so_far(taken);
             taken += more.len() as u64;
             log.take(&more);
@@ -165,7 +165,7 @@ impl Commands<'_> {
             }
             stop.is_some()
         };
-        let how = How { limit, is_together, looks: &mut looks };
+        let how = SandboxedRun { limit, is_together, looks: &mut looks };
         let ran = self.walls.run(&policy, argv, how)?;
         if stop.is_none() && ran.outcome != Outcome::Exited(0) {
             // Ending all processes of a batch job ends the agent as well, but its signal may arrive
@@ -182,7 +182,7 @@ impl Commands<'_> {
             String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(TAIL)..]).into_owned()
         };
         let said = format!("{}{}", tail(&ran.output.bytes), tail(&ran.errors.bytes));
-        Ok(Came {
+        Ok(CommandResult {
             stop,
             said,
             is_machine_out_of_memory: machine_kills() > killed,
@@ -192,7 +192,7 @@ impl Commands<'_> {
     }
 }
 
-fn unwanted(held: &Held) -> Option<Stop> {
+fn unwanted(held: &HeldLease) -> Option<Stop> {
     if interrupt::count() > 0 {
         return Some(Stop::Unwanted("the agent was ended".to_owned()));
     }

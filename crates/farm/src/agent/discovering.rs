@@ -3,7 +3,7 @@
 //! marked. The server queues a job for each target that needs one, so versions that have a build
 //! for their target are not built again.
 
-use super::fetching::{FetchError, Means, Offered, offered};
+use super::fetching::{FetchContext, FetchError, OfferedVersion, offered};
 use super::policy::DISCOVERED;
 use crate::client::{Client, ClientError};
 use assay_farm::builds::model::VersionKind;
@@ -16,7 +16,7 @@ use std::collections::HashSet;
 /// If the server cannot be reached.
 pub(super) fn discover(
     client: &Client,
-    means: &mut Means<'_>,
+    means: &mut FetchContext<'_>,
     says: &mut dyn FnMut(&str),
 ) -> Result<u64, ClientError> {
     let mut added = 0;
@@ -66,7 +66,7 @@ fn say_of(done: Result<(), ClientError>, says: &mut dyn FnMut(&str)) -> Result<b
 
 /// Returns the known releases that are no longer offered. If an origin offers nothing at all, it is
 /// taken to be broken, and no release is.
-fn gone<'a>(known: &'a [Version], found: &[(VersionKind, Offered)]) -> Vec<&'a str> {
+fn gone<'a>(known: &'a [Version], found: &[(VersionKind, OfferedVersion)]) -> Vec<&'a str> {
     let there: HashSet<&str> = found.iter().map(|(_, own)| own.version.as_str()).collect();
     let releases = known.iter().filter(|own| own.of.kind == VersionKind::Release && !own.is_gone);
     let gone = releases.filter(|own| !there.is_empty() && !there.contains(own.name.as_str()));
@@ -75,13 +75,16 @@ fn gone<'a>(known: &'a [Version], found: &[(VersionKind, Offered)]) -> Vec<&'a s
 
 /// Returns the unknown versions, limited to the latest ones by date, or else by the order of the
 /// origin.
-fn new(found: Vec<(VersionKind, Offered)>, known: &HashSet<String>) -> Vec<(VersionKind, Offered)> {
+fn new(
+    found: Vec<(VersionKind, OfferedVersion)>,
+    known: &HashSet<String>,
+) -> Vec<(VersionKind, OfferedVersion)> {
     let mut new: Vec<_> =
         found.into_iter().filter(|(_, own)| !known.contains(&own.version)).collect();
     // A branch and a tag may be the same commit, and a release may exist as two archives.
     let mut seen = HashSet::new();
     new.retain(|(_, own)| seen.insert(own.version.clone()));
-    let date = |own: &Offered| own.published.as_deref().and_then(|date| date.parse().ok());
+    let date = |own: &OfferedVersion| own.published.as_deref().and_then(|date| date.parse().ok());
     new.sort_by_cached_key(|(_, own)| date(own) as Option<jiff::Timestamp>);
     new.split_off(new.len().saturating_sub(DISCOVERED))
 }
@@ -90,9 +93,9 @@ fn new(found: Vec<(VersionKind, Offered)>, known: &HashSet<String>) -> Vec<(Vers
 mod tests {
     use super::*;
 
-    fn offered(version: &str) -> (VersionKind, Offered) {
+    fn offered(version: &str) -> (VersionKind, OfferedVersion) {
         let version = version.to_owned();
-        let own = Offered { version, address: None, sha256: None, published: None };
+        let own = OfferedVersion { version, address: None, sha256: None, published: None };
         (VersionKind::Release, own)
     }
 
@@ -100,7 +103,7 @@ mod tests {
     fn what_has_a_date_is_added_in_the_order_of_dates() {
         let at = |version: &str, date: &str| {
             let (kind, own) = offered(version);
-            (kind, Offered { published: Some(date.to_owned()), ..own })
+            (kind, OfferedVersion { published: Some(date.to_owned()), ..own })
         };
         let all = vec![
             at("main", "2026-03-01T00:00:00Z"),

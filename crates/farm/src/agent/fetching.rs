@@ -12,7 +12,7 @@ mod zip;
 
 use super::policy::UNPACKED;
 use super::repeating::is_zip;
-use super::walls::{How, SoFar, Walls};
+use super::walls::{OutputReader, SandboxedRun, Walls};
 use anyhow::Context;
 use assay_farm::builds::model::VersionKind;
 use assay_farm::builds::wire::{NewVersion, Origin, Version};
@@ -30,14 +30,14 @@ const SAID: usize = 400;
 
 /// A version offered by an origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Offered {
+pub(super) struct OfferedVersion {
     pub version: String,
     pub address: Option<String>,
     pub sha256: Option<String>,
     pub published: Option<String>,
 }
 
-impl Offered {
+impl OfferedVersion {
     /// Returns the version in the form in which it is added.
     pub fn added(self, kind: VersionKind) -> NewVersion {
         let Self { address, sha256, published, .. } = self;
@@ -113,7 +113,7 @@ fn of_git(error: &anyhow::Error) -> FetchError {
 }
 
 /// The means available for fetching.
-pub(super) struct Means<'a> {
+pub(super) struct FetchContext<'a> {
     pub walls: &'a mut Walls,
     pub web: &'a Web,
     /// True if repositories on this machine may be read.
@@ -126,7 +126,7 @@ pub(super) struct Means<'a> {
 
 /// A fetched version.
 #[derive(Debug, Default)]
-pub(super) struct Fetched {
+pub(super) struct FetchedVersion {
     /// The directory of its files, relative to the working directory.
     pub top: PathBuf,
     /// The gem that the files are from.
@@ -143,15 +143,15 @@ pub(super) struct Fetched {
 pub(super) fn offered(
     origin: &Origin,
     known: &HashSet<String>,
-    means: &mut Means<'_>,
+    means: &mut FetchContext<'_>,
     says: &mut dyn FnMut(&str),
-) -> Result<Vec<(VersionKind, Offered)>, FetchError> {
+) -> Result<Vec<(VersionKind, OfferedVersion)>, FetchError> {
     let release =
-        |own: Vec<Offered>| own.into_iter().map(|own| (VersionKind::Release, own)).collect();
+        |own: Vec<OfferedVersion>| own.into_iter().map(|own| (VersionKind::Release, own)).collect();
     match origin {
         Origin::Git { url } => {
             let named = git::named(url, means.allows_files).map_err(|error| of_git(&error))?;
-            let is_new = |own: &&git::Named| !known.contains(own.version());
+            let is_new = |own: &&git::NamedCommit| !known.contains(own.version());
             let mut commits: Vec<&str> =
                 named.iter().filter(is_new).map(|own| own.commit.as_str()).collect();
             commits.sort_unstable();
@@ -169,7 +169,7 @@ pub(super) fn offered(
                 let published = date.map(|date| date.to_string());
                 let kind = if own.is_tag { VersionKind::Release } else { VersionKind::Commit };
                 let version = own.version().to_owned();
-                (kind, Offered { version, address: None, sha256: None, published })
+                (kind, OfferedVersion { version, address: None, sha256: None, published })
             });
             Ok(all.collect())
         }
@@ -183,7 +183,7 @@ pub(super) fn offered(
                 let mut words = line.split_whitespace();
                 let version = words.next()?.to_owned();
                 let address = words.next().map(str::to_owned);
-                Some(Offered { version, address, sha256: None, published: None })
+                Some(OfferedVersion { version, address, sha256: None, published: None })
             });
             Ok(release(lines.collect()))
         }
@@ -195,14 +195,15 @@ pub(super) fn offered(
 fn by_command(
     line: &str,
     env: &[(&str, &str)],
-    means: &mut Means<'_>,
+    means: &mut FetchContext<'_>,
     ends: &mut dyn FnMut() -> bool,
 ) -> Result<String, FetchError> {
     let mut policy = means.policy.clone();
     policy.environment.extend(env.iter().map(|(name, own)| (name.into(), own.into())));
     let argv = ["sh", "-c", line].map(OsString::from);
-    let mut looks = |_: &SoFar<'_>| ends();
-    let how = How { limit: super::policy::FETCHING, is_together: false, looks: &mut looks };
+    let mut looks = |_: &OutputReader<'_>| ends();
+    let how =
+        SandboxedRun { limit: super::policy::FETCHING, is_together: false, looks: &mut looks };
     let ran = means.walls.run(&policy, &argv, how);
     let ran = ran.map_err(|error| FetchError::Toolchain(format!("{error:#}")))?;
     match ran.outcome {
@@ -224,22 +225,22 @@ fn by_command(
 pub(super) fn fetch(
     (origin, version): (Option<&Origin>, &Version),
     work: &Path,
-    means: &mut Means<'_>,
+    means: &mut FetchContext<'_>,
     ends: &mut dyn FnMut() -> bool,
-) -> Result<Fetched, FetchError> {
+) -> Result<FetchedVersion, FetchError> {
     let own = match origin {
         Some(Origin::Git { url }) => {
             let commit = git::fetch(url, &version.name, work, means.allows_files, ends)
                 .map_err(|error| if ends() { FetchError::Ended } else { of_git(&error) })?;
             let from = format!("{} at {commit}", crate::plain::line(url));
-            return Ok(Fetched { top: work.to_owned(), gem: None, from });
+            return Ok(FetchedVersion { top: work.to_owned(), gem: None, from });
         }
         Some(Origin::Command { get, .. }) => {
             let address = version.of.address.clone().unwrap_or_default();
             let env = [("VERSION", version.name.as_str()), ("ADDRESS", address.as_str())];
             by_command(get, &env, means, ends)?;
             let from = format!("`{}`", crate::plain::line(get));
-            return Ok(Fetched { top: work.to_owned(), gem: None, from });
+            return Ok(FetchedVersion { top: work.to_owned(), gem: None, from });
         }
         Some(Origin::Gem { name, index }) => {
             located(version, || gem::offered(means.web, name, index.as_deref()))?
@@ -272,16 +273,16 @@ pub(super) fn fetch(
         // If it cannot be removed, it is removed along with the job's directory.
         let _with_the_rest = fs::remove_file(&file);
     }
-    Ok(Fetched { top, gem, from })
+    Ok(FetchedVersion { top, gem, from })
 }
 
 /// Returns the location of a version: as it was added, or else as the origin lists it now.
 fn located(
     version: &Version,
-    offered: impl FnOnce() -> Result<Vec<Offered>, FetchError>,
-) -> Result<Offered, FetchError> {
+    offered: impl FnOnce() -> Result<Vec<OfferedVersion>, FetchError>,
+) -> Result<OfferedVersion, FetchError> {
     if version.of.address.is_some() {
-        return Ok(Offered {
+        return Ok(OfferedVersion {
             version: version.name.clone(),
             address: version.of.address.clone(),
             sha256: version.of.sha256.clone(),

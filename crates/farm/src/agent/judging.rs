@@ -53,7 +53,7 @@ pub(super) enum Stop {
 
 /// How a command ended, with all related information.
 #[derive(Clone, Debug)]
-pub(super) struct Ended<'a> {
+pub(super) struct CommandEnd<'a> {
     pub outcome: Outcome,
     pub exceeded: Exceeded,
     pub stop: Option<Stop>,
@@ -68,14 +68,14 @@ pub(super) struct Ended<'a> {
 }
 
 /// A state with its reason.
-pub(super) type Judged = (State, Option<Fault>, String);
+pub(super) type Judgement = (State, Option<Fault>, String);
 
-fn machine(fault: Fault, why: impl Into<String>) -> Judged {
+fn machine(fault: Fault, why: impl Into<String>) -> Judgement {
     (State::Infrastructure, Some(fault), why.into())
 }
 
 /// Returns the judgement that is the same for all commands; `None` if there is none.
-fn common(ended: &Ended<'_>) -> Option<Judged> {
+fn common(ended: &CommandEnd<'_>) -> Option<Judgement> {
     match &ended.stop {
         Some(Stop::Full) => return Some(machine(Fault::Disk, "the disk of the node is full")),
         Some(Stop::Wrote(most)) => {
@@ -98,7 +98,7 @@ fn common(ended: &Ended<'_>) -> Option<Judged> {
 }
 
 /// Interprets the failure of an install command; `None` if it did not fail.
-pub(super) fn installed(ended: &Ended<'_>, line: &str) -> Option<Judged> {
+pub(super) fn installed(ended: &CommandEnd<'_>, line: &str) -> Option<Judgement> {
     if let Some(judged) = common(ended) {
         return Some(judged);
     }
@@ -128,7 +128,7 @@ pub(super) fn installed(ended: &Ended<'_>, line: &str) -> Option<Judged> {
 }
 
 /// Interprets a run of tests.
-pub(super) fn tested(ended: &Ended<'_>, run: &Result<Run, SuiteError>) -> Judged {
+pub(super) fn tested(ended: &CommandEnd<'_>, run: &Result<Run, SuiteError>) -> Judgement {
     if let Some(judged) = common(ended) {
         return judged;
     }
@@ -224,8 +224,8 @@ mod tests {
     use super::*;
     use assay_suites::run::Test;
 
-    fn ended(outcome: Outcome) -> Ended<'static> {
-        Ended {
+    fn ended(outcome: Outcome) -> CommandEnd<'static> {
+        CommandEnd {
             outcome,
             exceeded: Exceeded::default(),
             stop: None,
@@ -241,7 +241,7 @@ mod tests {
         Ok(Run { tests: all.iter().map(test).collect(), ..Run::default() })
     }
 
-    fn state(ended: &Ended<'_>, run: &Result<Run, SuiteError>) -> (State, Option<Fault>) {
+    fn state(ended: &CommandEnd<'_>, run: &Result<Run, SuiteError>) -> (State, Option<Fault>) {
         let (state, fault, reason) = tested(ended, run);
         assert!(!reason.is_empty());
         (state, fault)
@@ -267,35 +267,38 @@ mod tests {
     fn the_machine_is_not_the_version() {
         let failed = Err(SuiteError::NoReport { said: None });
         let one = || ended(Outcome::Exited(1));
-        let full = Ended { said: "x: No space left on device", is_disk_full: true, ..one() };
+        let full = CommandEnd { said: "x: No space left on device", is_disk_full: true, ..one() };
         assert_eq!(state(&full, &failed), (State::Infrastructure, Some(Fault::Disk)));
         // Reaching its own limit is the version's fault.
-        let own = Ended { said: "x: No space left on device", ..one() };
+        let own = CommandEnd { said: "x: No space left on device", ..one() };
         assert_eq!(state(&own, &failed), (State::Errored, None));
-        let memory = Ended { is_machine_out_of_memory: true, ..one() };
+        let memory = CommandEnd { is_machine_out_of_memory: true, ..one() };
         assert_eq!(state(&memory, &failed), (State::Infrastructure, Some(Fault::Memory)));
-        let limited = Ended { exceeded: Exceeded { memory: true, processes: false }, ..memory };
+        let limited =
+            CommandEnd { exceeded: Exceeded { memory: true, processes: false }, ..memory };
         assert_eq!(state(&limited, &failed), (State::Errored, None));
-        let missing = Ended { is_own: false, ..ended(Outcome::Exited(127)) };
+        let missing = CommandEnd { is_own: false, ..ended(Outcome::Exited(127)) };
         assert_eq!(state(&missing, &failed), (State::Infrastructure, Some(Fault::Toolchain)));
-        let stopped = Ended { stop: Some(Stop::Full), ..one() };
+        let stopped = CommandEnd { stop: Some(Stop::Full), ..one() };
         assert_eq!(state(&stopped, &failed), (State::Infrastructure, Some(Fault::Disk)));
     }
 
     #[test]
     fn an_install_fails_for_its_own_reasons_or_others() {
-        let of =
-            |ended: &Ended<'_>| installed(ended, "make").map(|(state, fault, _)| (state, fault));
+        let of = |ended: &CommandEnd<'_>| {
+            installed(ended, "make").map(|(state, fault, _)| (state, fault))
+        };
         assert_eq!(of(&ended(Outcome::Exited(0))), None);
         assert_eq!(of(&ended(Outcome::Exited(2))), Some((State::InstallFailed, None)));
-        let away = Ended { said: "fetch: Could not resolve host: x", ..ended(Outcome::Exited(2)) };
+        let away =
+            CommandEnd { said: "fetch: Could not resolve host: x", ..ended(Outcome::Exited(2)) };
         assert_eq!(of(&away), Some((State::Infrastructure, Some(Fault::Network))));
     }
 
     #[test]
     fn what_was_missing_is_named() {
         let two = || ended(Outcome::Exited(2));
-        let reason = |said: &'static str| tested(&Ended { said, ..two() }, &run(&[])).2;
+        let reason = |said: &'static str| tested(&CommandEnd { said, ..two() }, &run(&[])).2;
         let python = "E   ModuleNotFoundError: No module named 'freezegun'\n2 errors\n";
         assert_eq!(
             reason(python),

@@ -4,7 +4,7 @@
 use super::policy::AWAY;
 use crate::client::{Client, Code};
 use assay_data::threads;
-use assay_farm::builds::wire::Beat;
+use assay_farm::builds::wire::Heartbeat;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -14,14 +14,14 @@ use std::time::Duration;
 
 /// Heartbeats of one job.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldLease {
     over: Arc<AtomicBool>,
     why: Arc<Mutex<String>>,
     ends: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Held {
+impl HeldLease {
     /// Starts sending a heartbeat each `every`.
     ///
     /// # Errors
@@ -30,7 +30,7 @@ impl Held {
         let (ends, ended) = channel::<()>();
         let over = Arc::new(AtomicBool::new(false));
         let why = Arc::new(Mutex::new(String::new()));
-        let beat = Beat { nonce: nonce.to_owned() };
+        let beat = Heartbeat { nonce: nonce.to_owned() };
         let (its_over, its_why) = (Arc::clone(&over), Arc::clone(&why));
         let thread = threads::start(move || {
             let mut pause = every;
@@ -76,7 +76,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldLease {
     fn drop(&mut self) {
         self.ends = None;
         if let Some(thread) = self.thread.take() {

@@ -4,7 +4,7 @@
 
 use super::suggesting::Steps;
 use assay_farm::builds::model::Kind;
-use assay_farm::builds::wire::{Leased, Origin, Version};
+use assay_farm::builds::wire::{LeasedJob, Origin, Version};
 
 /// Moves the contents of an archive's single directory up to where the archive is.
 const UP: &str = "cp -R ./*/. .";
@@ -107,7 +107,7 @@ fn got(origin: Option<&Origin>, version: &Version, directory: &str) -> Option<St
 
 /// Returns the line; `None` if it is unknown how to fetch the version, or a name in it cannot be
 /// pasted safely.
-pub(super) fn line(leased: &Leased, steps: &Steps, runtime: (&str, &str)) -> Option<String> {
+pub(super) fn line(leased: &LeasedJob, steps: &Steps, runtime: (&str, &str)) -> Option<String> {
     let name = |version: &Version| {
         let text = format!("{}-{}", leased.project.name, version.name);
         let plain = |c: char| {
@@ -174,7 +174,7 @@ mod tests {
 
     const RUBY: (&str, &str) = ("ruby", "3.1.2");
 
-    fn leased(kind: &str, origin: &Value, version: &str) -> Leased {
+    fn leased(kind: &str, origin: &Value, version: &str) -> LeasedJob {
         let named = |name: &str| json!({"id": 1, "owner": "me", "project": "p", "name": name, "kind": "release"});
         let all = json!({
             "job": {"id": 1, "owner": "me", "project": "p", "version": version, "kind": kind, "progress": "leased", "attempts": 1},

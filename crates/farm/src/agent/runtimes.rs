@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// A runtime: its name in facts, the names of its programs, the arguments that query its version,
 /// and the programs that jobs find.
-struct Known {
+struct RuntimeEntry {
     name: &'static str,
     programs: &'static [&'static str],
     asked: &'static [&'static str],
@@ -25,15 +25,15 @@ const NAMED: usize = 2;
 
 const PYTHON: &str = "import sys; print('%d.%d.%d' % sys.version_info[:3])";
 
-const ALL: [Known; 5] = [
-    Known {
+const ALL: [RuntimeEntry; 5] = [
+    RuntimeEntry {
         name: "ruby",
         programs: &["ruby", "ruby3.1", "ruby3.2", "ruby3.3", "ruby3.4", "ruby3.5"],
         asked: &["-e", "print RUBY_VERSION"],
         called: &["ruby"],
         beside: &["gem", "bundle", "bundler", "rake", "irb", "rspec"],
     },
-    Known {
+    RuntimeEntry {
         name: "python",
         programs: &[
             "python3",
@@ -50,21 +50,21 @@ const ALL: [Known; 5] = [
         called: &["python3", "python"],
         beside: &[],
     },
-    Known {
+    RuntimeEntry {
         name: "node",
         programs: &["node", "nodejs"],
         asked: &["--version"],
         called: &["node"],
         beside: &["npm", "npx", "corepack"],
     },
-    Known {
+    RuntimeEntry {
         name: "go",
         programs: &["go"],
         asked: &["env", "GOVERSION"],
         called: &["go"],
         beside: &["gofmt"],
     },
-    Known {
+    RuntimeEntry {
         name: "rust",
         programs: &["rustc"],
         asked: &["--version"],
@@ -87,15 +87,15 @@ pub(super) struct Runtime {
 
 /// A target for jobs on this machine.
 #[derive(Clone, Debug)]
-pub(super) struct Own {
+pub(super) struct LocalTarget {
     pub digest: String,
     pub target: NewTarget,
     pub runtime: Runtime,
 }
 
 /// The targets found, and notes about them.
-pub(super) struct Found {
-    pub targets: Vec<Own>,
+pub(super) struct LocalTargets {
+    pub targets: Vec<LocalTarget>,
     pub notes: Vec<String>,
 }
 
@@ -106,9 +106,10 @@ pub(super) fn names() -> String {
 
 /// Searches PATH for runtimes. `only` restricts them by names such as `python3.11` or `ruby`; empty
 /// means all.
-pub(super) fn find(walls: &mut Walls, only: &[String]) -> Found {
+pub(super) fn find(walls: &mut Walls, only: &[String]) -> LocalTargets {
     let facts = platform::facts();
-    let (mut targets, mut left_out): (Vec<Own>, Vec<LeftOut>) = (Vec::new(), Vec::new());
+    let (mut targets, mut left_out): (Vec<LocalTarget>, Vec<UnusablePrograms>) =
+        (Vec::new(), Vec::new());
     for known in &ALL {
         for (called, program) in on_path(known.programs) {
             let is_meant = |own: &String| {
@@ -121,10 +122,10 @@ pub(super) fn find(walls: &mut Walls, only: &[String]) -> Found {
             match asked(walls, known, &program) {
                 Err(why) => match left_out.iter_mut().find(|other| other.why == why) {
                     Some(other) => other.programs.push(program),
-                    None => left_out.push(LeftOut { why, programs: vec![program] }),
+                    None => left_out.push(UnusablePrograms { why, programs: vec![program] }),
                 },
                 Ok(runtime) => {
-                    let is_there = |own: &Own| {
+                    let is_there = |own: &LocalTarget| {
                         own.runtime.name == known.name && own.runtime.version == runtime.version
                     };
                     if !targets.iter().any(is_there) {
@@ -134,16 +135,16 @@ pub(super) fn find(walls: &mut Walls, only: &[String]) -> Found {
             }
         }
     }
-    Found { targets, notes: left_out.iter().map(LeftOut::said).collect() }
+    LocalTargets { targets, notes: left_out.iter().map(UnusablePrograms::said).collect() }
 }
 
 /// Programs that cannot be used for the same reason.
-struct LeftOut {
+struct UnusablePrograms {
     why: String,
     programs: Vec<PathBuf>,
 }
 
-impl LeftOut {
+impl UnusablePrograms {
     fn said(&self) -> String {
         let mut names: Vec<String> =
             self.programs.iter().take(NAMED).map(|own| own.display().to_string()).collect();
@@ -178,7 +179,7 @@ fn on_path(names: &[&str]) -> Vec<(String, PathBuf)> {
 }
 
 /// Queries a program within the sandbox.
-fn asked(walls: &mut Walls, known: &Known, program: &Path) -> Result<Runtime, String> {
+fn asked(walls: &mut Walls, known: &RuntimeEntry, program: &Path) -> Result<Runtime, String> {
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
     let reads = place(&real);
     let policy = assay_measure::sandbox::Policy::default();
@@ -228,11 +229,11 @@ fn version(said: &str) -> Option<String> {
     words.into_iter().find(is_one).map(str::to_owned)
 }
 
-fn target(facts: &Facts, runtime: Runtime) -> Own {
+fn target(facts: &Facts, runtime: Runtime) -> LocalTarget {
     let mut own = facts.clone();
     own.insert(format!("runtime.{}", runtime.name), runtime.version.clone());
     let name = format!("{} {}, {}", runtime.name, runtime.version, platform::name(facts));
-    Own { digest: digest(&own), target: NewTarget { name, facts: own }, runtime }
+    LocalTarget { digest: digest(&own), target: NewTarget { name, facts: own }, runtime }
 }
 
 #[cfg(test)]
@@ -256,7 +257,7 @@ mod tests {
     fn programs_that_are_left_out_for_one_reason_are_named_together() {
         let said = |programs: &[&str]| {
             let programs = programs.iter().map(PathBuf::from).collect();
-            LeftOut { why: "/home/me can't be read".to_owned(), programs }.said()
+            UnusablePrograms { why: "/home/me can't be read".to_owned(), programs }.said()
         };
         assert_eq!(said(&["/a"]), "/a is left out: /home/me can't be read");
         assert_eq!(said(&["/a", "/b"]), "/a and /b are left out: /home/me can't be read");

@@ -2,16 +2,16 @@
 //! without it, unless the recipe says otherwise. The frameworks of `assay tests` report which tests
 //! ran; this is the evidence.
 
-use super::commands::{Came, Commands};
-use super::fetching::{FetchError, Fetched};
-use super::judging::{self, Judged, Stop};
-use super::place::disarm;
+use super::commands::{CommandResult, Commands};
+use super::directory::disarm;
+use super::fetching::{FetchError, FetchedVersion};
+use super::judging::{self, Judgement, Stop};
 use super::policy::FREE;
 use super::runtimes::Runtime;
 use super::suggesting::{Steps, steps};
 use anyhow::{Context, anyhow};
 use assay_farm::builds::model::{Fault, State};
-use assay_farm::builds::wire::{Evidence, Leased};
+use assay_farm::builds::wire::{Evidence, LeasedJob};
 use assay_measure::Command;
 use assay_measure::clock::now_seconds;
 use assay_suites::{
@@ -28,15 +28,15 @@ const LONGEST_REPORT: u64 = 256 << 20;
 
 /// The result of a job.
 #[derive(Debug)]
-pub(super) struct Found {
-    pub judged: Judged,
+pub(super) struct TestJobResult {
+    pub judged: Judgement,
     pub evidence: Evidence,
     pub steps: Steps,
 }
 
-impl Found {
+impl TestJobResult {
     /// Creates a result without evidence.
-    pub fn of(judged: Judged) -> Self {
+    pub fn of(judged: Judgement) -> Self {
         Self { judged, evidence: Evidence::default(), steps: Steps::default() }
     }
 
@@ -46,13 +46,13 @@ impl Found {
     }
 
     /// Creates a result that was judged after these steps.
-    fn after(judged: Judged, steps: &Steps) -> Self {
+    fn after(judged: Judgement, steps: &Steps) -> Self {
         Self { steps: steps.clone(), ..Self::of(judged) }
     }
 }
 
 /// Returns the judgement for a version that could not be fetched.
-pub(super) fn not_fetched(error: &FetchError) -> Judged {
+pub(super) fn not_fetched(error: &FetchError) -> Judgement {
     let why = error.to_string();
     match error {
         FetchError::Network(_) => (State::Infrastructure, Some(Fault::Network), why),
@@ -64,11 +64,11 @@ pub(super) fn not_fetched(error: &FetchError) -> Judged {
 }
 
 /// Returns a result if there is too little disk space for a job.
-pub(super) fn no_room(commands: &Commands<'_>) -> Option<Found> {
+pub(super) fn no_room(commands: &Commands<'_>) -> Option<TestJobResult> {
     let free = commands.place.free();
     (free < FREE).then(|| {
         let why = format!("only {free} bytes are free on the disk of the node");
-        Found::of((State::Infrastructure, Some(Fault::Disk), why))
+        TestJobResult::of((State::Infrastructure, Some(Fault::Disk), why))
     })
 }
 
@@ -78,9 +78,9 @@ pub(super) fn no_room(commands: &Commands<'_>) -> Option<Found> {
 /// If no sandbox can be created, which is the machine's fault.
 pub(super) fn test(
     commands: &mut Commands<'_>,
-    leased: &Leased,
+    leased: &LeasedJob,
     runtime: &Runtime,
-) -> anyhow::Result<Found> {
+) -> anyhow::Result<TestJobResult> {
     if let Some(found) = no_room(commands) {
         return Ok(found);
     }
@@ -94,39 +94,39 @@ pub(super) fn test(
     let steps = steps(recipe, &fetched.top, runtime, gem.as_deref());
     if let Some(judged) = install(commands, &steps, &fetched.top)? {
         return Ok(match judged {
-            Ok(judged) => Found::after(judged, &steps),
-            Err(why) => Found::unwanted(why),
+            Ok(judged) => TestJobResult::after(judged, &steps),
+            Err(why) => TestJobResult::unwanted(why),
         });
     }
     let Some(line) = steps.test.clone() else {
         let why = "the recipe has no tests, and its files suggest none".to_owned();
-        return Ok(Found::after((State::NotTested, None, why), &steps));
+        return Ok(TestJobResult::after((State::NotTested, None, why), &steps));
     };
     let (came, run) = match tests(commands, &line, &fetched.top, recipe.network)? {
         Ok(ran) => ran,
-        Err(why) => return Ok(Found::after((State::Errored, None, why), &steps)),
+        Err(why) => return Ok(TestJobResult::after((State::Errored, None, why), &steps)),
     };
     if let Some(Stop::Unwanted(why)) = &came.stop {
-        return Ok(Found::unwanted(why.clone()));
+        return Ok(TestJobResult::unwanted(why.clone()));
     }
     let judged = judging::tested(&came.ended(steps.is_own_test), &run);
     let evidence = judging::evidence(&run);
-    Ok(Found { evidence, ..Found::after(judged, &steps) })
+    Ok(TestJobResult { evidence, ..TestJobResult::after(judged, &steps) })
 }
 
 /// Returns the result for a version that could not be fetched, if the job is still wanted.
-pub(super) fn refused(commands: &mut Commands<'_>, error: &FetchError) -> Found {
+pub(super) fn refused(commands: &mut Commands<'_>, error: &FetchError) -> TestJobResult {
     commands.log.say(&error.to_string());
     match commands.unwanted() {
-        Some(Stop::Unwanted(why)) => Found::unwanted(why),
-        _ => Found::of(not_fetched(error)),
+        Some(Stop::Unwanted(why)) => TestJobResult::unwanted(why),
+        _ => TestJobResult::of(not_fetched(error)),
     }
 }
 
 /// Copies a gem's file to where it can be installed from.
 fn brought(
     commands: &Commands<'_>,
-    fetched: &Fetched,
+    fetched: &FetchedVersion,
 ) -> anyhow::Result<Option<std::path::PathBuf>> {
     let Some(file) = &fetched.gem else { return Ok(None) };
     let to = commands.job.home().join("version.gem");
@@ -141,7 +141,7 @@ pub(super) fn install(
     commands: &mut Commands<'_>,
     steps: &Steps,
     top: &Path,
-) -> anyhow::Result<Option<Result<Judged, String>>> {
+) -> anyhow::Result<Option<Result<Judgement, String>>> {
     for line in &steps.install {
         let came = commands.line(line, top, true)?;
         if let Some(Stop::Unwanted(why)) = &came.stop {
@@ -155,14 +155,14 @@ pub(super) fn install(
 }
 
 /// The results of the tests, or the reason why they cannot be obtained.
-type Ran = Result<(Came, Result<Run, SuiteError>), String>;
+type TestAttempt = Result<(CommandResult, Result<Run, SuiteError>), String>;
 
 fn tests(
     commands: &mut Commands<'_>,
     line: &str,
     top: &Path,
     network: bool,
-) -> anyhow::Result<Ran> {
+) -> anyhow::Result<TestAttempt> {
     let command = match Command::parse(line, false) {
         Ok(command) => command,
         Err(error) => return Ok(Err(format!("its tests can't be run: {error}"))),

@@ -20,20 +20,20 @@ pub(super) struct Walls {
 }
 
 /// A function that returns a running command's standard output from an offset on.
-pub(super) type SoFar<'a> = dyn Fn(u64) -> Vec<u8> + 'a;
+pub(super) type OutputReader<'a> = dyn Fn(u64) -> Vec<u8> + 'a;
 
 /// The settings of a run.
-pub(super) struct How<'a> {
+pub(super) struct SandboxedRun<'a> {
     /// Time limit.
     pub limit: Duration,
     /// True if standard error is merged into standard output.
     pub is_together: bool,
     /// Called at intervals; returns true if the command is to be ended.
-    pub looks: &'a mut dyn FnMut(&SoFar<'_>) -> bool,
+    pub looks: &'a mut dyn FnMut(&OutputReader<'_>) -> bool,
 }
 
 /// The result of a command.
-pub(super) struct Ran {
+pub(super) struct SandboxedResult {
     pub outcome: Outcome,
     pub exceeded: Exceeded,
     pub seconds: f64,
@@ -64,7 +64,12 @@ impl Walls {
     ///
     /// # Errors
     /// If no sandbox can be created for it, or it cannot be started.
-    pub fn run(&mut self, policy: &Policy, argv: &[OsString], how: How<'_>) -> anyhow::Result<Ran> {
+    pub fn run(
+        &mut self,
+        policy: &Policy,
+        argv: &[OsString],
+        how: SandboxedRun<'_>,
+    ) -> anyhow::Result<SandboxedResult> {
         let entered = self.sandbox.enter(policy, argv)?;
         let mut all: Vec<OsString> = Vec::new();
         if how.is_together {
@@ -82,7 +87,7 @@ impl Walls {
         let watching = Watching { every: LOOK, also: &[], ends: &mut ends };
         let ran = self.runner.run_watched(subject, options, Some(watching))?;
         let none = || KeptOutput { bytes: Vec::new(), written: 0 };
-        Ok(Ran {
+        Ok(SandboxedResult {
             outcome: ran.outcome,
             exceeded: entered.exceeded(),
             seconds: ran.wall_seconds,
@@ -96,8 +101,8 @@ impl Walls {
     pub fn said(&mut self, argv: &[OsString], reads: &[PathBuf]) -> Option<String> {
         let policy =
             Policy { directory: PathBuf::from("/"), reads: reads.to_vec(), ..Policy::default() };
-        let mut looks = |_: &SoFar<'_>| false;
-        let how = How { limit: QUESTION, is_together: false, looks: &mut looks };
+        let mut looks = |_: &OutputReader<'_>| false;
+        let how = SandboxedRun { limit: QUESTION, is_together: false, looks: &mut looks };
         let ran = self.run(&policy, argv, how).ok()?;
         let said = String::from_utf8_lossy(&ran.output.bytes).trim().to_owned();
         (ran.outcome == Outcome::Exited(0) && !said.is_empty()).then_some(said)

@@ -3,12 +3,12 @@
 
 use crate::builds::coded::{self, LEASED, json};
 use crate::builds::error::{FarmError, Stop, lost, no_project, no_target, no_version};
-use crate::builds::jobs::{self, Asked};
-use crate::builds::lease::{self, Held, held};
+use crate::builds::jobs::{self, JobRequest};
+use crate::builds::lease::{self, JobColumns, held};
 use crate::builds::model::{Kind, State};
 use crate::builds::policy::{RETRIES, ROUNDS};
 use crate::builds::read::build;
-use crate::builds::store::{Put, Store, added};
+use crate::builds::store::{Store, StoredThing, added};
 use crate::builds::things::{project, target, target_of, version};
 use crate::builds::wire::{Build, Ending, Evidence, NewBuild, Outcome};
 use crate::builds::{names, secrets, sql, stamps, when};
@@ -16,7 +16,7 @@ use assay_history::db::{Db, values};
 
 /// Outcome of submitting a build result.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ended {
+pub enum SubmissionOutcome {
     /// The job ended with this build.
     Job(Build),
     /// A machine was at fault: the build is kept, and the job is queued again.
@@ -29,7 +29,7 @@ pub enum Ended {
 
 /// A submitted result.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Handed<'a> {
+pub(crate) struct SubmittedResult<'a> {
     pub key: &'a str,
     pub node: &'a str,
     pub outcome: &'a Outcome,
@@ -51,12 +51,12 @@ impl Store {
         ending: &Ending,
         log_bytes: u64,
         now: i64,
-    ) -> Result<Ended, FarmError> {
+    ) -> Result<SubmissionOutcome, FarmError> {
         names::plain("a key", &ending.key)?;
         self.beside(|db| {
             let held = held(db, id)?;
             let outcome = believable(&ending.outcome, held.kind)?;
-            let handed = Handed {
+            let handed = SubmittedResult {
                 key: &ending.key,
                 node,
                 outcome: &outcome,
@@ -64,7 +64,7 @@ impl Store {
                 now,
             };
             if let Some(known) = known(db, &handed, Some(id))? {
-                return Ok(Ended::Known(known));
+                return Ok(SubmissionOutcome::Known(known));
             }
             let is_own = held.node.as_deref() == Some(node) && held.is_of(&ending.nonce);
             if !is_own || held.progress != LEASED {
@@ -76,10 +76,10 @@ impl Store {
                     secrets::equal(of.1.as_bytes(), ending.nonce.as_bytes())
                 };
                 let (lease, _, on) = nonces.iter().find(is_same).ok_or_else(|| lost(id))?;
-                let evidence = Held { lease: Some(*lease), target: Some(*on), ..held };
+                let evidence = JobColumns { lease: Some(*lease), target: Some(*on), ..held };
                 let build_id = add(db, &evidence, &handed, false)?;
                 stamps::changed(db, held.project)?;
-                return Ok(Ended::Late(build(db, build_id)?));
+                return Ok(SubmissionOutcome::Late(build(db, build_id)?));
             }
             db.execute(sql::END_LEASES, values![id, now, "handed_in"])?;
             if outcome.state.is_retried() && held.retries < RETRIES {
@@ -87,10 +87,10 @@ impl Store {
                 let due = lease::due(held.retries, now);
                 db.execute(sql::WAIT, values![id, due])?;
                 stamps::changed(db, held.project)?;
-                return Ok(Ended::Again(build(db, build_id)?));
+                return Ok(SubmissionOutcome::Again(build(db, build_id)?));
             }
             let build_id = end(db, &held, &handed)?;
-            Ok(Ended::Job(build(db, build_id)?))
+            Ok(SubmissionOutcome::Job(build(db, build_id)?))
         })
     }
 
@@ -100,12 +100,17 @@ impl Store {
     /// # Errors
     /// If the version or target does not exist, the result is invalid, the key belongs to another
     /// build, or writing to the store fails.
-    pub fn add_build(&self, key: &str, new: &NewBuild, now: i64) -> Result<Put<Build>, FarmError> {
+    pub fn add_build(
+        &self,
+        key: &str,
+        new: &NewBuild,
+        now: i64,
+    ) -> Result<StoredThing<Build>, FarmError> {
         names::plain("a key", key)?;
         names::plain("a node", &new.node)?;
         let kind = if new.outcome.comparisons.is_empty() { Kind::Test } else { Kind::Bench };
         let outcome = believable(&new.outcome, kind)?;
-        let handed = Handed { key, node: &new.node, outcome: &outcome, log_bytes: 0, now };
+        let handed = SubmittedResult { key, node: &new.node, outcome: &outcome, log_bytes: 0, now };
         self.beside(|db| {
             let of = project(db, &new.owner, &new.project)?;
             let of = of.ok_or_else(|| no_project(&new.owner, &new.project))?;
@@ -119,11 +124,11 @@ impl Store {
                     && known.of.version == new.version
                     && known.of.target == new.target;
                 return match is_same {
-                    true => Ok(Put { thing: known, is_new: false }),
+                    true => Ok(StoredThing { thing: known, is_new: false }),
                     false => Err(other(key).into()),
                 };
             }
-            let held = Held {
+            let held = JobColumns {
                 id: 0,
                 project: of.id,
                 version: version.id,
@@ -141,7 +146,7 @@ impl Store {
             };
             let id = add(db, &held, &handed, true)?;
             sum(db, &held, &handed, id)?;
-            Ok(Put { thing: build(db, id)?, is_new: true })
+            Ok(StoredThing { thing: build(db, id)?, is_new: true })
         })
     }
 
@@ -191,7 +196,7 @@ fn other(key: &str) -> FarmError {
 }
 
 /// Returns the build that was submitted with a key, if it is the same.
-fn known(db: &Db, handed: &Handed<'_>, job: Option<i64>) -> Result<Option<Build>, Stop> {
+fn known(db: &Db, handed: &SubmittedResult<'_>, job: Option<i64>) -> Result<Option<Build>, Stop> {
     let found = db.rows(sql::BUILD_OF_KEY, values![handed.key], |row| {
         Ok((
             row.get::<i64>(0)?,
@@ -251,8 +256,13 @@ pub(crate) fn nothing() -> Outcome {
 }
 
 /// Adds a build; `counts` is false if it is only evidence.
-fn add(db: &Db, held: &Held, handed: &Handed<'_>, counts: bool) -> Result<i64, Stop> {
-    let Handed { key, node, outcome, log_bytes, now } = *handed;
+fn add(
+    db: &Db,
+    held: &JobColumns,
+    handed: &SubmittedResult<'_>,
+    counts: bool,
+) -> Result<i64, Stop> {
+    let SubmittedResult { key, node, outcome, log_bytes, now } = *handed;
     let target = held.target.ok_or_else(|| lost(held.id))?;
     let samples = match held.lease {
         Some(lease) => db.first::<Option<String>>(sql::SAMPLES_OF_LEASE, values![lease])?.flatten(),
@@ -286,7 +296,7 @@ fn add(db: &Db, held: &Held, handed: &Handed<'_>, counts: bool) -> Result<i64, S
 
 /// Ends a job with a build: updates the sums and, if a comparison was inconclusive, queues the next
 /// benchmark.
-pub(crate) fn end(db: &Db, held: &Held, handed: &Handed<'_>) -> Result<i64, Stop> {
+pub(crate) fn end(db: &Db, held: &JobColumns, handed: &SubmittedResult<'_>) -> Result<i64, Stop> {
     let id = add(db, held, handed, true)?;
     if db.execute(sql::END, values![held.id, id])? != 1 {
         let told = format!("job {} has ended already", held.id);
@@ -298,7 +308,7 @@ pub(crate) fn end(db: &Db, held: &Held, handed: &Handed<'_>) -> Result<i64, Stop
         && handed.outcome.comparisons.iter().any(|c| c.verdict == "inconclusive");
     if let Some(target) = held.target.filter(|_| is_open && held.round + 1 < ROUNDS) {
         let digest = target_of(db, target)?.digest;
-        let more = Asked {
+        let more = JobRequest {
             project: held.project,
             version: held.version,
             base: held.base,
@@ -313,7 +323,7 @@ pub(crate) fn end(db: &Db, held: &Held, handed: &Handed<'_>) -> Result<i64, Stop
 }
 
 /// The previous last build of a version on a target.
-struct Cell {
+struct PreviousBuild {
     kind: Kind,
     state: State,
 }
@@ -321,7 +331,7 @@ struct Cell {
 /// Updates the sums, always in the same order: those of the version, of the project, and the total.
 // Note: all code that changes sums locks rows in one order: job, build, version, project, total.
 // Any other order can deadlock.
-fn sum(db: &Db, held: &Held, handed: &Handed<'_>, build: i64) -> Result<(), Stop> {
+fn sum(db: &Db, held: &JobColumns, handed: &SubmittedResult<'_>, build: i64) -> Result<(), Stop> {
     let outcome = handed.outcome;
     let state = outcome.state;
     let target = held.target.ok_or_else(|| lost(held.id))?;
@@ -330,7 +340,7 @@ fn sum(db: &Db, held: &Held, handed: &Handed<'_>, build: i64) -> Result<(), Stop
         .first(&sql::locking(db, sql::VERSION_PLACE), values![held.version])?
         .ok_or_else(|| FarmError::NotFound(format!("version {}", held.version)))?;
     let old = db.rows(sql::CELL, values![held.version, target], |row| {
-        Ok(Cell { kind: coded::kind(row.get(0)?), state: coded::state(row.get(1)?) })
+        Ok(PreviousBuild { kind: coded::kind(row.get(0)?), state: coded::state(row.get(1)?) })
     })?;
     let old = old.first();
     let replaces = old.is_none_or(|old| match (held.kind, old.kind) {

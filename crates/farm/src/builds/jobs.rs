@@ -4,7 +4,7 @@
 use crate::builds::coded::{self, CANCELLED, DONE, from_json, json};
 use crate::builds::error::{FarmError, Stop, no_project, no_target, no_version};
 use crate::builds::model::{self, Facts, Kind, meets};
-use crate::builds::store::{Put, Store, added};
+use crate::builds::store::{Store, StoredThing, added};
 use crate::builds::things::{project, target, version};
 use crate::builds::wire::{Job, NewJob, Page};
 use crate::builds::{names, paging, sql};
@@ -12,7 +12,7 @@ use assay_history::db::{Db, DbError, Row, Value, values};
 
 /// A request for a job.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct JobRequest {
     pub project: i64,
     pub version: i64,
     pub base: Option<i64>,
@@ -29,7 +29,7 @@ impl Store {
     /// # Errors
     /// If the version or target does not exist, the request is invalid, or writing to the store
     /// fails.
-    pub fn add_job(&self, new: &NewJob, now: i64) -> Result<Put<Job>, FarmError> {
+    pub fn add_job(&self, new: &NewJob, now: i64) -> Result<StoredThing<Job>, FarmError> {
         names::facts(&new.needs)?;
         if (new.kind == Kind::Bench) != new.base.is_some() {
             return Err(FarmError::Bad(
@@ -52,7 +52,7 @@ impl Store {
                 }
                 None => demand_of_facts(db, &new.needs)?,
             };
-            let asked = Asked {
+            let asked = JobRequest {
                 project: of.id,
                 version: version(&new.version)?,
                 base: new.base.as_deref().map(version).transpose()?,
@@ -62,7 +62,7 @@ impl Store {
                 round: i64::from(new.round),
             };
             let (id, is_new) = queue(db, &asked, now)?;
-            Ok(Put { thing: job(db, id)?, is_new })
+            Ok(StoredThing { thing: job(db, id)?, is_new })
         })
     }
 
@@ -135,8 +135,8 @@ pub(crate) fn no_job(id: i64) -> FarmError {
 }
 
 /// Queues a job unless it is already in the queue; returns its number, and whether it is new.
-pub(crate) fn queue(db: &Db, asked: &Asked, now: i64) -> Result<(i64, bool), Stop> {
-    let Asked { project, version, base, kind, demand, urgency, round } = *asked;
+pub(crate) fn queue(db: &Db, asked: &JobRequest, now: i64) -> Result<(i64, bool), Stop> {
+    let JobRequest { project, version, base, kind, demand, urgency, round } = *asked;
     let kind = coded::of_kind(kind);
     let key = format!("{version} {} {kind} {demand} {round}", base.unwrap_or(0));
     let new = values![&key, project, version, base, kind, demand, urgency, round, now];

@@ -6,20 +6,20 @@
 //! accepted.
 
 use crate::builds::coded::{self, CANCELLED, LEASED};
-use crate::builds::ending::{self, Handed};
+use crate::builds::ending::{self, SubmittedResult};
 use crate::builds::error::{FarmError, Stop, lost};
 use crate::builds::jobs::{job, no_job};
 use crate::builds::model::{Kind, State};
 use crate::builds::policy::{DELAY, MOST_TARGETS, RETRIES, SWEPT};
 use crate::builds::store::{Store, added};
-use crate::builds::wire::{Asking, Beaten, Leased, Outcome};
+use crate::builds::wire::{HeartbeatAnswer, LeaseRequest, LeasedJob, Outcome};
 use crate::builds::{nodes, secrets, sql, things, when};
 use assay_history::db::{Db, DbError, Row, values};
 use std::collections::BTreeMap;
 
 /// Result of handling expired leases and waiting jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Swept {
+pub struct SweepResult {
     /// Number of expired leases whose jobs were queued again.
     pub expired: u64,
     /// Number of jobs that ended as lost.
@@ -30,7 +30,7 @@ pub struct Swept {
 
 /// The columns of a job that the queue needs.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
+pub(crate) struct JobColumns {
     pub id: i64,
     pub project: i64,
     pub version: i64,
@@ -47,7 +47,7 @@ pub(crate) struct Held {
     pub until: Option<i64>,
 }
 
-impl Held {
+impl JobColumns {
     fn of(row: &Row<'_>) -> Result<Self, DbError> {
         Ok(Self {
             id: row.get(0)?,
@@ -74,14 +74,14 @@ impl Held {
 }
 
 /// Returns the job with a number, locked against other changes until this transaction ends.
-pub(crate) fn held(db: &Db, id: i64) -> Result<Held, Stop> {
+pub(crate) fn held(db: &Db, id: i64) -> Result<JobColumns, Stop> {
     let statement = sql::locking(db, sql::HELD);
-    let found = db.rows(&statement, values![id], Held::of)?.pop();
+    let found = db.rows(&statement, values![id], JobColumns::of)?.pop();
     found.ok_or_else(|| no_job(id).into())
 }
 
 /// Returns the demands that the caller's targets meet, with the target for each.
-fn demands(db: &Db, asking: &Asking) -> Result<BTreeMap<i64, i64>, Stop> {
+fn demands(db: &Db, asking: &LeaseRequest) -> Result<BTreeMap<i64, i64>, Stop> {
     if asking.targets.len() > MOST_TARGETS {
         return Err(FarmError::Bad(format!("at most {MOST_TARGETS} targets")).into());
     }
@@ -132,7 +132,7 @@ impl Store {
     ///
     /// # Errors
     /// As for [`Store::lease`].
-    pub fn may_lease(&self, node: &str, asking: &Asking) -> Result<bool, FarmError> {
+    pub fn may_lease(&self, node: &str, asking: &LeaseRequest) -> Result<bool, FarmError> {
         self.look(|db| {
             let own = nodes::checked(db, node, &asking.instance, false)?;
             let kinds = own.gets(&asking.kinds);
@@ -152,10 +152,10 @@ impl Store {
     pub fn lease(
         &self,
         node: &str,
-        asking: &Asking,
+        asking: &LeaseRequest,
         now: i64,
         ms: i64,
-    ) -> Result<Option<Leased>, FarmError> {
+    ) -> Result<Option<LeasedJob>, FarmError> {
         let nonce = secrets::fresh()?;
         self.beside(|db| {
             let own = nodes::checked(db, node, &asking.instance, true)?;
@@ -198,18 +198,18 @@ impl Store {
         nonce: &str,
         now: i64,
         ms: i64,
-    ) -> Result<Beaten, FarmError> {
+    ) -> Result<HeartbeatAnswer, FarmError> {
         self.beside(|db| {
             let held = held(db, id)?;
             if held.node.as_deref() != Some(node) || !held.is_of(nonce) {
                 return Err(lost(id).into());
             }
             match held.progress {
-                CANCELLED => Ok(Beaten { until: when::text(now), is_cancelled: true }),
+                CANCELLED => Ok(HeartbeatAnswer { until: when::text(now), is_cancelled: true }),
                 LEASED => {
                     let until = held.until.unwrap_or(now).max(now.saturating_add(ms));
                     db.execute(sql::PROLONG, values![id, until])?;
-                    Ok(Beaten { until: when::text(until), is_cancelled: false })
+                    Ok(HeartbeatAnswer { until: when::text(until), is_cancelled: false })
                 }
                 _ => Err(lost(id).into()),
             }
@@ -223,8 +223,8 @@ impl Store {
     /// If writing to the store fails.
     // Note: a lease never ends by the clock alone, and a server that was down waits before it
     // sweeps, so that agents that could not reach it submit their results first.
-    pub fn sweep(&self, now: i64) -> Result<Swept, FarmError> {
-        let mut swept = Swept::default();
+    pub fn sweep(&self, now: i64) -> Result<SweepResult, FarmError> {
+        let mut swept = SweepResult::default();
         loop {
             let ids = self.look(|db| {
                 Ok(db.rows(sql::EXPIRED, values![now, SWEPT], |row| row.get::<i64>(0))?)
@@ -254,7 +254,7 @@ impl Store {
     /// of its last lease.
     pub fn lease_of(&self, node: &str, id: i64, nonce: &str) -> Result<i64, FarmError> {
         self.look(|db| {
-            let held = db.rows(sql::HELD, values![id], Held::of)?.pop();
+            let held = db.rows(sql::HELD, values![id], JobColumns::of)?.pop();
             let held = held.ok_or_else(|| no_job(id))?;
             let is_own = held.node.as_deref() == Some(node) && held.is_of(nonce);
             let lease = held.lease.filter(|_| is_own && held.progress == LEASED);
@@ -288,9 +288,9 @@ fn one(
     }))
 }
 
-fn leased(db: &Db, id: i64, target: i64, nonce: String, until: i64) -> Result<Leased, Stop> {
+fn leased(db: &Db, id: i64, target: i64, nonce: String, until: i64) -> Result<LeasedJob, Stop> {
     let held = held(db, id)?;
-    Ok(Leased {
+    Ok(LeasedJob {
         job: job(db, id)?,
         project: things::project_of(db, held.project)?,
         version: things::version_by_id(db, held.version)?,
@@ -322,7 +322,7 @@ fn expire(db: &Db, id: i64, now: i64) -> Result<Option<State>, Stop> {
         ..ending::nothing()
     };
     let key = format!("lost job {id}");
-    let handed = Handed { key: &key, node: &node, outcome: &outcome, log_bytes: 0, now };
+    let handed = SubmittedResult { key: &key, node: &node, outcome: &outcome, log_bytes: 0, now };
     ending::end(db, &held, &handed)?;
     Ok(Some(State::Lost))
 }

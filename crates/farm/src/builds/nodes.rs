@@ -13,7 +13,7 @@ use assay_history::db::{Db, DbError, Row, values};
 
 /// Answer to a node that registers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Greeted {
+pub struct Registration {
     /// Number of seconds by which its clock is ahead.
     pub clock_ahead: f64,
     /// Why it gets no leases.
@@ -22,14 +22,14 @@ pub struct Greeted {
 
 /// The columns of a node that the queue needs.
 #[derive(Clone, Debug)]
-pub(crate) struct Own {
+pub(crate) struct NodeColumns {
     pub id: i64,
     pub drained: Option<String>,
     /// False if it cannot measure, by its last calibration.
     pub is_fit: bool,
 }
 
-impl Own {
+impl NodeColumns {
     /// Returns the kinds of jobs that it gets: none if it is drained, no benchmarks if it cannot
     /// measure.
     pub fn gets(&self, kinds: &[Kind]) -> Vec<Kind> {
@@ -40,13 +40,18 @@ impl Own {
 
 /// Returns the node of a name, if `instance` is the agent that currently uses it. If `locks`, it is
 /// locked against other changes until this transaction ends.
-pub(crate) fn checked(db: &Db, name: &str, instance: &str, locks: bool) -> Result<Own, Stop> {
+pub(crate) fn checked(
+    db: &Db,
+    name: &str,
+    instance: &str,
+    locks: bool,
+) -> Result<NodeColumns, Stop> {
     let statement = match locks {
         true => sql::locking(db, sql::NODE_OWN),
         false => sql::NODE_OWN.to_owned(),
     };
     let found = db.rows(&statement, values![name], |row| {
-        let own = Own { id: row.get(0)?, drained: row.get(1)?, is_fit: true };
+        let own = NodeColumns { id: row.get(0)?, drained: row.get(1)?, is_fit: true };
         Ok((own, row.get::<String>(2)?, row.get::<Option<String>>(3)?))
     })?;
     let (mut own, last, calibration) = found.into_iter().next().ok_or_else(|| no_node(name))?;
@@ -72,7 +77,7 @@ impl Store {
     ///
     /// # Errors
     /// If the message is invalid, or writing to the store fails.
-    pub fn hello(&self, name: &str, hello: &Hello, now: i64) -> Result<Greeted, FarmError> {
+    pub fn hello(&self, name: &str, hello: &Hello, now: i64) -> Result<Registration, FarmError> {
         names::plain("a node", name)?;
         names::checked("a tool", &hello.tool)?;
         names::checked("an instance", &hello.instance)?;
@@ -91,7 +96,7 @@ impl Store {
             let said = values![name, &hello.tool, &hello.instance, &targets, now, clock_ahead];
             db.execute(sql::SET_NODE, said)?;
             let own = checked(db, name, &hello.instance, false)?;
-            Ok(Greeted { clock_ahead, drained: own.drained })
+            Ok(Registration { clock_ahead, drained: own.drained })
         })
     }
 

@@ -17,7 +17,7 @@ const AFTER: [&str; 7] = ["post", "p", "r", "rev", "patch", "sp", "pl"];
 
 /// A part of a version, ordered by variant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
+enum VersionPart {
     Before(usize, String),
     End,
     After(String),
@@ -26,7 +26,7 @@ enum Part {
 
 /// Returns the parts of a version's number, with an optional `v` in front; `None` if it is not a
 /// number, but for example a commit.
-fn parts(name: &str) -> Option<Vec<Part>> {
+fn parts(name: &str) -> Option<Vec<VersionPart>> {
     let own = name.strip_prefix(['v', 'V']).unwrap_or(name);
     let is_commit = own.len() >= 40 && own.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_commit || !own.starts_with(|c: char| c.is_ascii_digit()) {
@@ -49,23 +49,23 @@ fn parts(name: &str) -> Option<Vec<Part>> {
         let (word, behind) = rest.split_at(length);
         rest = behind;
         found.push(match first {
-            '0'..='9' => Part::Number(word.parse().unwrap_or(u64::MAX)),
+            '0'..='9' => VersionPart::Number(word.parse().unwrap_or(u64::MAX)),
             _ => of_word(&word.to_lowercase()),
         });
     }
-    found.push(Part::End);
+    found.push(VersionPart::End);
     Some(found)
 }
 
-fn of_word(word: &str) -> Part {
+fn of_word(word: &str) -> VersionPart {
     if AFTER.contains(&word) {
-        return Part::After(String::new());
+        return VersionPart::After(String::new());
     }
     let rank = BEFORE.iter().position(|own| own.contains(&word));
     match rank {
-        Some(rank) => Part::Before(rank, String::new()),
+        Some(rank) => VersionPart::Before(rank, String::new()),
         // An unknown word means a version before the number, as for gems.
-        None => Part::Before(BEFORE.len(), word.to_owned()),
+        None => VersionPart::Before(BEFORE.len(), word.to_owned()),
     }
 }
 

@@ -8,15 +8,17 @@ use crate::builds::nodes::node;
 use crate::builds::policy::{LARGEST_PAGE, LATEST};
 use crate::builds::read::{build, latest, line, line_at, no_build};
 use crate::builds::shown::{
-    Benched, BuildPage, Home, JobPage, LeaseLine, NodePage, ProjectLine, ProjectPage, Queue,
-    VersionLine, Waterfall,
+    BuildPage, Home, JobPage, LeaseLine, NodePage, ProjectLine, ProjectPage, Queue,
+    TargetBenchmarks, VersionLine, Waterfall,
 };
 use crate::builds::stamps::queue;
 use crate::builds::store::Store;
 use crate::builds::things::{
     TargetRow, project, target, target_of, target_row, version, version_by_id,
 };
-use crate::builds::wire::{Calibration, Cell, Matrix, NewVersion, Outcome, Page, Target, Version};
+use crate::builds::wire::{
+    Calibration, Matrix, MatrixCell, NewVersion, Outcome, Page, Target, Version,
+};
 use crate::builds::{paging, sql, when};
 use assay_history::db::{Db, DbError, Row, Value, values};
 use std::collections::{BTreeMap, HashMap};
@@ -134,7 +136,7 @@ impl Store {
                 targets.iter().map(|target| (target.id, target.digest.clone())).collect();
             let found = db.rows(sql::CELLS, shown, |row| {
                 let compared: Option<String> = row.get(8)?;
-                let cell = Cell {
+                let cell = MatrixCell {
                     build: row.get(2)?,
                     state: coded::state(row.get(3)?),
                     builds: row.get::<i64>(4)?.unsigned_abs(),
@@ -145,7 +147,7 @@ impl Store {
                 };
                 Ok((row.get::<String>(0)?, row.get::<i64>(1)?, cell, compared))
             })?;
-            let mut cells: BTreeMap<String, BTreeMap<String, Cell>> = BTreeMap::new();
+            let mut cells: BTreeMap<String, BTreeMap<String, MatrixCell>> = BTreeMap::new();
             for (version, target, mut cell, compared) in found {
                 if let Some(compared) = compared {
                     cell.comparisons = from_json(&compared)?;
@@ -170,13 +172,13 @@ impl Store {
         name: &str,
         after: Option<&str>,
         most: i64,
-    ) -> Result<Page<Benched>, FarmError> {
+    ) -> Result<Page<TargetBenchmarks>, FarmError> {
         let after = paging::number(after)?.unwrap_or(0);
         let found = self.look(|db| {
             let of = version(db, owner, project, name)?;
             let of = of.ok_or_else(|| no_version(owner, project, name))?;
             let rows = db.rows(sql::BENCHED, values![of.id, after, most + 1], |row| {
-                let benched = Benched {
+                let benched = TargetBenchmarks {
                     build: row.get(0)?,
                     version: row.get(1)?,
                     base: row.get(2)?,
@@ -186,7 +188,7 @@ impl Store {
                 };
                 Ok((benched, row.get::<String>(5)?))
             })?;
-            let read = |(mut benched, said): (Benched, String)| {
+            let read = |(mut benched, said): (TargetBenchmarks, String)| {
                 benched.comparisons = from_json::<Outcome>(&said)?.comparisons;
                 Ok(benched)
             };

@@ -29,7 +29,7 @@ pub struct Filter<'a> {
 }
 
 /// How builds of a filter are found: along one index, with further conditions on its rows.
-struct Way {
+struct AccessPath {
     /// The condition on `?1` for walking the index.
     along: &'static str,
     of: Key,
@@ -178,7 +178,7 @@ pub(crate) fn no_build(id: i64) -> FarmError {
 }
 
 /// Returns how to find the builds of a filter; `None` if it names something that does not exist.
-fn way(db: &Db, filter: &Filter<'_>) -> Result<Option<Way>, Stop> {
+fn way(db: &Db, filter: &Filter<'_>) -> Result<Option<AccessPath>, Stop> {
     let bad = |told: &str| Err(FarmError::Bad(told.to_owned()).into());
     let mut and = Vec::new();
     let mut along = None;
@@ -224,7 +224,7 @@ fn way(db: &Db, filter: &Filter<'_>) -> Result<Option<Way>, Stop> {
         (None, _) => {}
     }
     let (along, of) = along.unwrap_or((sql::ALONG_ALL, Key::All));
-    Ok(Some(Way { along, of, and }))
+    Ok(Some(AccessPath { along, of, and }))
 }
 
 /// Returns the last builds along an index.

@@ -215,7 +215,8 @@ pub struct Waterfall {
 /// Benchmark results of a version on a target, from which verdicts over targets are computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Benched {
+#[cfg_attr(feature = "schema", schemars(rename = "Benched"))]
+pub struct TargetBenchmarks {
     /// The build.
     pub build: i64,
     /// The version.
@@ -227,5 +228,5 @@ pub struct Benched {
     /// The node that measured it.
     pub node: String,
     /// The result of each benchmark.
-    pub comparisons: Vec<crate::builds::wire::Compared>,
+    pub comparisons: Vec<crate::builds::wire::BenchmarkComparison>,
 }

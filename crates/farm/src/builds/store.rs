@@ -14,7 +14,7 @@ pub struct Store {
 
 /// Result of adding a thing that may already exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Put<T> {
+pub struct StoredThing<T> {
     /// The thing as it is now.
     pub thing: T,
     /// True if it is new.

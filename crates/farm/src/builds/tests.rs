@@ -16,7 +16,8 @@ mod tokens;
 use crate::builds::Store;
 use crate::builds::model::{Facts, Kind, State, VersionKind, digest};
 use crate::builds::wire::{
-    Asking, Compared, Evidence, Hello, NewProject, NewTarget, NewVersion, Outcome, Recipe,
+    BenchmarkComparison, Evidence, Hello, LeaseRequest, NewProject, NewTarget, NewVersion, Outcome,
+    Recipe,
 };
 use assay_history::{Access, StoreLocation};
 use server::Server;
@@ -110,8 +111,8 @@ fn hello(targets: &[NewTarget], instance: &str) -> Hello {
     }
 }
 
-fn asking(targets: &[NewTarget], instance: &str) -> Asking {
-    Asking {
+fn asking(targets: &[NewTarget], instance: &str) -> LeaseRequest {
+    LeaseRequest {
         instance: instance.to_owned(),
         targets: targets.iter().map(key).collect(),
         kinds: vec![Kind::Test, Kind::Bench],
@@ -134,7 +135,7 @@ fn outcome(state: State) -> Outcome {
 }
 
 fn compared(verdict: &str) -> Outcome {
-    let compared = Compared {
+    let compared = BenchmarkComparison {
         benchmark: "sort".to_owned(),
         metric: "wall_time".to_owned(),
         verdict: verdict.to_owned(),

@@ -2,10 +2,10 @@
 
 use crate::builds::coded::{from_json, json};
 use crate::builds::error::{FarmError, Stop, no_owner, no_project, no_target, no_version};
-use crate::builds::jobs::{self, Asked};
+use crate::builds::jobs::{self, JobRequest};
 use crate::builds::model::{Facts, Kind, VersionKind, digest, meets};
 use crate::builds::policy::AGAIN;
-use crate::builds::store::{Put, Store, added};
+use crate::builds::store::{Store, StoredThing, added};
 use crate::builds::wire::{
     NewProject, NewTarget, NewVersion, Owner, Page, Project, Target, Version,
 };
@@ -17,16 +17,16 @@ impl Store {
     ///
     /// # Errors
     /// If the name is invalid, or writing to the store fails.
-    pub fn add_owner(&self, name: &str) -> Result<Put<Owner>, FarmError> {
+    pub fn add_owner(&self, name: &str) -> Result<StoredThing<Owner>, FarmError> {
         names::plain("an owner", name)?;
         if let Some(owner) = self.look(|db| Ok(owner(db, name)?))? {
-            return Ok(Put { thing: owner, is_new: false });
+            return Ok(StoredThing { thing: owner, is_new: false });
         }
         names::has_pages(name)?;
         self.alone(|db| {
             let is_new = db.execute(sql::ADD_OWNER, values![name])? > 0;
             let thing = owner(db, name)?.ok_or_else(|| no_owner(name))?;
-            Ok(Put { thing, is_new })
+            Ok(StoredThing { thing, is_new })
         })
     }
 
@@ -60,12 +60,12 @@ impl Store {
         name: &str,
         said: &NewProject,
         now: i64,
-    ) -> Result<Put<Project>, FarmError> {
+    ) -> Result<StoredThing<Project>, FarmError> {
         names::plain("a project", name)?;
         names::facts(&said.needs)?;
         let found = self.look(|db| project(db, owner, name))?;
         if let Some(found) = found.as_ref().filter(|found| found.of == *said) {
-            return Ok(Put { thing: found.clone(), is_new: false });
+            return Ok(StoredThing { thing: found.clone(), is_new: false });
         }
         let is_another = found.is_some_and(|found| {
             (&found.of.recipe, &found.of.needs) != (&said.recipe, &said.needs)
@@ -85,7 +85,7 @@ impl Store {
                 }
             }
             stamps::changed(db, thing.id)?;
-            Ok(Put { thing, is_new })
+            Ok(StoredThing { thing, is_new })
         })
     }
 
@@ -129,12 +129,12 @@ impl Store {
         name: &str,
         said: &NewVersion,
         now: i64,
-    ) -> Result<Put<Version>, FarmError> {
+    ) -> Result<StoredThing<Version>, FarmError> {
         names::checked("a version", name)?;
         let published = said.published.as_deref().map(when::read).transpose()?;
         let found = self.look(|db| version(db, owner, project, name))?;
         if let Some(found) = found.filter(|found| !found.is_gone) {
-            return Ok(Put { thing: found, is_new: false });
+            return Ok(StoredThing { thing: found, is_new: false });
         }
         let text = json(said)?;
         self.alone(|db| {
@@ -161,7 +161,7 @@ impl Store {
                 queue_everywhere(db, &of, thing.id, now)?;
             }
             stamps::changed(db, of.id)?;
-            Ok(Put { thing, is_new })
+            Ok(StoredThing { thing, is_new })
         })
     }
 
@@ -237,7 +237,7 @@ impl Store {
         key: &str,
         said: &NewTarget,
         now: i64,
-    ) -> Result<Put<Target>, FarmError> {
+    ) -> Result<StoredThing<Target>, FarmError> {
         check_target(said)?;
         if key != digest(&said.facts) {
             return Err(FarmError::Bad(format!(
@@ -247,7 +247,7 @@ impl Store {
             )));
         }
         if let Some(found) = self.look(|db| target(db, key))? {
-            return Ok(Put { thing: found, is_new: false });
+            return Ok(StoredThing { thing: found, is_new: false });
         }
         self.alone(|db| target_or_new(db, key, said, now))
     }
@@ -296,7 +296,7 @@ fn queue(
     now: i64,
 ) -> Result<(), Stop> {
     let demand = jobs::demand_of_target(db, target, digest)?;
-    let tests = Asked {
+    let tests = JobRequest {
         project: project.id,
         version,
         base: None,
@@ -309,7 +309,7 @@ fn queue(
     if project.of.recipe.bench.is_some()
         && let Some(base) = db.first::<i64>(sql::VERSION_BEFORE, values![project.id, version])?
     {
-        jobs::queue(db, &Asked { base: Some(base), kind: Kind::Bench, ..tests }, now)?;
+        jobs::queue(db, &JobRequest { base: Some(base), kind: Kind::Bench, ..tests }, now)?;
     }
     Ok(())
 }
@@ -326,9 +326,9 @@ pub(crate) fn target_or_new(
     key: &str,
     said: &NewTarget,
     now: i64,
-) -> Result<Put<Target>, Stop> {
+) -> Result<StoredThing<Target>, Stop> {
     if let Some(thing) = target(db, key)? {
-        return Ok(Put { thing, is_new: false });
+        return Ok(StoredThing { thing, is_new: false });
     }
     let id = added(db, sql::ADD_TARGET, values![key, &said.name, &json(&said.facts)?])?;
     let demands =
@@ -350,7 +350,7 @@ pub(crate) fn target_or_new(
         }
     }
     let thing = target(db, key)?.ok_or_else(|| no_target(key))?;
-    Ok(Put { thing, is_new: true })
+    Ok(StoredThing { thing, is_new: true })
 }
 
 fn owner_of(row: &Row<'_>) -> Result<Owner, DbError> {

@@ -5,7 +5,7 @@ use crate::builds::coded::{from_json, json};
 use crate::builds::error::{FarmError, Stop};
 use crate::builds::model::Scope;
 use crate::builds::store::{Store, added};
-use crate::builds::wire::{Audited, MadeToken, NewToken, Page, Token};
+use crate::builds::wire::{AuditEntry, MadeToken, NewToken, Page, Token};
 use crate::builds::{names, paging, secrets, sql, when};
 use assay_history::db::{Db, DbError, Row, values};
 
@@ -152,11 +152,11 @@ impl Store {
     ///
     /// # Errors
     /// If reading from the store fails.
-    pub fn audited(&self, after: Option<&str>, most: i64) -> Result<Page<Audited>, FarmError> {
+    pub fn audited(&self, after: Option<&str>, most: i64) -> Result<Page<AuditEntry>, FarmError> {
         let before = paging::number(after)?.unwrap_or(i64::MAX);
         let found = self.look(|db| {
             Ok(db.rows(sql::AUDIT, values![before, most + 1], |row| {
-                Ok(Audited {
+                Ok(AuditEntry {
                     id: row.get(0)?,
                     time: when::text(row.get(1)?),
                     who: row.get(2)?,

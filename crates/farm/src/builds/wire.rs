@@ -4,8 +4,8 @@
 mod jobs;
 
 pub use jobs::{
-    Asking, Beat, Beaten, Build, Compared, Ending, Evidence, Hello, Job, Leased, Logged, NewBuild,
-    NewJob, Outcome, Welcome,
+    BenchmarkComparison, Build, Ending, Evidence, Heartbeat, HeartbeatAnswer, Hello, Job,
+    LeaseRequest, LeasedJob, LogExtent, NewBuild, NewJob, Outcome, Welcome,
 };
 
 use crate::builds::model::{Facts, Scope, State, VersionKind};
@@ -17,13 +17,14 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refusal {
     /// The error.
-    pub error: Told,
+    pub error: ErrorBody,
 }
 
 /// An error, for programs and for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Told {
+#[cfg_attr(feature = "schema", schemars(rename = "Told"))]
+pub struct ErrorBody {
     /// The code: one of those in docs/reference/farm-api.md.
     pub code: String,
     /// The message: what happened, where, and what to do.
@@ -305,7 +306,8 @@ pub struct MadeToken {
 /// One entry of the audit log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Audited {
+#[cfg_attr(feature = "schema", schemars(rename = "Audited"))]
+pub struct AuditEntry {
     /// Its number.
     pub id: i64,
     /// Time of the request.
@@ -327,13 +329,14 @@ pub struct Matrix {
     /// The targets with builds.
     pub targets: Vec<Target>,
     /// The last build of each, by the version's name and the target's digest.
-    pub cells: BTreeMap<String, BTreeMap<String, Cell>>,
+    pub cells: BTreeMap<String, BTreeMap<String, MatrixCell>>,
 }
 
 /// The last build of a version on a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cell {
+#[cfg_attr(feature = "schema", schemars(rename = "Cell"))]
+pub struct MatrixCell {
     /// The build.
     pub build: i64,
     /// Its state.
@@ -353,5 +356,5 @@ pub struct Cell {
     pub base: Option<String>,
     /// The results of its last benchmarks.
     #[serde(default)]
-    pub comparisons: Vec<Compared>,
+    pub comparisons: Vec<BenchmarkComparison>,
 }

@@ -1,11 +1,11 @@
 //! A method for each path of the API. The types are in `crate::builds::wire`.
 
-use super::{Asked, Client, ClientError, part, retry_after};
+use super::{Client, ClientError, ClientRequest, part, retry_after};
 use crate::builds::model::{State, digest};
 use crate::builds::wire::{
-    Asking, Audited, Beat, Beaten, Build, Calibration, Ending, Hello, Job, Leased, MadeToken,
-    Matrix, NewBuild, NewJob, NewProject, NewTarget, NewToken, NewVersion, Node, Owner, Page,
-    Project, Reason, Target, Token as Listed, Version, Welcome,
+    AuditEntry, Build, Calibration, Ending, Heartbeat, HeartbeatAnswer, Hello, Job, LeaseRequest,
+    LeasedJob, MadeToken, Matrix, NewBuild, NewJob, NewProject, NewTarget, NewToken, NewVersion,
+    Node, Owner, Page, Project, Reason, Target, Token as Listed, Version, Welcome,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,14 +21,14 @@ const MOST_PAGES: usize = 100_000;
 #[derive(Debug)]
 pub enum Lease {
     /// A job to run.
-    Job(Box<Leased>),
+    Job(Box<LeasedJob>),
     /// No job; the server may say how long to wait before asking again.
     Nothing(Option<Duration>),
 }
 
 /// A filter on builds; `None` in a field means all.
 #[derive(Clone, Debug, Default)]
-pub struct Known<'a> {
+pub struct BuildFilter<'a> {
     /// The owner.
     pub owner: Option<&'a str>,
     /// The project.
@@ -195,7 +195,7 @@ impl Client {
     ///
     /// # Errors
     /// Any [`ClientError`].
-    pub fn builds(&self, known: &Known<'_>) -> Result<Vec<Build>, ClientError> {
+    pub fn builds(&self, known: &BuildFilter<'_>) -> Result<Vec<Build>, ClientError> {
         let words = [
             ("owner", known.owner),
             ("project", known.project),
@@ -262,11 +262,11 @@ impl Client {
     ///
     /// # Errors
     /// Any [`ClientError`].
-    pub fn lease(&self, node: &str, asking: &Asking) -> Result<Lease, ClientError> {
+    pub fn lease(&self, node: &str, asking: &LeaseRequest) -> Result<Lease, ClientError> {
         let path = format!("/nodes/{}/lease", part(node));
         let text = super::text_of((&Method::POST, &path), asking)?;
         let body = Some(("application/json", text.as_slice()));
-        let asked = Asked { method: Method::POST, path: &path, body, repeats: false };
+        let asked = ClientRequest { method: Method::POST, path: &path, body, repeats: false };
         let mut answer = self.answered(&asked)?;
         if answer.status().as_u16() == 204 {
             return Ok(Lease::Nothing(retry_after(&answer)));
@@ -278,7 +278,7 @@ impl Client {
     ///
     /// # Errors
     /// Any [`ClientError`].
-    pub fn beat(&self, job: i64, beat: &Beat) -> Result<Beaten, ClientError> {
+    pub fn beat(&self, job: i64, beat: &Heartbeat) -> Result<HeartbeatAnswer, ClientError> {
         self.give((Method::POST, &format!("/jobs/{job}/heartbeat")), beat, true)
     }
 
@@ -394,7 +394,7 @@ impl Client {
     ///
     /// # Errors
     /// Any [`ClientError`].
-    pub fn audit(&self) -> Result<Vec<Audited>, ClientError> {
+    pub fn audit(&self) -> Result<Vec<AuditEntry>, ClientError> {
         self.list("/audit")
     }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// Information about a server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct About {
+pub struct ServerInfo {
     /// Name and version of the program.
     pub tool: String,
     /// The time of its clock.
@@ -18,7 +18,7 @@ impl Client {
     ///
     /// # Errors
     /// Any [`ClientError`].
-    pub fn about(&self) -> Result<About, ClientError> {
+    pub fn about(&self) -> Result<ServerInfo, ClientError> {
         self.get("")
     }
 

@@ -11,7 +11,7 @@ const LONGEST: usize = 1 << 20;
 
 /// An answer with its `ETag`.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct CachedAnswer {
     pub tag: String,
     pub body: Vec<u8>,
 }
@@ -19,13 +19,13 @@ pub(super) struct Known {
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     /// Answers, by path and query.
-    answers: HashMap<String, Known>,
+    answers: HashMap<String, CachedAnswer>,
     /// Numbers of resources that were added or found, by path.
     ids: HashMap<String, i64>,
 }
 
 impl Memory {
-    pub fn answer(&self, path: &str) -> Option<&Known> {
+    pub fn answer(&self, path: &str) -> Option<&CachedAnswer> {
         self.answers.get(path)
     }
 
@@ -36,7 +36,7 @@ impl Memory {
         if self.answers.len() >= MOST {
             self.answers.clear();
         }
-        self.answers.insert(path.to_owned(), Known { tag, body: body.to_vec() });
+        self.answers.insert(path.to_owned(), CachedAnswer { tag, body: body.to_vec() });
     }
 
     pub fn id(&self, path: &str) -> Option<i64> {

@@ -10,9 +10,9 @@ use ureq::unversioned::transport::time::Duration;
 
 /// The library's resolver in the calling thread.
 #[derive(Debug, Default)]
-pub(super) struct Resolving(DefaultResolver);
+pub(super) struct ThreadResolver(DefaultResolver);
 
-impl Resolver for Resolving {
+impl Resolver for ThreadResolver {
     fn resolve(
         &self,
         uri: &Uri,

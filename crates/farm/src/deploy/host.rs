@@ -1,7 +1,7 @@
 //! Runs scripts on a machine: this one, or another one through `ssh`, as the current user or as
 //! root through `sudo`. It makes no decisions.
 
-use super::{Came, DeployError};
+use super::{DeployError, StepResult};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -25,7 +25,7 @@ pub struct Host {
 
 /// The desired state of a file.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct FileAttributes<'a> {
     /// The path.
     pub path: &'a str,
     /// The mode, such as `640`.
@@ -106,7 +106,7 @@ impl Host {
     ///
     /// # Errors
     /// As for [`Host::run`]; also if the last line is none of these.
-    pub fn step(&self, script: &str, words: &[&str]) -> Result<Came, DeployError> {
+    pub fn step(&self, script: &str, words: &[&str]) -> Result<StepResult, DeployError> {
         let script = format!("set -eu\n{PRELUDE}{script}");
         let printed = self.run(&script, words, None)?;
         came(printed.lines().last().unwrap_or_default()).ok_or_else(|| DeployError::Failed {
@@ -120,25 +120,33 @@ impl Host {
     ///
     /// # Errors
     /// As for [`Host::run`].
-    pub fn put(&self, wanted: Wanted<'_>, content: &mut File) -> Result<Came, DeployError> {
+    pub fn put(
+        &self,
+        wanted: FileAttributes<'_>,
+        content: &mut File,
+    ) -> Result<StepResult, DeployError> {
         let file = |source| DeployError::File { file: wanted.path.to_owned(), source };
         let digest = digest(content).map_err(file)?;
-        let Wanted { path, mode, owner, group } = wanted;
+        let FileAttributes { path, mode, owner, group } = wanted;
         let words = [path, mode, owner, group, &digest];
         match self.step(LOOK_AT_FILE, &words)? {
-            Came::LeftOut(_) => {}
+            StepResult::LeftOut(_) => {}
             as_it_is_now => return Ok(as_it_is_now),
         }
         let script = format!("set -eu\n{PRELUDE}{SEND_FILE}");
         self.run(&script, &words, Some(content))?;
-        Ok(Came::Changed)
+        Ok(StepResult::Changed)
     }
 
     /// Ensures that a file exists with this text.
     ///
     /// # Errors
     /// As for [`Host::put`].
-    pub fn put_text(&self, wanted: Wanted<'_>, text: &str) -> Result<Came, DeployError> {
+    pub fn put_text(
+        &self,
+        wanted: FileAttributes<'_>,
+        text: &str,
+    ) -> Result<StepResult, DeployError> {
         let file = |source| DeployError::File { file: wanted.path.to_owned(), source };
         let flags = rustix::fs::MemfdFlags::CLOEXEC;
         let content =
@@ -152,7 +160,7 @@ impl Host {
     ///
     /// # Errors
     /// As for [`Host::put`]; also if the local file cannot be read.
-    pub fn copy(&self, wanted: Wanted<'_>, from: &Path) -> Result<Came, DeployError> {
+    pub fn copy(&self, wanted: FileAttributes<'_>, from: &Path) -> Result<StepResult, DeployError> {
         let file = |source| DeployError::File { file: from.display().to_string(), source };
         self.put(wanted, &mut File::open(from).map_err(file)?)
     }
@@ -193,11 +201,11 @@ own "$1.new" "$2" "$3" "$4"
 mv "$1.new" "$1"
 "#;
 
-fn came(line: &str) -> Option<Came> {
+fn came(line: &str) -> Option<StepResult> {
     match line.trim() {
-        "changed" => Some(Came::Changed),
-        "same" => Some(Came::AsItWas),
-        line => line.strip_prefix("left out: ").map(|why| Came::LeftOut(why.to_owned())),
+        "changed" => Some(StepResult::Changed),
+        "same" => Some(StepResult::AsItWas),
+        line => line.strip_prefix("left out: ").map(|why| StepResult::LeftOut(why.to_owned())),
     }
 }
 
@@ -249,13 +257,17 @@ mod tests {
             String::from_utf8(id.stdout).unwrap().trim().to_owned()
         };
         let (owner, group) = (me("-un"), me("-gn"));
-        let wanted =
-            |mode| Wanted { path: path.to_str().unwrap(), mode, owner: &owner, group: &group };
+        let wanted = |mode| FileAttributes {
+            path: path.to_str().unwrap(),
+            mode,
+            owner: &owner,
+            group: &group,
+        };
         let host = behind_a_shell();
-        assert_eq!(host.put_text(wanted("640"), "one\n").unwrap(), Came::Changed);
-        assert_eq!(host.put_text(wanted("640"), "one\n").unwrap(), Came::AsItWas);
-        assert_eq!(host.put_text(wanted("600"), "one\n").unwrap(), Came::Changed);
-        assert_eq!(host.put_text(wanted("600"), "two\n").unwrap(), Came::Changed);
+        assert_eq!(host.put_text(wanted("640"), "one\n").unwrap(), StepResult::Changed);
+        assert_eq!(host.put_text(wanted("640"), "one\n").unwrap(), StepResult::AsItWas);
+        assert_eq!(host.put_text(wanted("600"), "one\n").unwrap(), StepResult::Changed);
+        assert_eq!(host.put_text(wanted("600"), "two\n").unwrap(), StepResult::Changed);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "two\n");
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(
@@ -275,7 +287,7 @@ mod tests {
         assert!(host.step("echo perhaps", &[]).unwrap_err().to_string().contains("perhaps"));
         assert_eq!(
             host.step("echo 'left out: no systemd'", &[]).unwrap(),
-            Came::LeftOut("no systemd".to_owned())
+            StepResult::LeftOut("no systemd".to_owned())
         );
         let gone =
             Host::over(&["sh".to_owned(), "-c".to_owned(), "exit 255".to_owned()], "there", false);

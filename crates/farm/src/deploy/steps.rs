@@ -1,8 +1,8 @@
 //! The steps that set up a farm on a machine, in the order of their dependencies.
 
-use super::host::{Host, Wanted};
+use super::host::{FileAttributes, Host};
 use super::unit::{Service, unit};
-use super::{Came, DeployError};
+use super::{DeployError, StepResult};
 use std::path::Path;
 
 /// The desired state of a farm.
@@ -36,7 +36,7 @@ pub const PROGRAMS: [&str; 2] = ["assay-farm", "assay"];
 pub fn set_up(
     host: &Host,
     farm: &Farm<'_>,
-    told: &mut dyn FnMut(&str, &Came),
+    told: &mut dyn FnMut(&str, &StepResult),
 ) -> Result<(), DeployError> {
     let Farm { directory, user, .. } = *farm;
     is_of_our_kind(host)?;
@@ -54,29 +54,29 @@ pub fn set_up(
     let mut restarts = false;
     for program in PROGRAMS {
         let path = at(&format!("bin/{program}"));
-        let wanted = Wanted { path: &path, mode: "755", owner: &root, group: &root_group };
+        let wanted = FileAttributes { path: &path, mode: "755", owner: &root, group: &root_group };
         let came = host.copy(wanted, &farm.programs.join(program))?;
-        restarts |= came == Came::Changed;
+        restarts |= came == StepResult::Changed;
         told(&format!("program {program}"), &came);
     }
     let path = at("etc/environment");
-    let wanted = Wanted { path: &path, mode: "640", owner: &root, group: &group };
+    let wanted = FileAttributes { path: &path, mode: "640", owner: &root, group: &group };
     let came = host.put_text(wanted, &environment(&farm.environment))?;
-    restarts |= came == Came::Changed;
+    restarts |= came == StepResult::Changed;
     told("environment", &came);
     for (name, command) in &farm.own {
         let came = host.step(OWN, &[directory, user, name, command])?;
-        restarts |= came == Came::Changed;
+        restarts |= came == StepResult::Changed;
         told(&format!("step {name}"), &came);
     }
     told("database", &host.step(&as_user(DATABASE), &[directory, user, farm.store])?);
     told("first token", &host.step(&as_user(TOKEN), &[directory, user, farm.store])?);
 
     let path = format!("{}/assay-farm.service", farm.units);
-    let wanted = Wanted { path: &path, mode: "644", owner: &root, group: &root_group };
+    let wanted = FileAttributes { path: &path, mode: "644", owner: &root, group: &root_group };
     let service = Service { directory, user, listen: farm.listen, store: farm.store };
     let came = host.put_text(wanted, &unit(&service))?;
-    restarts |= came == Came::Changed;
+    restarts |= came == StepResult::Changed;
     told("systemd unit", &came);
     let is_new = if restarts { "yes" } else { "no" };
     told("service", &host.step(SERVICE, &[farm.units, is_new])?);
@@ -246,9 +246,9 @@ mod tests {
         let host = Host::here(false);
         let step = |command: &str| host.step(OWN, &[directory, "me", "inline", command]);
         let command = "mkdir \"$INLINE\"; echo \"$FARM_USER it's done\"";
-        assert_eq!(step(command).unwrap(), Came::Changed);
+        assert_eq!(step(command).unwrap(), StepResult::Changed);
         assert!(room.path().join("inline").is_dir());
-        assert_eq!(step(command).unwrap(), Came::AsItWas);
+        assert_eq!(step(command).unwrap(), StepResult::AsItWas);
         // A step that fails is tried again.
         assert!(
             step("echo no >&2; false")
@@ -257,7 +257,7 @@ mod tests {
                 .contains("no\nthe step inline failed with status 1")
         );
         assert!(step("false").is_err());
-        assert_eq!(step("rmdir inline").unwrap(), Came::Changed);
+        assert_eq!(step("rmdir inline").unwrap(), StepResult::Changed);
         assert!(!room.path().join("inline").exists());
     }
 }

@@ -50,7 +50,7 @@ pub struct Farm {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cluster {
     /// Jobs of this farm that it has, waiting or running.
-    pub placed: Vec<Placed>,
+    pub placed: Vec<ClusterJob>,
     /// Agents that are about to say hello, or are doing so.
     pub greeting: Vec<Greeting>,
     /// Its nodes.
@@ -59,7 +59,7 @@ pub struct Cluster {
 
 /// A job of the farm in the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct ClusterJob {
     /// The cluster's id.
     pub id: String,
     /// The farm's id.
@@ -76,7 +76,7 @@ pub struct Greeting {
     pub id: String,
     /// The node that it is for.
     pub machine: String,
-    /// As in [`Placed`].
+    /// As in [`ClusterJob`].
     pub is_held: bool,
 }
 
@@ -131,7 +131,7 @@ pub struct Batch {
 
 /// A job that cannot be placed, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Homeless {
+pub struct UnplaceableJob {
     /// The job.
     pub job: i64,
     /// The reason, in plain words.
@@ -180,7 +180,7 @@ impl Placing {
         farm: &Farm,
         cluster: &Cluster,
         now: f64,
-    ) -> (Vec<Action>, Vec<Homeless>) {
+    ) -> (Vec<Action>, Vec<UnplaceableJob>) {
         // A held job would wait forever, so it is cancelled and placed again.
         let placed = cluster.placed.iter().filter(|placed| !placed.is_held);
         let placed: BTreeSet<i64> = placed.map(|placed| placed.job).collect();
@@ -246,7 +246,7 @@ impl Placing {
         cluster: &Cluster,
         due: impl Iterator<Item = &'a Job>,
         room: usize,
-    ) -> (Vec<Batch>, Vec<Homeless>) {
+    ) -> (Vec<Batch>, Vec<UnplaceableJob>) {
         let mut batches: Vec<Batch> = Vec::new();
         let mut homeless = Vec::new();
         let mut left = room;
@@ -257,7 +257,7 @@ impl Placing {
             let (constraint, excluded) = match self.place_of(job, farm, cluster) {
                 Ok(place) => place,
                 Err(why) => {
-                    homeless.push(Homeless { job: job.id, why });
+                    homeless.push(UnplaceableJob { job: job.id, why });
                     continue;
                 }
             };
@@ -332,7 +332,8 @@ impl Placing {
 }
 
 fn cancels(farm: &Farm, cluster: &Cluster) -> Vec<Action> {
-    let is_taken_back = |placed: &&Placed| placed.is_held || farm.cancelled.contains(&placed.job);
+    let is_taken_back =
+        |placed: &&ClusterJob| placed.is_held || farm.cancelled.contains(&placed.job);
     let taken_back = cluster.placed.iter().filter(is_taken_back).map(|placed| &placed.id);
     // A held greeting would remain forever; its node is made to say hello again.
     let held = cluster.greeting.iter().filter(|own| own.is_held).map(|own| &own.id);

@@ -9,7 +9,7 @@
 //!
 //! Time limits are enforced by the agent, since those of Slurm have a resolution of one minute.
 
-use super::placing::{Batch, Cluster, Greeting, Machine, Placed};
+use super::placing::{Batch, Cluster, ClusterJob, Greeting, Machine};
 use sha2::{Digest, Sha256};
 use shell_words::{join, quote};
 use std::collections::BTreeSet;
@@ -168,12 +168,12 @@ impl Slurm {
 
     /// Parses the jobs of this farm from the lines of `squeue`. A job of an array is identified by
     /// its index in the comment.
-    fn placed(&self, lines: &str) -> Vec<Placed> {
+    fn placed(&self, lines: &str) -> Vec<ClusterJob> {
         let read = |line: &str| {
             let [id, index, reason, what] = self.own(line)?;
             let index = index.parse().unwrap_or(0);
             let job = what.split(',').nth(index)?.parse().ok()?;
-            Some(Placed { id: id.to_owned(), job, is_held: is_held(reason) })
+            Some(ClusterJob { id: id.to_owned(), job, is_held: is_held(reason) })
         };
         lines.lines().filter_map(read).collect()
     }

@@ -2,7 +2,7 @@
 //! them to HTTP responses.
 
 use assay_farm::builds::FarmError;
-use assay_farm::builds::wire::{Refusal, Told};
+use assay_farm::builds::wire::{ErrorBody, Refusal};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::io;
@@ -32,7 +32,7 @@ pub(crate) enum Body {
     /// A complete body.
     Whole(Vec<u8>),
     /// A log that may still grow: its owner, the offset to start from, and the job that writes it.
-    Follow { of: Of, offset: u64, job: Option<i64> },
+    Follow { of: LogOwner, offset: u64, job: Option<i64> },
 }
 
 impl Answer {
@@ -203,7 +203,7 @@ impl Failure {
 
     /// Returns the body of the response.
     pub fn body(&self) -> Vec<u8> {
-        let error = Told { code: self.code.to_owned(), message: self.message.clone() };
+        let error = ErrorBody { code: self.code.to_owned(), message: self.message.clone() };
         serde_json::to_vec(&Refusal { error }).unwrap_or_default()
     }
 }
@@ -227,7 +227,7 @@ impl From<FarmError> for Failure {
 
 /// The owner of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Of {
+pub(crate) enum LogOwner {
     /// A lease, by its number.
     Lease(i64),
     /// A build without a job.

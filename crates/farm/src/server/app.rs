@@ -1,9 +1,9 @@
 //! The server's state.
 
-use super::asked::Context;
 use super::hosts::Hosts;
 use super::limits::Limits;
 use super::pool::Pool;
+use super::request::Context;
 use std::net::IpAddr;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};

@@ -4,12 +4,12 @@
 
 use super::answer::{Answer, Body, Failure};
 use super::app::App;
-use super::asked::Asked;
-use super::follow::{Following, events};
+use super::follow::{LogFollower, events};
 use super::lists::API;
 use super::pages::{self, COOKIE, PAGES};
 use super::query;
-use super::route::{self, Needs, Route, Threads, Verb};
+use super::request::ApiRequest;
+use super::route::{self, Permission, Route, Threads, Verb};
 use super::routes::ROUTES;
 use crate::policy::{BODY, PATIENCE, THROWING, THROWN_AWAY};
 use assay_farm::builds::Store;
@@ -132,7 +132,7 @@ async fn answered(
     let body = taken(body, &parts.headers, route.limit).await?;
     let place = parts.uri.path_and_query().map_or("", |place| place.as_str()).to_owned();
     let token = who.get().cloned();
-    let mut asked = Asked { path, query, place, body, token, now: now() };
+    let mut asked = ApiRequest { path, query, place, body, token, now: now() };
     if let Some(glance) = route.glance {
         let (own, secret, who) = (Arc::clone(app), secret.clone(), Arc::clone(who));
         let mut glanced = asked.clone();
@@ -204,8 +204,8 @@ fn version(headers: &HeaderMap) -> Result<(), Failure> {
 
 /// Returns true if the route requires no token.
 fn is_free(app: &App, route: &Route) -> bool {
-    let only_looks = route.needs == Needs::Read && route.method == Verb::Get;
-    route.needs == Needs::Nothing || app.is_public && only_looks
+    let only_looks = route.needs == Permission::Read && route.method == Verb::Get;
+    route.needs == Permission::Nothing || app.is_public && only_looks
 }
 
 /// Returns the token that was sent. A cookie is sufficient only for reading, since browsers send it
@@ -286,7 +286,7 @@ fn respond(app: &Arc<App>, answer: Answer, asked: &HeaderMap) -> Response {
     let mut response = match body {
         Body::Follow { of, offset, job } => match Arc::clone(&app.followers).try_acquire_owned() {
             Ok(permit) => {
-                events(Following { app: Arc::clone(app), of, offset, job, _permit: permit })
+                events(LogFollower { app: Arc::clone(app), of, offset, job, _permit: permit })
             }
             Err(_) => {
                 return refused(&Failure::unavailable("too many follow logs: come again later"));

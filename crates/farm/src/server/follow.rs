@@ -5,7 +5,7 @@
 //! nothing more follows.
 
 use super::answer::Failure;
-use super::answer::Of;
+use super::answer::LogOwner;
 use super::app::App;
 use crate::policy::LOOK;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -22,11 +22,11 @@ const PIECE: usize = 64 << 10;
 const LOOKS: u32 = 4;
 
 /// A client that follows a log.
-pub(crate) struct Following {
+pub(crate) struct LogFollower {
     /// The server.
     pub app: Arc<App>,
     /// The owner of the log.
-    pub of: Of,
+    pub of: LogOwner,
     /// The offset up to which the log was sent.
     pub offset: u64,
     /// The job that writes it; `None` if none does.
@@ -36,7 +36,7 @@ pub(crate) struct Following {
 }
 
 /// Returns the response with the events.
-pub(crate) fn events(following: Following) -> Response {
+pub(crate) fn events(following: LogFollower) -> Response {
     let told = stream::unfold(Some(following), |following| async {
         let (event, following) = next(following?).await;
         Some((Ok::<_, Infallible>(event), following))
@@ -44,8 +44,8 @@ pub(crate) fn events(following: Following) -> Response {
     Sse::new(told).keep_alive(KeepAlive::default()).into_response()
 }
 
-/// Returns the next event; without a `Following` it is the last one.
-async fn next(mut own: Following) -> (Event, Option<Following>) {
+/// Returns the next event; without a `LogFollower` it is the last one.
+async fn next(mut own: LogFollower) -> (Event, Option<LogFollower>) {
     let mut looks = 0;
     loop {
         let has_ended = own.job.is_none() || *own.app.ending.borrow();
@@ -69,7 +69,7 @@ async fn next(mut own: Following) -> (Event, Option<Following>) {
             let of = own.of;
             let runs = own.app.reads.run(move |store| {
                 let (lease, runs) = store.last_lease(job)?;
-                Ok(runs && lease.map(Of::Lease) == Some(of))
+                Ok(runs && lease.map(LogOwner::Lease) == Some(of))
             });
             // While the database is unavailable, the state of the job is unknown.
             if runs.await == Ok(false) {
@@ -81,7 +81,7 @@ async fn next(mut own: Following) -> (Event, Option<Following>) {
 
 /// Returns the text from the offset on. An incomplete character waits for its remaining bytes,
 /// unless the log has ended.
-async fn piece(own: &Following, has_ended: bool) -> Result<(String, u64), Failure> {
+async fn piece(own: &LogFollower, has_ended: bool) -> Result<(String, u64), Failure> {
     let (context, of, offset) = (Arc::clone(&own.app.context), own.of, own.offset);
     let read = tokio::task::spawn_blocking(move || context.logs.read(of, offset, PIECE)).await;
     let mut bytes = read.unwrap_or_else(|error| Err(Failure::internal(error.to_string())))?;

@@ -1,16 +1,16 @@
 //! Jobs, their results, and their logs.
 
-use super::answer::Of;
+use super::answer::LogOwner;
 use super::answer::{Answer, Body, Failure};
-use super::asked::{Asked, Context};
+use super::request::{ApiRequest, Context};
 use crate::policy::LOG_PIECE;
-use assay_farm::builds::wire::{Beat, Ending, NewBuild, NewJob};
-use assay_farm::builds::{Ended, Store};
+use assay_farm::builds::wire::{Ending, Heartbeat, NewBuild, NewJob};
+use assay_farm::builds::{Store, SubmissionOutcome};
 
 /// Logs are untrusted output, so browsers must not interpret them as pages.
 const TEXT: &str = "text/plain; charset=utf-8";
 
-pub(crate) fn jobs(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn jobs(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let (after, most) = (asked.word("after"), asked.most()?);
     let page = match asked.word("progress") {
         None => store.jobs(after, most)?,
@@ -23,50 +23,64 @@ pub(crate) fn jobs(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answ
     Answer::json(200, &page)
 }
 
-pub(crate) fn add(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn add(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let new: NewJob = asked.thing()?;
     asked.is_owner(&new.owner)?;
     let put = store.add_job(&new, asked.now)?;
     Answer::put(&put.thing, put.is_new)
 }
 
-pub(crate) fn job(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn job(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     Answer::json(200, &store.job(asked.number("id")?)?)
 }
 
-pub(crate) fn page(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn page(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     Answer::json(200, &store.job_page(asked.number("id")?)?)
 }
 
-pub(crate) fn cancel(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn cancel(
+    store: &mut Store,
+    _: &Context,
+    asked: &ApiRequest,
+) -> Result<Answer, Failure> {
     let id = asked.number("id")?;
     asked.is_owner(&store.job(id)?.of.owner)?;
     Answer::json(200, &store.cancel(id, asked.now)?)
 }
 
-pub(crate) fn beat(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
-    let beat: Beat = asked.thing()?;
+pub(crate) fn beat(
+    store: &mut Store,
+    context: &Context,
+    asked: &ApiRequest,
+) -> Result<Answer, Failure> {
+    let beat: Heartbeat = asked.thing()?;
     let (node, id) = (asked.node()?, asked.number("id")?);
     context.saw(node, asked.now);
     let beaten = store.beat(node, id, &beat.nonce, asked.now, context.lease_ms())?;
     Answer::json(200, &beaten)
 }
 
-pub(crate) fn end(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn end(
+    store: &mut Store,
+    context: &Context,
+    asked: &ApiRequest,
+) -> Result<Answer, Failure> {
     let ending: Ending = asked.thing()?;
     let (node, id) = (asked.node()?, asked.number("id")?);
     // A lost lease also has a log; its length is taken from the file.
     let lease = store.lease_of(node, id, &ending.nonce).ok();
-    let bytes = lease.map_or(0, |lease| context.logs.state(Of::Lease(lease)).bytes);
+    let bytes = lease.map_or(0, |lease| context.logs.state(LogOwner::Lease(lease)).bytes);
     match store.hand_in(node, id, &ending, bytes, asked.now)? {
-        Ended::Job(build) | Ended::Again(build) => Answer::put(&build, true),
-        Ended::Known(build)
+        SubmissionOutcome::Job(build) | SubmissionOutcome::Again(build) => {
+            Answer::put(&build, true)
+        }
+        SubmissionOutcome::Known(build)
             if build.is_evidence && lease.is_none() && !build.of.outcome.state.is_retried() =>
         {
             Err(late(build.id))
         }
-        Ended::Known(build) => Answer::put(&build, false),
-        Ended::Late(build) => Err(late(build.id)),
+        SubmissionOutcome::Known(build) => Answer::put(&build, false),
+        SubmissionOutcome::Late(build) => Err(late(build.id)),
     }
 }
 
@@ -76,7 +90,11 @@ fn late(build: i64) -> Failure {
     ))
 }
 
-pub(crate) fn add_build(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn add_build(
+    store: &mut Store,
+    _: &Context,
+    asked: &ApiRequest,
+) -> Result<Answer, Failure> {
     let new: NewBuild = asked.thing()?;
     asked.is_node(&new.node)?;
     asked.is_owner(&new.owner)?;
@@ -87,42 +105,42 @@ pub(crate) fn add_build(store: &mut Store, _: &Context, asked: &Asked) -> Result
 pub(crate) fn add_log(
     store: &mut Store,
     context: &Context,
-    asked: &Asked,
+    asked: &ApiRequest,
 ) -> Result<Answer, Failure> {
     let nonce = asked.word("nonce").unwrap_or_default();
     let lease = store.lease_of(asked.node()?, asked.number("id")?, nonce)?;
-    let logged = context.logs.append(Of::Lease(lease), asked.offset()?, &asked.body)?;
+    let logged = context.logs.append(LogOwner::Lease(lease), asked.offset()?, &asked.body)?;
     Answer::json(200, &logged)
 }
 
 pub(crate) fn add_log_of_build(
     store: &mut Store,
     context: &Context,
-    asked: &Asked,
+    asked: &ApiRequest,
 ) -> Result<Answer, Failure> {
     let node = asked.node().ok();
     let id = store.build_without_job(asked.part("build"), node)?;
-    let logged = context.logs.append(Of::Build(id), asked.offset()?, &asked.body)?;
+    let logged = context.logs.append(LogOwner::Build(id), asked.offset()?, &asked.body)?;
     store.log_of_build(id, logged.bytes)?;
     Answer::json(200, &logged)
 }
 
 /// Returns the owner of a build's log.
-pub(super) fn of_build(store: &Store, asked: &Asked) -> Result<Of, Failure> {
+pub(super) fn of_build(store: &Store, asked: &ApiRequest) -> Result<LogOwner, Failure> {
     let id = asked.number("build")?;
-    Ok(store.lease_of_build(id)?.map_or(Of::Build(id), Of::Lease))
+    Ok(store.lease_of_build(id)?.map_or(LogOwner::Build(id), LogOwner::Lease))
 }
 
 /// Returns the owner of a job's log, and whether the log may still grow.
-pub(super) fn of_job(store: &Store, asked: &Asked) -> Result<(Of, bool), Failure> {
+pub(super) fn of_job(store: &Store, asked: &ApiRequest) -> Result<(LogOwner, bool), Failure> {
     let id = asked.number("id")?;
     let (lease, runs) = store.last_lease(id)?;
     // There is no log for lease 0.
-    Ok((Of::Lease(lease.unwrap_or(0)), runs))
+    Ok((LogOwner::Lease(lease.unwrap_or(0)), runs))
 }
 
 /// `cut` is the number of bytes for which the agent had no room.
-fn log(context: &Context, of: Of, cut: u64, asked: &Asked) -> Result<Answer, Failure> {
+fn log(context: &Context, of: LogOwner, cut: u64, asked: &ApiRequest) -> Result<Answer, Failure> {
     let bytes = context.logs.read(of, asked.offset()?, LOG_PIECE)?;
     let state = context.logs.state(of);
     let answer = Answer::bytes(TEXT, bytes);
@@ -135,7 +153,7 @@ fn log(context: &Context, of: Of, cut: u64, asked: &Asked) -> Result<Answer, Fai
 pub(crate) fn log_of_build(
     store: &mut Store,
     context: &Context,
-    asked: &Asked,
+    asked: &ApiRequest,
 ) -> Result<Answer, Failure> {
     let cut = store.build(asked.number("build")?)?.of.outcome.log_cut;
     log(context, of_build(store, asked)?, cut, asked)
@@ -144,7 +162,7 @@ pub(crate) fn log_of_build(
 pub(crate) fn log_of_job(
     store: &mut Store,
     context: &Context,
-    asked: &Asked,
+    asked: &ApiRequest,
 ) -> Result<Answer, Failure> {
     let ended = store.job(asked.number("id")?)?.build;
     let cut = ended.map(|build| store.build(build)).transpose()?;
@@ -152,19 +170,23 @@ pub(crate) fn log_of_job(
     log(context, of_job(store, asked)?.0, cut, asked)
 }
 
-fn follow(of: Of, job: Option<i64>, asked: &Asked) -> Result<Answer, Failure> {
+fn follow(of: LogOwner, job: Option<i64>, asked: &ApiRequest) -> Result<Answer, Failure> {
     Ok(Answer::of(200, "text/event-stream", Body::Follow { of, offset: asked.offset()?, job }))
 }
 
 pub(crate) fn follow_build(
     store: &mut Store,
     _: &Context,
-    asked: &Asked,
+    asked: &ApiRequest,
 ) -> Result<Answer, Failure> {
     follow(of_build(store, asked)?, None, asked)
 }
 
-pub(crate) fn follow_job(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn follow_job(
+    store: &mut Store,
+    _: &Context,
+    asked: &ApiRequest,
+) -> Result<Answer, Failure> {
     let (of, runs) = of_job(store, asked)?;
     let job = if runs { Some(asked.number("id")?) } else { None };
     follow(of, job, asked)

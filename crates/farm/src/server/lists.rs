@@ -2,8 +2,8 @@
 //! server.
 
 use super::answer::{Answer, Failure};
-use super::asked::{Asked, Context};
 use super::openapi;
+use super::request::{ApiRequest, Context};
 use assay_farm::builds::{Store, when};
 use serde::Serialize;
 
@@ -15,7 +15,8 @@ pub(crate) const API: u64 = 1;
 /// Facts about the server.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct About {
+#[cfg_attr(test, schemars(rename = "About"))]
+pub(crate) struct ApiInfo {
     /// Name and version of the program.
     tool: &'static str,
     /// The version of the API.
@@ -24,24 +25,32 @@ pub(crate) struct About {
     time: String,
 }
 
-pub(crate) fn about(_: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
-    Answer::json(200, &About { tool: TOOL, api: API, time: when::text(asked.now) })
+pub(crate) fn about(_: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
+    Answer::json(200, &ApiInfo { tool: TOOL, api: API, time: when::text(asked.now) })
 }
 
-pub(crate) fn openapi(_: &mut Store, _: &Context, _: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn openapi(_: &mut Store, _: &Context, _: &ApiRequest) -> Result<Answer, Failure> {
     Ok(Answer::text_of_json(openapi::DOCUMENT))
 }
 
-pub(crate) fn home(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn home(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     Answer::json(200, &store.home(asked.word("after"), asked.most()?)?)
 }
 
-pub(crate) fn project(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn project(
+    store: &mut Store,
+    _: &Context,
+    asked: &ApiRequest,
+) -> Result<Answer, Failure> {
     let (owner, project) = (asked.part("owner"), asked.part("project"));
     Answer::json(200, &store.project_page(owner, project, asked.word("after"), asked.most()?)?)
 }
 
-pub(crate) fn matrix(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn matrix(
+    store: &mut Store,
+    _: &Context,
+    asked: &ApiRequest,
+) -> Result<Answer, Failure> {
     let (owner, project) = (asked.part("owner"), asked.part("project"));
     let (matrix, next) = store.matrix(owner, project, asked.word("after"), asked.most()?)?;
     let answer = Answer::json(200, &matrix)?;
@@ -51,24 +60,40 @@ pub(crate) fn matrix(store: &mut Store, _: &Context, asked: &Asked) -> Result<An
     })
 }
 
-pub(crate) fn benched(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn benched(
+    store: &mut Store,
+    _: &Context,
+    asked: &ApiRequest,
+) -> Result<Answer, Failure> {
     let (owner, project) = (asked.part("owner"), asked.part("project"));
     let (after, most) = (asked.word("after"), asked.most()?);
     Answer::json(200, &store.benched(owner, project, asked.part("version"), after, most)?)
 }
 
-pub(crate) fn builds(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn builds(
+    store: &mut Store,
+    _: &Context,
+    asked: &ApiRequest,
+) -> Result<Answer, Failure> {
     Answer::json(200, &store.builds(&asked.filter()?, asked.word("after"), asked.most()?)?)
 }
 
-pub(crate) fn waterfall(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn waterfall(
+    store: &mut Store,
+    _: &Context,
+    asked: &ApiRequest,
+) -> Result<Answer, Failure> {
     Answer::json(200, &store.waterfall(&asked.filter()?, asked.word("after"), asked.most()?)?)
 }
 
-pub(crate) fn build(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn build(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     Answer::json(200, &store.build(asked.number("build")?)?)
 }
 
-pub(crate) fn build_page(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn build_page(
+    store: &mut Store,
+    _: &Context,
+    asked: &ApiRequest,
+) -> Result<Answer, Failure> {
     Answer::json(200, &store.build_page(asked.number("build")?)?)
 }

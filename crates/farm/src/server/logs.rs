@@ -1,8 +1,8 @@
 //! Logs, one file each: appended as pieces arrive, and truncated at a limit. The number of bytes
 //! beyond the limit is kept in a file next to the log, so that it can be shown.
 
-use super::answer::{Failure, Of};
-use assay_farm::builds::wire::Logged;
+use super::answer::{Failure, LogOwner};
+use assay_farm::builds::wire::LogExtent;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -29,10 +29,10 @@ impl Logs {
     }
 
     /// Returns the path of a log, whether it exists or not.
-    pub fn path(&self, of: Of) -> PathBuf {
+    pub fn path(&self, of: LogOwner) -> PathBuf {
         let (letter, number) = match of {
-            Of::Lease(number) => ('l', number),
-            Of::Build(number) => ('b', number),
+            LogOwner::Lease(number) => ('l', number),
+            LogOwner::Build(number) => ('b', number),
         };
         self.directory.join(format!("{:02x}", number & 0xff)).join(format!("{letter}{number}.log"))
     }
@@ -41,10 +41,10 @@ impl Logs {
     ///
     /// # Errors
     /// If bytes before them are missing, or writing fails.
-    pub fn append(&self, of: Of, offset: u64, bytes: &[u8]) -> Result<Logged, Failure> {
+    pub fn append(&self, of: LogOwner, offset: u64, bytes: &[u8]) -> Result<LogExtent, Failure> {
         let path = self.path(of);
         let number = match of {
-            Of::Lease(number) | Of::Build(number) => number.unsigned_abs() as usize,
+            LogOwner::Lease(number) | LogOwner::Build(number) => number.unsigned_abs() as usize,
         };
         let _alone = self.locks[number % LOCKS].lock().unwrap_or_else(PoisonError::into_inner);
         let failed = |error: io::Error| Failure::of_disk(&path, &error);
@@ -71,21 +71,21 @@ impl Logs {
         if end > self.limit && end > self.seen(&path) {
             fs::write(beside(&path), end.to_string()).map_err(failed)?;
         }
-        Ok(Logged { bytes: kept, cut: self.seen(&path).saturating_sub(self.limit) })
+        Ok(LogExtent { bytes: kept, cut: self.seen(&path).saturating_sub(self.limit) })
     }
 
     /// Returns the state of a log; an empty one if it does not exist.
-    pub fn state(&self, of: Of) -> Logged {
+    pub fn state(&self, of: LogOwner) -> LogExtent {
         let path = self.path(of);
         let bytes = path.metadata().map_or(0, |found| found.len());
-        Logged { bytes, cut: self.seen(&path).saturating_sub(self.limit) }
+        LogExtent { bytes, cut: self.seen(&path).saturating_sub(self.limit) }
     }
 
     /// Returns at most `most` bytes of a log from an offset on.
     ///
     /// # Errors
     /// If reading fails.
-    pub fn read(&self, of: Of, offset: u64, most: usize) -> Result<Vec<u8>, Failure> {
+    pub fn read(&self, of: LogOwner, offset: u64, most: usize) -> Result<Vec<u8>, Failure> {
         let path = self.path(of);
         let mut file = match File::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -122,24 +122,24 @@ mod tests {
     fn a_log_grows_by_what_is_new_and_is_cut_at_its_limit() {
         let room = tempfile::tempdir().unwrap();
         let logs = Logs::new(room.path().join("logs"), 10);
-        let of = Of::Lease(7);
+        let of = LogOwner::Lease(7);
         let put = |offset: u64, text: &str| logs.append(of, offset, text.as_bytes());
-        assert_eq!(put(0, "abc").unwrap(), Logged { bytes: 3, cut: 0 });
+        assert_eq!(put(0, "abc").unwrap(), LogExtent { bytes: 3, cut: 0 });
         // Once more, and then overlapping half of it.
         assert_eq!(put(0, "abc").unwrap().bytes, 3);
         assert_eq!(put(1, "bcde").unwrap().bytes, 5);
         assert!(put(6, "x").is_err(), "the sixth byte is missing");
-        assert_eq!(put(5, "fghijklm").unwrap(), Logged { bytes: 10, cut: 3 });
+        assert_eq!(put(5, "fghijklm").unwrap(), LogExtent { bytes: 10, cut: 3 });
         // Truncated bytes are counted once, however often they are sent.
-        assert_eq!(put(5, "fghijklm").unwrap(), Logged { bytes: 10, cut: 3 });
-        assert_eq!(put(13, "nop").unwrap(), Logged { bytes: 10, cut: 6 });
+        assert_eq!(put(5, "fghijklm").unwrap(), LogExtent { bytes: 10, cut: 3 });
+        assert_eq!(put(13, "nop").unwrap(), LogExtent { bytes: 10, cut: 6 });
         assert_eq!(logs.read(of, 0, 99).unwrap(), b"abcdefghij");
         assert_eq!(logs.read(of, 8, 1).unwrap(), b"i");
         assert_eq!(logs.read(of, i64::MAX as u64, 1).unwrap(), b"");
-        assert_eq!(logs.state(of), Logged { bytes: 10, cut: 6 });
-        assert_eq!(logs.read(Of::Build(7), 0, 9).unwrap(), b"");
+        assert_eq!(logs.state(of), LogExtent { bytes: 10, cut: 6 });
+        assert_eq!(logs.read(LogOwner::Build(7), 0, 9).unwrap(), b"");
         // A piece that was half written before a power failure is completed.
-        let half = Of::Build(1);
+        let half = LogOwner::Build(1);
         logs.append(half, 0, b"ab").unwrap();
         assert_eq!(logs.append(half, 0, b"abcd").unwrap().bytes, 4);
         assert_eq!(logs.read(half, 0, 9).unwrap(), b"abcd");

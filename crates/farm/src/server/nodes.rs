@@ -1,25 +1,25 @@
 //! Nodes: reports and requests of their agents, and commands of administrators.
 
 use super::answer::{Answer, Failure};
-use super::asked::{Asked, Context};
+use super::request::{ApiRequest, Context};
 use crate::policy::BEATS;
 use assay_farm::builds::Store;
-use assay_farm::builds::wire::{Asking, Calibration, Hello, Reason, Welcome};
+use assay_farm::builds::wire::{Calibration, Hello, LeaseRequest, Reason, Welcome};
 
-pub(crate) fn nodes(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn nodes(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     Answer::json(200, &store.nodes(asked.word("after"), asked.most()?)?)
 }
 
-pub(crate) fn node(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn node(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     Answer::json(200, &store.node(asked.part("node"))?)
 }
 
-pub(crate) fn page(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn page(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     Answer::json(200, &store.node_page(asked.part("node"))?)
 }
 
 /// Returns the node in the path, if its agent sent the request.
-fn own(asked: &Asked) -> Result<&str, Failure> {
+fn own(asked: &ApiRequest) -> Result<&str, Failure> {
     let node = asked.part("node");
     asked.is_node(node)?;
     Ok(node)
@@ -28,7 +28,7 @@ fn own(asked: &Asked) -> Result<&str, Failure> {
 pub(crate) fn hello(
     store: &mut Store,
     context: &Context,
-    asked: &Asked,
+    asked: &ApiRequest,
 ) -> Result<Answer, Failure> {
     let hello: Hello = asked.thing()?;
     let greeted = store.hello(own(asked)?, &hello, asked.now)?;
@@ -52,9 +52,9 @@ fn none(context: &Context) -> Answer {
 pub(crate) fn glance(
     store: &mut Store,
     context: &Context,
-    asked: &Asked,
+    asked: &ApiRequest,
 ) -> Result<Option<Answer>, Failure> {
-    let (node, asking): (_, Asking) = (own(asked)?, asked.thing()?);
+    let (node, asking): (_, LeaseRequest) = (own(asked)?, asked.thing()?);
     context.saw(node, asked.now);
     Ok(if store.may_lease(node, &asking)? { None } else { Some(none(context)) })
 }
@@ -62,9 +62,9 @@ pub(crate) fn glance(
 pub(crate) fn lease(
     store: &mut Store,
     context: &Context,
-    asked: &Asked,
+    asked: &ApiRequest,
 ) -> Result<Answer, Failure> {
-    let asking: Asking = asked.thing()?;
+    let asking: LeaseRequest = asked.thing()?;
     match store.lease(own(asked)?, &asking, asked.now, context.lease_ms())? {
         Some(leased) => Answer::json(200, &leased),
         None => Ok(none(context)),
@@ -74,17 +74,21 @@ pub(crate) fn lease(
 pub(crate) fn calibration(
     store: &mut Store,
     _: &Context,
-    asked: &Asked,
+    asked: &ApiRequest,
 ) -> Result<Answer, Failure> {
     let said: Calibration = asked.thing()?;
     Answer::json(200, &store.calibrated(own(asked)?, &said)?)
 }
 
-pub(crate) fn drain(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn drain(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let said: Reason = asked.thing()?;
     Answer::json(200, &store.drain(own(asked)?, &said.reason)?)
 }
 
-pub(crate) fn resume(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn resume(
+    store: &mut Store,
+    _: &Context,
+    asked: &ApiRequest,
+) -> Result<Answer, Failure> {
     Answer::json(200, &store.resume(own(asked)?)?)
 }

@@ -8,7 +8,7 @@ pub(crate) const DOCUMENT: &str = include_str!("openapi.json");
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
     use super::super::lists::{API, TOOL};
-    use super::super::route::{Needs, Route};
+    use super::super::route::{Permission, Route};
     use super::super::routes::ROUTES;
     use super::*;
     use assay_farm::builds::wire::Refusal;
@@ -92,7 +92,7 @@ mod tests {
             }
             None => {}
         }
-        if route.needs != Needs::Nothing {
+        if route.needs != Permission::Nothing {
             operation["security"] = json!([{"token": []}]);
             operation["x-scope"] = route.needs.words().into();
         }
@@ -121,7 +121,7 @@ mod tests {
         for route in ROUTES {
             let operation = &document["paths"][route.path][route.method.word()];
             assert_eq!(operation["summary"], route.does, "{}", route.path);
-            assert_eq!(operation["security"].is_null(), route.needs == Needs::Nothing);
+            assert_eq!(operation["security"].is_null(), route.needs == Permission::Nothing);
         }
         assert_eq!(operations, ROUTES.len(), "two routes are the same");
         let text = document.to_string();

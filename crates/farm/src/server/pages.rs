@@ -6,25 +6,25 @@
 //! (`kept`). A page's entity tag is computed from its bytes: since no page contains the time of its
 //! rendering, it is not sent again to browsers that already have it.
 
+pub(crate) mod conversion;
 mod history;
-pub(crate) mod known;
 pub(crate) mod verdicts;
 
 pub(crate) use super::answer::Failure;
-use super::answer::Of;
+use super::answer::LogOwner;
 use super::answer::{Answer, Body};
-use super::asked::{Asked, Context};
 use super::jobs::{of_build, of_job};
 use super::lists::TOOL;
-use super::route::Stands;
-use super::route::{Handler, Needs, Route, Threads, Verb};
+use super::request::{ApiRequest, Context};
+use super::route::AnswerBasis;
+use super::route::{Handler, Permission, Route, Threads, Verb};
 use assay_analysis::farm::{Judged, Options, judge};
 use assay_farm::builds::model::Progress;
 use assay_farm::builds::shown::Queue;
 use assay_farm::builds::wire::{Job, Matrix};
 use assay_farm::builds::{Filter, Store};
 use assay_report::farm::{self as report, Compared, Frame, JobLine, POLICY};
-use known::Known;
+use conversion::JudgedMatrix;
 
 /// Number of versions in the matrix on a project's page, and on a page of its own.
 const FEW: i64 = 20;
@@ -53,7 +53,7 @@ const fn page(path: &'static str, handler: Handler) -> Route {
         method: Verb::Get,
         path,
         does: "",
-        needs: Needs::Read,
+        needs: Permission::Read,
         threads: Threads::Read,
         glance: None,
         handler,
@@ -67,20 +67,20 @@ const fn page(path: &'static str, handler: Handler) -> Route {
 }
 
 /// Returns a page that is rendered again only when its contents have changed.
-const fn kept(of: Stands, page: Route) -> Route {
+const fn kept(of: AnswerBasis, page: Route) -> Route {
     Route { stands: Some(of), ..page }
 }
 
 /// All pages. They are not part of the API.
 pub(crate) const PAGES: &[Route] = &[
-    kept(Stands::Home, page("/", home)),
+    kept(AnswerBasis::Home, page("/", home)),
     page("/waterfall", waterfall),
     page("/builds/{build}", build),
     page("/jobs/{id}", job),
     page("/nodes/{node}", node),
-    kept(Stands::Project, page("/{owner}/{project}", project)),
-    kept(Stands::Project, page("/{owner}/{project}/matrix", matrix)),
-    kept(Stands::Project, page("/{owner}/{project}/benchmark", benchmark)),
+    kept(AnswerBasis::Project, page("/{owner}/{project}", project)),
+    kept(AnswerBasis::Project, page("/{owner}/{project}/matrix", matrix)),
+    kept(AnswerBasis::Project, page("/{owner}/{project}/benchmark", benchmark)),
     // All series of a project are read for the first one.
     Route { threads: Threads::Slow, ..page("/{owner}/{project}/history/{file}", history::page) },
     Route {
@@ -89,12 +89,17 @@ pub(crate) const PAGES: &[Route] = &[
     },
     // It is public because READMEs embed it; it shows only which version passes.
     kept(
-        Stands::Project,
-        Route { needs: Needs::Nothing, ..page("/{owner}/{project}/badge.svg", badge) },
+        AnswerBasis::Project,
+        Route { needs: Permission::Nothing, ..page("/{owner}/{project}/badge.svg", badge) },
     ),
-    Route { needs: Needs::Nothing, ..page("/assets/{file}", asset) },
-    Route { needs: Needs::Nothing, ..page("/enter", entrance) },
-    Route { method: Verb::Post, needs: Needs::Nothing, limit: ENTERING, ..page("/enter", enter) },
+    Route { needs: Permission::Nothing, ..page("/assets/{file}", asset) },
+    Route { needs: Permission::Nothing, ..page("/enter", entrance) },
+    Route {
+        method: Verb::Post,
+        needs: Permission::Nothing,
+        limit: ENTERING,
+        ..page("/enter", enter)
+    },
 ];
 
 /// Returns true if a path is that of a page.
@@ -120,7 +125,7 @@ pub(crate) fn refused(status: u16, message: &str) -> Vec<u8> {
     page.unwrap_or_else(|_| message.escape_debug().to_string()).into_bytes()
 }
 
-fn home(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+fn home(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let home = store.home(asked.word("after"), ROWS)?;
     let projects: Vec<report::ProjectLine> = home
         .projects
@@ -128,19 +133,19 @@ fn home(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure
         .map(|line| report::ProjectLine {
             owner: line.owner.clone(),
             name: line.name.clone(),
-            builds: known::sums(&line.builds),
-            newest: line.newest.as_ref().map(known::version_line),
+            builds: conversion::sums(&line.builds),
+            newest: line.newest.as_ref().map(conversion::version_line),
             last: line.last.as_ref().map(|last| last.added.clone()),
         })
         .collect();
     drawn(report::home(&report::Home {
         frame: &frame(),
-        builds: &known::sums(&home.builds),
+        builds: &conversion::sums(&home.builds),
         queued: (home.queue.queued, home.queue.leased),
         most: Queue::MOST,
         projects: &projects,
         next: home.next.as_deref(),
-        latest: &known::lines(&home.latest),
+        latest: &conversion::lines(&home.latest),
     }))
 }
 
@@ -154,25 +159,25 @@ pub(crate) fn judged(
     name: &str,
     after: Option<&str>,
     most: i64,
-) -> Result<(Matrix, Known, Vec<Judged>, Option<String>), Failure> {
+) -> Result<(Matrix, JudgedMatrix, Vec<Judged>, Option<String>), Failure> {
     let (matrix, next) = store.matrix(owner, name, after, most)?;
-    let known = Known::of(&matrix);
+    let known = JudgedMatrix::of(&matrix);
     let judged = judge(&known.project, &known.newest_first(), &Options::default());
     Ok((matrix, known, judged, next))
 }
 
-fn project(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
+fn project(store: &mut Store, context: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     of_project(store, context, asked, FEW, report::project)
 }
 
-fn matrix(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
+fn matrix(store: &mut Store, context: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     of_project(store, context, asked, MANY, report::matrix_page)
 }
 
 fn of_project<E: std::fmt::Display>(
     store: &Store,
     _: &Context,
-    asked: &Asked,
+    asked: &ApiRequest,
     most: i64,
     draw: fn(&report::ProjectPage<'_>) -> Result<String, E>,
 ) -> Result<Answer, Failure> {
@@ -185,8 +190,8 @@ fn of_project<E: std::fmt::Display>(
         frame: &frame(),
         owner,
         name,
-        origin: &known::origin(page.project.of.origin.as_ref()),
-        builds: &known::sums(&page.builds),
+        origin: &conversion::origin(page.project.of.origin.as_ref()),
+        builds: &conversion::sums(&page.builds),
         matrix: report::Matrix {
             project: &known.project,
             notes: &known.notes,
@@ -196,7 +201,7 @@ fn of_project<E: std::fmt::Display>(
         next: next.as_deref(),
         history: history.as_deref(),
         jobs: &jobs,
-        latest: &known::lines(&page.latest),
+        latest: &conversion::lines(&page.latest),
     }))
 }
 
@@ -213,15 +218,15 @@ fn job_line(job: &Job, matrix: &Matrix) -> JobLine {
     JobLine {
         id: job.id,
         version: job.of.version.clone(),
-        kind: known::word(job.of.kind),
+        kind: conversion::word(job.of.kind),
         target: target.unwrap_or_else(needs),
-        progress: known::word(job.progress),
+        progress: conversion::word(job.progress),
         node: job.node.clone(),
         attempts: job.attempts,
     }
 }
 
-fn benchmark(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+fn benchmark(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let (owner, name) = (asked.part("owner"), asked.part("project"));
     let wanted = asked.word("name").ok_or_else(|| Failure::bad("name=: which benchmark"))?;
     let metric = asked.word("metric").unwrap_or("wall");
@@ -239,18 +244,18 @@ fn benchmark(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Fa
     }))
 }
 
-fn waterfall(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+fn waterfall(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let filter: Filter<'_> = asked.filter()?;
     let found = store.waterfall(&filter, asked.word("after"), ROWS)?;
     drawn(report::waterfall(&report::Waterfall {
         frame: &frame(),
-        builds: &known::lines(&found.builds),
+        builds: &conversion::lines(&found.builds),
         next: found.next.as_deref(),
     }))
 }
 
 /// Returns the end of a log, starting with a whole line, and the number of bytes before it.
-fn end_of_log(context: &Context, of: Of) -> Result<(Vec<u8>, u64), Failure> {
+fn end_of_log(context: &Context, of: LogOwner) -> Result<(Vec<u8>, u64), Failure> {
     let mut before = context.logs.state(of).bytes.saturating_sub(LOG);
     let mut log = context.logs.read(of, before, LOG as usize)?;
     if before > 0
@@ -262,7 +267,7 @@ fn end_of_log(context: &Context, of: Of) -> Result<(Vec<u8>, u64), Failure> {
     Ok((log, before))
 }
 
-fn build(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
+fn build(store: &mut Store, context: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let page = store.build_page(asked.number("build")?)?;
     let of = of_build(store, asked)?;
     let state = context.logs.state(of);
@@ -283,7 +288,7 @@ fn build(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, 
         .collect();
     drawn(report::build(&report::BuildPage {
         frame: &frame(),
-        line: &known::line(&page.line),
+        line: &conversion::line(&page.line),
         facts: &page.facts,
         framework: outcome.evidence.framework.as_deref(),
         skipped: outcome.evidence.skipped,
@@ -293,15 +298,15 @@ fn build(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, 
         base: page.base.as_deref(),
         compared: &compared,
         has_samples: page.build.has_samples,
-        leases: &page.leases.iter().map(known::lease).collect::<Vec<_>>(),
-        others: &known::lines(&page.others),
+        leases: &page.leases.iter().map(conversion::lease).collect::<Vec<_>>(),
+        others: &conversion::lines(&page.others),
         log: &log,
         log_before: before,
         log_cut: state.cut.max(outcome.log_cut),
     }))
 }
 
-fn job(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
+fn job(store: &mut Store, context: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let id = asked.number("id")?;
     let page = store.job_page(id)?;
     let (of, runs) = of_job(store, asked)?;
@@ -309,28 +314,28 @@ fn job(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Fa
     let follow = format!("/api/v1/jobs/{id}/log/follow");
     let runs = runs && page.progress == Progress::Leased;
     let build = page.job.build.map(|id| store.build_page(id)).transpose()?;
-    let build = build.map(|page| known::line(&page.line));
+    let build = build.map(|page| conversion::line(&page.line));
     drawn(report::job(&report::JobPage {
         frame: &frame(),
         id,
         owner: &page.job.of.owner,
         project: &page.job.of.project,
         version: &page.job.of.version,
-        kind: &known::word(page.job.of.kind),
-        progress: &known::word(page.progress),
+        kind: &conversion::word(page.job.of.kind),
+        progress: &conversion::word(page.progress),
         build: build.as_ref(),
-        leases: &page.leases.iter().map(known::lease).collect::<Vec<_>>(),
+        leases: &page.leases.iter().map(conversion::lease).collect::<Vec<_>>(),
         log: &log,
         log_before: before,
         follow: runs.then_some(follow.as_str()),
     }))
 }
 
-fn node(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+fn node(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let page = store.node_page(asked.part("node"))?;
     let targets: Vec<String> = page.targets.values().cloned().collect();
     let calibrations: Vec<report::Calibration> =
-        page.calibrations.iter().map(known::calibration).collect();
+        page.calibrations.iter().map(conversion::calibration).collect();
     drawn(report::node(&report::NodePage {
         frame: &frame(),
         name: &page.node.name,
@@ -341,15 +346,15 @@ fn node(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure
         targets: &targets,
         jobs: &page.node.jobs,
         calibrations: &calibrations,
-        latest: &known::lines(&page.latest),
+        latest: &conversion::lines(&page.latest),
     }))
 }
 
-fn badge(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+fn badge(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let page = store.project_page(asked.part("owner"), asked.part("project"), None, FEW)?;
     // The newest version with any result.
     let newest = page.versions.iter().find(|version| !version.states.is_empty());
-    let states = newest.map_or_else(Vec::new, |version| known::sums(&version.states));
+    let states = newest.map_or_else(Vec::new, |version| conversion::sums(&version.states));
     let drawn = report::badge(newest.map(|version| version.name.as_str()), &states);
     let drawn = drawn.map_err(|error| Failure::internal(format!("a badge: {error}")))?;
     let answer = Answer::bytes("image/svg+xml", drawn.into_bytes());
@@ -359,20 +364,20 @@ fn badge(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failur
         .with("cache-control", "public, max-age=60".to_owned()))
 }
 
-fn asset(_: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+fn asset(_: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let wanted = asked.part("file");
     let found = report::SHARED.iter().find(|(name, ..)| *name == wanted);
     let (_, kind, text) = found.ok_or_else(Failure::no_path)?;
     Ok(Answer::bytes(kind, text.as_bytes().to_vec()))
 }
 
-fn entrance(_: &mut Store, _: &Context, _: &Asked) -> Result<Answer, Failure> {
+fn entrance(_: &mut Store, _: &Context, _: &ApiRequest) -> Result<Answer, Failure> {
     drawn(report::refused(&frame(), 401, TOKENLESS))
 }
 
 /// Takes a token from a form and returns it as a cookie that scripts cannot read and other sites'
 /// pages cannot send.
-fn enter(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
+fn enter(store: &mut Store, context: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let body = std::str::from_utf8(&asked.body).map_err(|_| Failure::bad("the form is no text"))?;
     let form = super::query::read(body)?;
     let secret = form.get("token").map_or("", |token| token.trim());

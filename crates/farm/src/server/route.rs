@@ -2,15 +2,15 @@
 //! `routes` and `pages`.
 
 use super::answer::{Answer, Failure};
-use super::asked::{Asked, Context};
+use super::request::{ApiRequest, Context};
 use assay_farm::builds::model::Scope;
 use assay_farm::builds::{FarmError, Stamp, Store};
 
 /// A function that answers a request.
-pub(crate) type Handler = fn(&mut Store, &Context, &Asked) -> Result<Answer, Failure>;
+pub(crate) type Handler = fn(&mut Store, &Context, &ApiRequest) -> Result<Answer, Failure>;
 
 /// A function that reads first, and answers if nothing needs to be written.
-pub(crate) type Glance = fn(&mut Store, &Context, &Asked) -> Result<Option<Answer>, Failure>;
+pub(crate) type Glance = fn(&mut Store, &Context, &ApiRequest) -> Result<Option<Answer>, Failure>;
 
 /// The schema of a type for the OpenAPI document, which only a test generates.
 #[cfg(test)]
@@ -22,7 +22,7 @@ pub(crate) struct Shape;
 
 /// The permission required for a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Needs {
+pub(crate) enum Permission {
     /// None.
     Nothing,
     /// Any token.
@@ -39,7 +39,7 @@ pub(crate) enum Needs {
     Admin,
 }
 
-impl Needs {
+impl Permission {
     /// Returns true if a token of this scope is sufficient.
     pub fn are_met_by(self, scope: Scope) -> bool {
         match self {
@@ -88,7 +88,7 @@ pub(crate) struct Route {
     /// A description in one line.
     pub does: &'static str,
     /// The required permission.
-    pub needs: Needs,
+    pub needs: Permission,
     /// The threads that run the handler.
     pub threads: Threads,
     /// The function that answers if nothing needs to be written.
@@ -106,7 +106,7 @@ pub(crate) struct Route {
     /// True if it is recorded in the audit.
     pub audited: bool,
     /// The rows that the answer depends on, if it is cached.
-    pub stands: Option<Stands>,
+    pub stands: Option<AnswerBasis>,
 }
 
 /// The method of a route, in a form that a constant can hold.
@@ -137,15 +137,15 @@ impl Verb {
 
 /// The rows that an answer depends on; it is valid while their stamp is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stands {
+pub(crate) enum AnswerBasis {
     /// Summaries of all projects, the latest builds, and the number of jobs.
     Home,
     /// The project in the path.
     Project,
 }
 
-impl Stands {
-    fn stamp(self, store: &Store, asked: &Asked) -> Result<Stamp, FarmError> {
+impl AnswerBasis {
+    fn stamp(self, store: &Store, asked: &ApiRequest) -> Result<Stamp, FarmError> {
         match self {
             Self::Home => store.home_stamp(),
             Self::Project => store.project_stamp(asked.part("owner"), asked.part("project")),
@@ -161,7 +161,7 @@ pub(crate) fn answered(
     route: &Route,
     store: &mut Store,
     context: &Context,
-    asked: &Asked,
+    asked: &ApiRequest,
 ) -> Result<Answer, Failure> {
     let Some(of) = route.stands else { return (route.handler)(store, context, asked) };
     if let Some(answer) = context.kept.find(&asked.place, &of.stamp(store, asked)?) {

@@ -2,8 +2,8 @@
 //! the OpenAPI document are created from this list, so they have the same paths.
 
 use super::pages::verdicts;
-use super::route::Stands;
-use super::route::{Handler, Needs, Route, Shape, Threads, Verb};
+use super::route::AnswerBasis;
+use super::route::{Handler, Permission, Route, Shape, Threads, Verb};
 use super::{jobs, lists, nodes, samples, things, tokens};
 use crate::policy::{BODY, LOG_PIECE, SAMPLES};
 use assay_farm::builds::{shown, wire};
@@ -28,7 +28,7 @@ const fn get(path: &'static str, does: &'static str, handler: Handler, gives: Sh
         method: Verb::Get,
         path,
         does,
-        needs: Needs::Read,
+        needs: Permission::Read,
         threads: Threads::Read,
         glance: None,
         handler,
@@ -46,14 +46,14 @@ const fn list(path: &'static str, does: &'static str, handler: Handler, gives: S
 }
 
 /// Caches the answer until what it depends on has changed.
-const fn kept(of: Stands, route: Route) -> Route {
+const fn kept(of: AnswerBasis, route: Route) -> Route {
     Route { stands: Some(of), ..route }
 }
 
 const fn change(
     method: Verb,
     path: &'static str,
-    needs: Needs,
+    needs: Permission,
     does: &'static str,
     handler: Handler,
     gives: Shape,
@@ -98,16 +98,16 @@ use Verb::{Delete, Post, Put};
 /// The API.
 pub(crate) const ROUTES: &[Route] = &[
     Route {
-        needs: Needs::Nothing,
+        needs: Permission::Nothing,
         ..get(
             "/api/v1",
             "Name, version and clock of the server",
             lists::about,
-            of::<lists::About>(),
+            of::<lists::ApiInfo>(),
         )
     },
     Route {
-        needs: Needs::Nothing,
+        needs: Permission::Nothing,
         gives: None,
         ..get("/api/v1/openapi.json", "This document", lists::openapi, of::<()>())
     },
@@ -116,7 +116,7 @@ pub(crate) const ROUTES: &[Route] = &[
     change(
         Put,
         OWNER,
-        Needs::Submit,
+        Permission::Submit,
         "Adds an owner, or returns an existing one",
         things::add_owner,
         of::<wire::Owner>(),
@@ -132,7 +132,7 @@ pub(crate) const ROUTES: &[Route] = &[
         change(
             Put,
             PROJECT,
-            Needs::Submit,
+            Permission::Submit,
             "Adds a project, or changes an existing one",
             things::add_project,
             of::<wire::Project>(),
@@ -150,7 +150,7 @@ pub(crate) const ROUTES: &[Route] = &[
         change(
             Put,
             VERSION,
-            Needs::SubmitOrAgent,
+            Permission::SubmitOrAgent,
             "Adds a version and queues a job for each suitable target, or returns an existing version",
             things::add_version,
             of::<wire::Version>(),
@@ -160,7 +160,7 @@ pub(crate) const ROUTES: &[Route] = &[
     change(
         Delete,
         VERSION,
-        Needs::SubmitOrAgent,
+        Permission::SubmitOrAgent,
         "Marks a version as gone from its origin, and cancels its jobs unless the request is from an agent; results are kept",
         things::gone,
         of::<wire::Version>(),
@@ -169,10 +169,10 @@ pub(crate) const ROUTES: &[Route] = &[
         "/api/v1/owners/{owner}/projects/{project}/versions/{version}/benched",
         "Lists benchmark results of a version",
         lists::benched,
-        of::<wire::Page<shown::Benched>>(),
+        of::<wire::Page<shown::TargetBenchmarks>>(),
     ),
     kept(
-        Stands::Project,
+        AnswerBasis::Project,
         list(
             "/api/v1/owners/{owner}/projects/{project}/page",
             "Returns the data of a project's page",
@@ -181,7 +181,7 @@ pub(crate) const ROUTES: &[Route] = &[
         ),
     ),
     kept(
-        Stands::Project,
+        AnswerBasis::Project,
         list(
             "/api/v1/owners/{owner}/projects/{project}/matrix",
             "Returns the matrix of versions and targets, newest versions first",
@@ -190,7 +190,7 @@ pub(crate) const ROUTES: &[Route] = &[
         ),
     ),
     kept(
-        Stands::Project,
+        AnswerBasis::Project,
         list(
             "/api/v1/owners/{owner}/projects/{project}/verdicts",
             "Returns the verdict on each version over all targets, newest first",
@@ -209,7 +209,7 @@ pub(crate) const ROUTES: &[Route] = &[
         change(
             Put,
             TARGET,
-            Needs::SubmitOrAgent,
+            Permission::SubmitOrAgent,
             "Adds a target and queues jobs for the newest versions, and for versions without any target, or returns an existing target",
             things::add_target,
             of::<wire::Target>(),
@@ -217,7 +217,7 @@ pub(crate) const ROUTES: &[Route] = &[
         of::<wire::NewTarget>(),
     ),
     kept(
-        Stands::Home,
+        AnswerBasis::Home,
         list("/api/v1/home", "Returns the data of the home page", lists::home, of::<shown::Home>()),
     ),
     Route {
@@ -243,7 +243,7 @@ pub(crate) const ROUTES: &[Route] = &[
         change(
             Put,
             "/api/v1/builds/{build}",
-            Needs::SubmitOrAgent,
+            Permission::SubmitOrAgent,
             "Adds the result of a version without a job, by its key",
             jobs::add_build,
             of::<wire::Build>(),
@@ -270,10 +270,10 @@ pub(crate) const ROUTES: &[Route] = &[
         change(
             Put,
             "/api/v1/builds/{build}/log",
-            Needs::SubmitOrAgent,
+            Permission::SubmitOrAgent,
             "Adds bytes to the log of a build without a job, by its key; bytes already stored are ignored",
             jobs::add_log_of_build,
-            of::<wire::Logged>(),
+            of::<wire::LogExtent>(),
         ),
         LOG_PIECE,
         Threads::Write,
@@ -302,10 +302,10 @@ pub(crate) const ROUTES: &[Route] = &[
         change(
             Put,
             "/api/v1/builds/{build}/samples",
-            Needs::SubmitOrAgent,
+            Permission::SubmitOrAgent,
             "Adds the sample file of a build without a job, by its key",
             samples::add_of_build,
-            of::<samples::Kept>(),
+            of::<samples::SampleLocation>(),
         ),
         SAMPLES,
         Threads::Slow,
@@ -324,7 +324,7 @@ pub(crate) const ROUTES: &[Route] = &[
         change(
             Post,
             "/api/v1/jobs",
-            Needs::Submit,
+            Permission::Submit,
             "Queues a job, or returns an unfinished one",
             jobs::add,
             of::<wire::Job>(),
@@ -335,7 +335,7 @@ pub(crate) const ROUTES: &[Route] = &[
     change(
         Delete,
         "/api/v1/jobs/{id}",
-        Needs::Submit,
+        Permission::Submit,
         "Cancels a job",
         jobs::cancel,
         of::<wire::Job>(),
@@ -345,12 +345,12 @@ pub(crate) const ROUTES: &[Route] = &[
         change(
             Post,
             "/api/v1/jobs/{id}/heartbeat",
-            Needs::Agent,
+            Permission::Agent,
             "Extends a lease",
             jobs::beat,
-            of::<wire::Beaten>(),
+            of::<wire::HeartbeatAnswer>(),
         ),
-        of::<wire::Beat>(),
+        of::<wire::Heartbeat>(),
     )),
     Route {
         gives: None,
@@ -366,10 +366,10 @@ pub(crate) const ROUTES: &[Route] = &[
         change(
             Put,
             "/api/v1/jobs/{id}/log",
-            Needs::Agent,
+            Permission::Agent,
             "Adds bytes to the log of a lease; bytes already stored are ignored",
             jobs::add_log,
-            of::<wire::Logged>(),
+            of::<wire::LogExtent>(),
         ),
         LOG_PIECE,
         Threads::Read,
@@ -389,10 +389,10 @@ pub(crate) const ROUTES: &[Route] = &[
         change(
             Put,
             "/api/v1/jobs/{id}/samples",
-            Needs::Agent,
+            Permission::Agent,
             "Adds the sample file of a lease, which is kept in the history like any run",
             samples::add,
-            of::<samples::Kept>(),
+            of::<samples::SampleLocation>(),
         ),
         SAMPLES,
         Threads::Slow,
@@ -402,7 +402,7 @@ pub(crate) const ROUTES: &[Route] = &[
         change(
             Put,
             "/api/v1/jobs/{id}/result",
-            Needs::Agent,
+            Permission::Agent,
             "Ends a job with its result",
             jobs::end,
             of::<wire::Build>(),
@@ -421,7 +421,7 @@ pub(crate) const ROUTES: &[Route] = &[
         change(
             Post,
             "/api/v1/nodes/{node}/hello",
-            Needs::Agent,
+            Permission::Agent,
             "Registers an agent",
             nodes::hello,
             of::<wire::Welcome>(),
@@ -434,19 +434,19 @@ pub(crate) const ROUTES: &[Route] = &[
             change(
                 Post,
                 "/api/v1/nodes/{node}/lease",
-                Needs::Agent,
+                Permission::Agent,
                 "Leases a job, or returns 204 with Retry-After",
                 nodes::lease,
-                of::<wire::Leased>(),
+                of::<wire::LeasedJob>(),
             ),
-            of::<wire::Asking>(),
+            of::<wire::LeaseRequest>(),
         ))
     },
     taking(
         change(
             Post,
             "/api/v1/nodes/{node}/calibration",
-            Needs::Agent,
+            Permission::Agent,
             "Adds the result of a node's A/A run",
             nodes::calibration,
             of::<wire::Node>(),
@@ -457,7 +457,7 @@ pub(crate) const ROUTES: &[Route] = &[
         change(
             Post,
             "/api/v1/nodes/{node}/drain",
-            Needs::AgentOrAdmin,
+            Permission::AgentOrAdmin,
             "Drains a node: it gets no more leases",
             nodes::drain,
             of::<wire::Node>(),
@@ -467,13 +467,13 @@ pub(crate) const ROUTES: &[Route] = &[
     change(
         Post,
         "/api/v1/nodes/{node}/resume",
-        Needs::AgentOrAdmin,
+        Permission::AgentOrAdmin,
         "Resumes a node: it gets leases again",
         nodes::resume,
         of::<wire::Node>(),
     ),
     Route {
-        needs: Needs::Admin,
+        needs: Permission::Admin,
         ..list(
             "/api/v1/tokens",
             "Lists tokens, without their secrets",
@@ -485,29 +485,36 @@ pub(crate) const ROUTES: &[Route] = &[
         change(
             Post,
             "/api/v1/tokens",
-            Needs::Admin,
+            Permission::Admin,
             "Creates a token, whose secret is shown only this once",
             tokens::add,
             of::<wire::MadeToken>(),
         ),
         of::<wire::NewToken>(),
     ),
-    change(Delete, TOKEN, Needs::Admin, "Revokes a token", tokens::remove, of::<wire::Token>()),
+    change(
+        Delete,
+        TOKEN,
+        Permission::Admin,
+        "Revokes a token",
+        tokens::remove,
+        of::<wire::Token>(),
+    ),
     change(
         Post,
         "/api/v1/tokens/{id}/rotate",
-        Needs::Admin,
+        Permission::Admin,
         "Gives a token a new secret",
         tokens::rotate,
         of::<wire::MadeToken>(),
     ),
     Route {
-        needs: Needs::Admin,
+        needs: Permission::Admin,
         ..list(
             "/api/v1/audit",
             "Lists the audit log, latest first",
             tokens::audit,
-            of::<wire::Page<wire::Audited>>(),
+            of::<wire::Page<wire::AuditEntry>>(),
         )
     },
 ];

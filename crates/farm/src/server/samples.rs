@@ -2,7 +2,7 @@
 //! OWNER/PROJECT, and are served from there.
 
 use super::answer::{Answer, Failure};
-use super::asked::{Asked, Context};
+use super::request::{ApiRequest, Context};
 use assay_analysis::history::Revision;
 use assay_data::{Samples, assay_file};
 use assay_farm::builds::wire::{Job, Version};
@@ -17,14 +17,15 @@ const SIDES: [&str; 2] = ["base", "version"];
 /// The location of samples.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Kept {
+#[cfg_attr(test, schemars(rename = "Kept"))]
+pub(crate) struct SampleLocation {
     /// The run of the history, by its digest.
     run: String,
     /// Name of the project in the history.
     project: String,
 }
 
-pub(crate) fn add(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn add(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let nonce = asked.word("nonce").unwrap_or_default();
     let (node, id) = (asked.node()?, asked.number("id")?);
     let lease = store.lease_of(node, id, nonce)?;
@@ -42,7 +43,7 @@ pub(crate) fn add(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answe
 pub(crate) fn add_of_build(
     store: &mut Store,
     _: &Context,
-    asked: &Asked,
+    asked: &ApiRequest,
 ) -> Result<Answer, Failure> {
     let id = store.build_without_job(asked.part("build"), asked.node().ok())?;
     let of = store.build(id)?.of;
@@ -54,7 +55,7 @@ pub(crate) fn add_of_build(
     Answer::json(200, &kept)
 }
 
-fn read(asked: &Asked) -> Result<Samples, Failure> {
+fn read(asked: &ApiRequest) -> Result<Samples, Failure> {
     let samples = assay_file::read_from(Cursor::new(asked.body.clone()), "samples");
     samples.map_err(|error| Failure::bad(format!("the samples: {error}")))
 }
@@ -94,9 +95,9 @@ fn keep(
     (owner, project): (&str, &str),
     (node, version): (&str, &str),
     samples: &Samples,
-    asked: &Asked,
+    asked: &ApiRequest,
     of_sides: Vec<(String, Revision)>,
-) -> Result<Kept, Failure> {
+) -> Result<SampleLocation, Failure> {
     let project = history_project(owner, project);
     let new = NewRun {
         project: &project,
@@ -113,7 +114,7 @@ fn keep(
         StoreError::Nothing => Failure::bad("the samples: no benchmark has a value"),
         error => FarmError::Store(error).into(),
     })?;
-    Ok(Kept { run: added.run().digest.clone(), project })
+    Ok(SampleLocation { run: added.run().digest.clone(), project })
 }
 
 /// Returns the time at which it was measured, according to the file.
@@ -122,7 +123,11 @@ fn started(samples: &Samples) -> Option<i64> {
     Some(time.as_millisecond())
 }
 
-pub(crate) fn of_build(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn of_build(
+    store: &mut Store,
+    _: &Context,
+    asked: &ApiRequest,
+) -> Result<Answer, Failure> {
     let (project, digest) = store.samples_of(asked.number("build")?)?;
     let history = store.history();
     let run = history.find(&project, &digest).map_err(FarmError::Store)?;

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     runtime: Vec<String>,
     /// Take only jobs of this kind
     #[arg(long, value_name = "KIND", value_enum)]
-    kind: Option<KindOf>,
+    kind: Option<JobKind>,
     /// Maximum number of bytes that a job may write, as in 500MB or 8GiB
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8GiB")]
     disk: u64,
@@ -65,7 +65,7 @@ pub(crate) struct Args {
 
 /// Kinds of jobs.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum KindOf {
+enum JobKind {
     /// Run the tests of a version
     Test,
     /// Compare the speed of a version with its base
@@ -120,8 +120,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
             directory: std::path::absolute(&directory)?,
             runtimes: args.runtime.clone(),
             kinds: match args.kind {
-                Some(KindOf::Test) => vec![Kind::Test],
-                Some(KindOf::Bench) => vec![Kind::Bench],
+                Some(JobKind::Test) => vec![Kind::Test],
+                Some(JobKind::Bench) => vec![Kind::Bench],
                 None => vec![Kind::Test, Kind::Bench],
             },
             disk: args.disk,

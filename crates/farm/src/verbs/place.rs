@@ -3,7 +3,7 @@
 
 use crate::Ending;
 use crate::client::{Client, Token};
-use crate::executors::placing::{Action, Cluster, Farm, Feature, Homeless, Machine, Placing};
+use crate::executors::placing::{Action, Cluster, Farm, Feature, Machine, Placing, UnplaceableJob};
 use crate::executors::slurm::{self, Jobs, Slurm, SlurmError};
 use anyhow::{Context, bail, ensure};
 use assay_farm::builds::model::{Progress, Scope};
@@ -130,7 +130,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         slurm,
         shared,
         placing: Placing::new(args.feature.clone(), usize::try_from(args.most)?),
-        talk: Talk::default(),
+        talk: ProblemPrinter::default(),
         began: Instant::now(),
     };
     if args.once {
@@ -157,7 +157,7 @@ struct Placer {
     slurm: Slurm,
     shared: PathBuf,
     placing: Placing,
-    talk: Talk,
+    talk: ProblemPrinter,
     began: Instant,
 }
 
@@ -189,7 +189,7 @@ impl Placer {
         trouble.extend(
             homeless
                 .iter()
-                .map(|Homeless { job, why }| format!("job {job} can't be placed: {why}")),
+                .map(|UnplaceableJob { job, why }| format!("job {job} can't be placed: {why}")),
         );
         let unbegun = farm.queued.iter().filter(|job| self.placing.tries(job.id) >= TALKED_ABOUT);
         trouble.extend(unbegun.map(|job| {
@@ -280,11 +280,11 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
 
 /// Prints a problem once instead of on every round, and prints when it is solved.
 #[derive(Debug, Default)]
-struct Talk {
+struct ProblemPrinter {
     said: BTreeSet<String>,
 }
 
-impl Talk {
+impl ProblemPrinter {
     fn about(&mut self, trouble: Vec<String>) {
         let now: BTreeSet<String> = trouble.into_iter().collect();
         now.difference(&self.said).for_each(|line| output::say(line));

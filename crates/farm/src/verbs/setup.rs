@@ -1,7 +1,7 @@
 //! `assay farm setup`: sets up a farm on a machine, locally or over SSH. Repeating it gives the
 //! same result.
 
-use crate::deploy::Came;
+use crate::deploy::StepResult;
 use crate::deploy::host::Host;
 use crate::deploy::steps::{Farm, PROGRAMS, set_up};
 use crate::{Ending, given};
@@ -179,12 +179,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (mut changed, mut as_it_was) = (0, 0);
     set_up(&host, &farm, &mut |step, came| {
         let said = match came {
-            Came::Changed => "changed",
-            Came::AsItWas => "as it was",
-            Came::LeftOut(why) => &format!("left out: {why}"),
+            StepResult::Changed => "changed",
+            StepResult::AsItWas => "as it was",
+            StepResult::LeftOut(why) => &format!("left out: {why}"),
         };
-        changed += usize::from(*came == Came::Changed);
-        as_it_was += usize::from(*came == Came::AsItWas);
+        changed += usize::from(*came == StepResult::Changed);
+        as_it_was += usize::from(*came == StepResult::AsItWas);
         // A reader that has gone away does not affect the setup.
         let _nobody_reads = output::print(&format!("{step:<24} {said}\n"));
     })?;

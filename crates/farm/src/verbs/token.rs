@@ -23,11 +23,11 @@ use std::time::Duration;
   assay farm token remove --data farm 3                              token 3 stops working")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    does: Does,
+    does: TokenCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Does {
+enum TokenCommand {
     /// Create a token, and print its secret, which is not shown again
     #[command(after_help = "Examples:
   assay farm token add --data farm --scope agent --node arm1 arm1
@@ -40,11 +40,11 @@ enum Does {
     /// Give a token a new secret, and print it; the old one stops working
     #[command(after_help = "Examples:
   assay farm token rotate --data farm 3")]
-    Rotate(One),
+    Rotate(TokenNumber),
     /// Revoke a token
     #[command(after_help = "Examples:
   assay farm token remove --data farm 3")]
-    Remove(One),
+    Remove(TokenNumber),
 }
 
 #[derive(clap::Args, Debug)]
@@ -58,7 +58,7 @@ struct Add {
 
     /// Scope of the token
     #[arg(long, value_name = "SCOPE")]
-    scope: Allows,
+    scope: TokenScope,
 
     /// Node of the agent that uses it, with --scope agent
     #[arg(long, value_name = "NODE", required_if_eq("scope", "agent"))]
@@ -84,7 +84,7 @@ struct List {
 }
 
 #[derive(clap::Args, Debug)]
-struct One {
+struct TokenNumber {
     #[command(flatten)]
     of: DataArgs,
 
@@ -95,7 +95,7 @@ struct One {
 
 /// Scopes of tokens. Each includes reading.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Allows {
+enum TokenScope {
     /// Read
     Read,
     /// Add owners, projects, versions, targets, builds and jobs
@@ -106,7 +106,7 @@ enum Allows {
     Admin,
 }
 
-impl Allows {
+impl TokenScope {
     fn scope(self) -> Scope {
         match self {
             Self::Read => Scope::Read,
@@ -120,7 +120,7 @@ impl Allows {
 /// Runs the subcommand.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     match &args.does {
-        Does::Add(add) => {
+        TokenCommand::Add(add) => {
             let now = Timestamp::now();
             let until = add.lasts.and_then(|lasts| SignedDuration::try_from(lasts).ok());
             let until = until.map(|lasts| now.checked_add(lasts)).transpose()?;
@@ -134,12 +134,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
             let made = open(&add.of)?.add_token(&new, now.as_millisecond())?;
             made_known(&made)?;
         }
-        Does::List(list) => {
+        TokenCommand::List(list) => {
             let tokens = open(&list.of)?.tokens(None, LARGEST_PAGE)?.items;
             output::print(&listed(&tokens, list.json)?)?;
         }
-        Does::Rotate(one) => made_known(&open(&one.of)?.rotate_token(one.id)?)?,
-        Does::Remove(one) => {
+        TokenCommand::Rotate(one) => made_known(&open(&one.of)?.rotate_token(one.id)?)?,
+        TokenCommand::Remove(one) => {
             let token = open(&one.of)?.remove_token(one.id)?;
             output::say(&format!(
                 "token {} ({}) is worth nothing any more",

@@ -32,7 +32,7 @@ pub(crate) struct Args {
 
 /// The result of an upgrade.
 #[derive(Debug, PartialEq, Eq, serde::Serialize)]
-struct Upgraded {
+struct UpgradeResult {
     /// The version before; 0 if there was no store.
     from: i64,
     /// The version now.
@@ -53,11 +53,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let place = &of.place;
     output::print(&match (args.json, &done) {
         (true, done) => serde_json::to_string(done)? + "\n",
-        (false, Upgraded { is_changed: false, to, .. }) => {
+        (false, UpgradeResult { is_changed: false, to, .. }) => {
             format!("{place}: version {to} already\n")
         }
-        (false, Upgraded { from: 0, to, .. }) => format!("{place}: made, in version {to}\n"),
-        (false, Upgraded { from, to, backup, .. }) => {
+        (false, UpgradeResult { from: 0, to, .. }) => format!("{place}: made, in version {to}\n"),
+        (false, UpgradeResult { from, to, backup, .. }) => {
             let backup = backup.as_ref().map(|file| format!("; backup: {}", file.display()));
             format!("{place}: from version {from} to {to}{}\n", backup.unwrap_or_default())
         }
@@ -65,16 +65,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-fn upgrade(data: &Path, place: &StoreLocation) -> anyhow::Result<Upgraded> {
+fn upgrade(data: &Path, place: &StoreLocation) -> anyhow::Result<UpgradeResult> {
     private_directory(data)?;
     let to = Store::VERSION;
     let Some(store) = Store::look_at(place)? else {
         Store::open(place, Access::Write)?;
-        return Ok(Upgraded { from: 0, to, is_changed: true, backup: None });
+        return Ok(UpgradeResult { from: 0, to, is_changed: true, backup: None });
     };
     let from = store.version()?;
     if store.is_current()? {
-        return Ok(Upgraded { from, to, is_changed: false, backup: None });
+        return Ok(UpgradeResult { from, to, is_changed: false, backup: None });
     }
     drop(store);
     let now = Timestamp::now();
@@ -83,7 +83,7 @@ fn upgrade(data: &Path, place: &StoreLocation) -> anyhow::Result<Upgraded> {
     backup::write(data, place, &file, now.to_string()).context("the backup before the upgrade")?;
     Store::open(place, Access::Write)
         .with_context(|| format!("nothing was changed, or see the backup {}", file.display()))?;
-    Ok(Upgraded { from, to, is_changed: true, backup: Some(file) })
+    Ok(UpgradeResult { from, to, is_changed: true, backup: Some(file) })
 }
 
 fn private_directory(path: &Path) -> anyhow::Result<()> {
@@ -103,9 +103,9 @@ mod tests {
         let place = StoreLocation::File(data.join("farm.sqlite"));
         let to = Store::VERSION;
         let made = upgrade(&data, &place).unwrap();
-        assert_eq!(made, Upgraded { from: 0, to, is_changed: true, backup: None });
+        assert_eq!(made, UpgradeResult { from: 0, to, is_changed: true, backup: None });
         let again = upgrade(&data, &place).unwrap();
-        assert_eq!(again, Upgraded { from: to, to, is_changed: false, backup: None });
+        assert_eq!(again, UpgradeResult { from: to, to, is_changed: false, backup: None });
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::support::slurm;
 
 use assay_farm::builds::model::{Facts, Kind, Progress, VersionKind};
 use assay_farm::builds::wire::{Job, NewJob, NewProject, NewVersion};
-use assay_farm::client::{Client, Known};
+use assay_farm::client::{BuildFilter, Client};
 use serving::Served;
 use slurm::Slurm;
 use std::collections::BTreeMap;
@@ -150,7 +150,7 @@ fn every_job_ends_once_whatever_is_killed_and_runs_where_it_may() {
     for job in &jobs {
         world.wait("a job ends", || world.progress(job) == Progress::Done);
     }
-    let all = Known { owner: Some("alice"), ..Known::default() };
+    let all = BuildFilter { owner: Some("alice"), ..BuildFilter::default() };
     let mut built: Vec<_> =
         world.client().builds(&all).unwrap().into_iter().map(|build| build.job.unwrap()).collect();
     built.sort_unstable();
@@ -221,7 +221,7 @@ fn a_version_is_tested_on_a_cluster_where_no_agent_ever_ran() {
     };
     world.client().add_version(("alice", "fresh"), "1.0", &new).unwrap();
     // Each of the two nodes is a separate target.
-    let all = Known { owner: Some("alice"), ..Known::default() };
+    let all = BuildFilter { owner: Some("alice"), ..BuildFilter::default() };
     world.wait("built on both", || world.client().builds(&all).unwrap().len() == 2);
 }
 

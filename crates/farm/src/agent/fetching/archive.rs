@@ -16,12 +16,12 @@ use std::path::{Component, Path, PathBuf};
 use tar::{Archive, Entry, EntryType};
 
 /// The remaining numbers of bytes and files that may be unpacked.
-pub(super) struct Left {
+pub(super) struct UnpackQuota {
     bytes: u64,
     files: u64,
 }
 
-impl Left {
+impl UnpackQuota {
     /// Creates a limit on bytes, with the number of files that any archive may have.
     pub fn new(bytes: u64) -> Self {
         Self { bytes, files: FILES }
@@ -50,7 +50,7 @@ pub(in crate::agent) fn unpack_gz(from: impl Read, to: &Path) -> anyhow::Result<
 /// # Errors
 /// As for [`unpack_gz`].
 pub(in crate::agent) fn unpack(from: impl Read, to: &Path, most: u64) -> anyhow::Result<()> {
-    let mut left = Left::new(most);
+    let mut left = UnpackQuota::new(most);
     // Headers count as well: an archive may consist of nothing else.
     let mut archive = Archive::new(from.take(most.saturating_add(FILES * 1024)));
     for entry in archive.entries()? {
@@ -67,7 +67,7 @@ fn one<R: Read>(
     entry: &mut Entry<'_, R>,
     name: &Path,
     to: &Path,
-    left: &mut Left,
+    left: &mut UnpackQuota,
 ) -> anyhow::Result<()> {
     let kind = entry.header().entry_type();
     if kind == EntryType::XGlobalHeader {
@@ -109,7 +109,7 @@ pub(super) fn regular(
     from: &mut dyn Read,
     path: &Path,
     mode: u32,
-    left: &mut Left,
+    left: &mut UnpackQuota,
 ) -> anyhow::Result<()> {
     removed(path)?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
@@ -229,7 +229,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
     use tar::{Builder, Header};
 
-    enum What<'a> {
+    enum ArchiveEntry<'a> {
         File(&'a str, u32),
         Symlink(&'a str),
         Link(&'a str),
@@ -237,27 +237,27 @@ mod tests {
     }
 
     /// Creates an archive with these entries, including invalid names.
-    fn archive(entries: &[(&str, What<'_>)]) -> Vec<u8> {
+    fn archive(entries: &[(&str, ArchiveEntry<'_>)]) -> Vec<u8> {
         let mut builder = Builder::new(Vec::new());
         for (name, what) in entries {
             let mut header = Header::new_gnu();
             let mut bytes: &[u8] = b"";
             let mut link = None;
             match what {
-                What::File(text, mode) => {
+                ArchiveEntry::File(text, mode) => {
                     bytes = text.as_bytes();
                     header.set_entry_type(EntryType::Regular);
                     header.set_mode(*mode);
                 }
-                What::Symlink(target) => {
+                ArchiveEntry::Symlink(target) => {
                     header.set_entry_type(EntryType::Symlink);
                     link = Some(*target);
                 }
-                What::Link(target) => {
+                ArchiveEntry::Link(target) => {
                     header.set_entry_type(EntryType::Link);
                     link = Some(*target);
                 }
-                What::Kind(kind) => header.set_entry_type(*kind),
+                ArchiveEntry::Kind(kind) => header.set_entry_type(*kind),
             }
             header.set_size(bytes.len() as u64);
             // Written by hand, since the library refuses such names.
@@ -274,7 +274,7 @@ mod tests {
 
     /// Unpacks into `inner` of a temporary directory, and checks afterwards that nothing was
     /// created outside of it.
-    fn tried(entries: &[(&str, What<'_>)]) -> (tempfile::TempDir, anyhow::Result<()>) {
+    fn tried(entries: &[(&str, ArchiveEntry<'_>)]) -> (tempfile::TempDir, anyhow::Result<()>) {
         let room = tempfile::tempdir().unwrap();
         let inner = room.path().join("inner");
         fs::create_dir(&inner).unwrap();
@@ -287,11 +287,11 @@ mod tests {
     #[test]
     fn usual_archives_come_out() {
         let (room, came) = tried(&[
-            ("p-1/", What::Kind(EntryType::Directory)),
-            ("p-1/bin/run", What::File("#!", 0o4777)),
-            ("./p-1/lib/a", What::File("text", 0o600)),
-            ("p-1/lib/b", What::Symlink("../bin/run")),
-            ("p-1/c", What::Link("p-1/lib/a")),
+            ("p-1/", ArchiveEntry::Kind(EntryType::Directory)),
+            ("p-1/bin/run", ArchiveEntry::File("#!", 0o4777)),
+            ("./p-1/lib/a", ArchiveEntry::File("text", 0o600)),
+            ("p-1/lib/b", ArchiveEntry::Symlink("../bin/run")),
+            ("p-1/c", ArchiveEntry::Link("p-1/lib/a")),
         ]);
         came.unwrap();
         let inner = room.path().join("inner/p-1");
@@ -303,23 +303,23 @@ mod tests {
 
     #[test]
     fn nothing_leaves_the_directory() {
-        let file = || What::File("x", 0o644);
-        let ways: [&[(&str, What<'_>)]; 13] = [
+        let file = || ArchiveEntry::File("x", 0o644);
+        let ways: [&[(&str, ArchiveEntry<'_>)]; 13] = [
             &[("../out", file())],
             &[("a/../../out", file())],
             &[("/tmp/assay-farm-out", file())],
-            &[("l", What::Symlink("/etc"))],
-            &[("l", What::Symlink(".."))],
-            &[("a/l", What::Symlink("../../out"))],
+            &[("l", ArchiveEntry::Symlink("/etc"))],
+            &[("l", ArchiveEntry::Symlink(".."))],
+            &[("a/l", ArchiveEntry::Symlink("../../out"))],
             // A link that appears to be deeper than it is.
-            &[("d", What::Symlink(".")), ("x", What::Symlink("d/.."))],
-            &[("d", What::Symlink(".")), ("d/x", What::Symlink(".."))],
+            &[("d", ArchiveEntry::Symlink(".")), ("x", ArchiveEntry::Symlink("d/.."))],
+            &[("d", ArchiveEntry::Symlink(".")), ("d/x", ArchiveEntry::Symlink(".."))],
             // Through a link of the archive itself.
-            &[("d", What::Symlink("a")), ("d/x", file())],
-            &[("h", What::Link("../secret"))],
-            &[("h", What::Link("/etc/passwd"))],
-            &[("dev", What::Kind(EntryType::Char))],
-            &[("pipe", What::Kind(EntryType::Fifo))],
+            &[("d", ArchiveEntry::Symlink("a")), ("d/x", file())],
+            &[("h", ArchiveEntry::Link("../secret"))],
+            &[("h", ArchiveEntry::Link("/etc/passwd"))],
+            &[("dev", ArchiveEntry::Kind(EntryType::Char))],
+            &[("pipe", ArchiveEntry::Kind(EntryType::Fifo))],
         ];
         for (number, way) in ways.iter().enumerate() {
             let (_room, came) = tried(way);
@@ -331,9 +331,9 @@ mod tests {
     #[test]
     fn a_file_in_place_of_a_link_does_not_write_through_it() {
         let (room, came) = tried(&[
-            ("a", What::File("first", 0o644)),
-            ("l", What::Symlink("a")),
-            ("l", What::File("second", 0o644)),
+            ("a", ArchiveEntry::File("first", 0o644)),
+            ("l", ArchiveEntry::Symlink("a")),
+            ("l", ArchiveEntry::File("second", 0o644)),
         ]);
         came.unwrap();
         assert_eq!(fs::read_to_string(room.path().join("inner/a")).unwrap(), "first");
@@ -342,8 +342,10 @@ mod tests {
     #[test]
     fn bombs_end_early() {
         let large = "x".repeat(600);
-        let (_room, came) =
-            tried(&[("a", What::File(&large, 0o644)), ("b", What::File(&large, 0o644))]);
+        let (_room, came) = tried(&[
+            ("a", ArchiveEntry::File(&large, 0o644)),
+            ("b", ArchiveEntry::File(&large, 0o644)),
+        ]);
         assert!(format!("{:#}", came.unwrap_err()).contains("too much"));
         // Thousands of times larger unpacked than packed.
         let room = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 //! only the parts used there are supported. Of a gem for several platforms, the one for all
 //! platforms is used.
 
-use super::{FetchError, Offered, archive, web};
+use super::{FetchError, OfferedVersion, archive, web};
 use crate::agent::policy::{LARGEST_INDEX, UNPACKED};
 use crate::client::part;
 use anyhow::Context;
@@ -23,7 +23,7 @@ pub(super) fn offered(
     web: &web::Web,
     name: &str,
     index: Option<&str>,
-) -> Result<Vec<Offered>, FetchError> {
+) -> Result<Vec<OfferedVersion>, FetchError> {
     let base = index.unwrap_or(INDEX).trim_end_matches('/');
     let address = |version: &str| format!("{base}/gems/{}-{}.gem", part(name), part(version));
     let compact = web.text(&format!("{base}/info/{}", part(name)), "text/plain");
@@ -39,7 +39,7 @@ pub(super) fn offered(
             let all =
                 all.ok_or_else(|| FetchError::Version(format!("{url} is no list of gems")))?;
             let own = all.into_iter().filter(|(own, _, platform)| own == name && platform == ALL);
-            let plain = |(_, version, _): (String, String, String)| Offered {
+            let plain = |(_, version, _): (String, String, String)| OfferedVersion {
                 address: Some(address(&version)),
                 version,
                 sha256: None,
@@ -53,7 +53,7 @@ pub(super) fn offered(
 
 /// Parses the lines `VERSION[-PLATFORM] [DEPENDENCIES]|checksum:SHA256,ruby:…` after the line
 /// `---`.
-fn compactly(text: &str, address: &dyn Fn(&str) -> String) -> Vec<Offered> {
+fn compactly(text: &str, address: &dyn Fn(&str) -> String) -> Vec<OfferedVersion> {
     let lines = text.lines().skip_while(|line| *line != "---").skip(1);
     let offered = lines.filter_map(|line| {
         let (version, rest) = line.split_once(' ')?;
@@ -63,7 +63,7 @@ fn compactly(text: &str, address: &dyn Fn(&str) -> String) -> Vec<Offered> {
         }
         let rest = rest.rsplit('|').next().unwrap_or_default();
         let sum = rest.split(',').find_map(|own| own.trim().strip_prefix("checksum:"));
-        Some(Offered {
+        Some(OfferedVersion {
             version: version.to_owned(),
             address: Some(address(version)),
             sha256: sum.map(str::to_owned),

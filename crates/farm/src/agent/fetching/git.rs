@@ -21,14 +21,14 @@ const AT_ONCE: usize = 1_000;
 
 /// A branch or tag, and its commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::agent) struct Named {
+pub(in crate::agent) struct NamedCommit {
     /// `v1.2` or `main`.
     pub name: String,
     pub commit: String,
     pub is_tag: bool,
 }
 
-impl Named {
+impl NamedCommit {
     /// Returns the name of the version.
     pub fn version(&self) -> &str {
         if self.is_tag { &self.name } else { &self.commit }
@@ -97,15 +97,15 @@ fn checked(url: &str) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// If the repository cannot be queried.
-pub(in crate::agent) fn named(url: &str, allows_files: bool) -> anyhow::Result<Vec<Named>> {
+pub(in crate::agent) fn named(url: &str, allows_files: bool) -> anyhow::Result<Vec<NamedCommit>> {
     checked(url)?;
     let said =
         git(&["ls-remote", "--heads", "--tags", "--", url], None, allows_files, &mut || false)?;
     Ok(listed(&said))
 }
 
-fn listed(said: &str) -> Vec<Named> {
-    let mut all: Vec<Named> = Vec::new();
+fn listed(said: &str) -> Vec<NamedCommit> {
+    let mut all: Vec<NamedCommit> = Vec::new();
     for line in said.lines() {
         let Some((commit, name)) = line.split_once('\t') else { continue };
         if commit.len() < 40 || !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -126,7 +126,7 @@ fn listed(said: &str) -> Vec<Named> {
         match all.iter_mut().find(|own| own.is_tag == is_tag && own.name == name) {
             Some(own) if is_peeled => own.commit = commit,
             Some(_) => {}
-            None => all.push(Named { name: name.to_owned(), commit, is_tag }),
+            None => all.push(NamedCommit { name: name.to_owned(), commit, is_tag }),
         }
     }
     all
@@ -221,8 +221,8 @@ mod tests {
             "{a}\trefs/heads/main\n{a}\trefs/tags/v1\n{b}\trefs/tags/v1^{{}}\n{a}\trefs/pull/1/head\nx\ty\n"
         );
         let expected = [
-            Named { name: "main".into(), commit: a, is_tag: false },
-            Named { name: "v1".into(), commit: b, is_tag: true },
+            NamedCommit { name: "main".into(), commit: a, is_tag: false },
+            NamedCommit { name: "v1".into(), commit: b, is_tag: true },
         ];
         assert_eq!(listed(&said), expected);
     }

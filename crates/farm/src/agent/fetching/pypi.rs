@@ -1,7 +1,7 @@
 //! Versions of a Python distribution: the source archives listed by an index through the simple API
 //! in JSON (PEP 503, PEP 691). Yanked files are skipped.
 
-use super::{FetchError, Offered, web};
+use super::{FetchError, OfferedVersion, web};
 use crate::client::part;
 use serde::Deserialize;
 
@@ -43,14 +43,14 @@ pub(super) fn offered(
     web: &web::Web,
     name: &str,
     index: Option<&str>,
-) -> Result<Vec<Offered>, FetchError> {
+) -> Result<Vec<OfferedVersion>, FetchError> {
     let base = index.unwrap_or(INDEX).trim_end_matches('/');
     let url = format!("{base}/{}/", part(&normal(name)));
     let text = web.text(&url, ACCEPT)?;
     read(&text, name, &url)
 }
 
-fn read(text: &[u8], name: &str, url: &str) -> Result<Vec<Offered>, FetchError> {
+fn read(text: &[u8], name: &str, url: &str) -> Result<Vec<OfferedVersion>, FetchError> {
     let page: Page = serde_json::from_slice(text).map_err(|error| {
         FetchError::Version(format!("{url} is no page of the simple API in JSON: {error}"))
     })?;
@@ -62,7 +62,7 @@ fn read(text: &[u8], name: &str, url: &str) -> Result<Vec<Offered>, FetchError> 
     let all = page.files.into_iter().filter(|own| !is_yanked(own));
     let archives = all.filter_map(|own| {
         let (ending, version) = version(&own.filename, name)?;
-        let offered = Offered {
+        let offered = OfferedVersion {
             version: version.to_owned(),
             address: Some(web::joined(url, own.url.split('#').next().unwrap_or_default())),
             sha256: own.hashes.sha256,
@@ -70,7 +70,7 @@ fn read(text: &[u8], name: &str, url: &str) -> Result<Vec<Offered>, FetchError> 
         };
         Some((ending, offered))
     });
-    let mut offered: Vec<(usize, Offered)> = Vec::new();
+    let mut offered: Vec<(usize, OfferedVersion)> = Vec::new();
     for (ending, own) in archives {
         match offered.iter_mut().find(|(_, other)| other.version == own.version) {
             Some(other) if ending < other.0 => *other = (ending, own),

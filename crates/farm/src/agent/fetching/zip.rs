@@ -3,7 +3,7 @@
 //! size is limited. The entries are read from the central directory at the end; the sizes recorded
 //! there are verified.
 
-use super::archive::{Left, inside, link, made, regular};
+use super::archive::{UnpackQuota, inside, link, made, regular};
 use anyhow::{Context, bail};
 use flate2::read::DeflateDecoder;
 use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ZipArchive, ZipArchiveEntryWayfinder};
@@ -36,7 +36,7 @@ struct Entry {
 /// The first entry that may not be unpacked or does not match its description; what was unpacked
 /// before remains.
 pub(super) fn unpack(from: File, to: &Path, most: u64) -> anyhow::Result<()> {
-    let mut left = Left::new(most);
+    let mut left = UnpackQuota::new(most);
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
     let archive = ZipArchive::from_file(from, &mut buffer).context("the archive can't be read")?;
     let mut entries = archive.entries(&mut buffer);
@@ -74,7 +74,12 @@ pub(super) fn unpack(from: File, to: &Path, most: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn one(entry: &Entry, from: &mut dyn Read, to: &Path, left: &mut Left) -> anyhow::Result<()> {
+fn one(
+    entry: &Entry,
+    from: &mut dyn Read,
+    to: &Path,
+    left: &mut UnpackQuota,
+) -> anyhow::Result<()> {
     let parts = inside(&entry.name)?;
     left.file()?;
     let Some((last, above)) = parts.split_last() else {

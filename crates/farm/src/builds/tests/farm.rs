@@ -20,7 +20,7 @@ pub(super) fn begun(store: &Store) {
     }
 }
 
-pub(super) fn asks(node: usize) -> Asking {
+pub(super) fn asks(node: usize) -> LeaseRequest {
     let (name, target) = NODES[node];
     asking(&[targets()[target].clone()], name)
 }

@@ -6,8 +6,8 @@ use super::farm::{NODES, asks, begun, check_sums};
 use super::*;
 use crate::builds::model::Progress;
 use crate::builds::policy::{DELAY, RETRIES};
-use crate::builds::wire::{Ending, Leased};
-use crate::builds::{Ended, FarmError};
+use crate::builds::wire::{Ending, LeasedJob};
+use crate::builds::{FarmError, SubmissionOutcome};
 use proptest::prelude::*;
 
 /// An event; the numbers select from the existing things.
@@ -44,7 +44,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 /// Expected state of a job.
 #[derive(Clone, Debug, PartialEq)]
-enum Should {
+enum ExpectedState {
     Queued,
     Waiting { due: i64 },
     Leased { node: usize, until: i64 },
@@ -52,20 +52,20 @@ enum Should {
     Cancelled,
 }
 
-struct Job {
+struct ModelJob {
     id: i64,
     kind: Kind,
     /// Index of the target for which it is.
     target: usize,
-    should: Should,
+    should: ExpectedState,
     retries: i64,
 }
 
 /// A lease that was given, with the result submitted for it.
-struct Given {
+struct GrantedLease {
     job: usize,
     node: usize,
-    leased: Leased,
+    leased: LeasedJob,
     handed: Option<Ending>,
     is_live: bool,
 }
@@ -74,11 +74,11 @@ struct Model<'h> {
     home: &'h Home,
     store: Store,
     now: i64,
-    jobs: Vec<Job>,
-    given: Vec<Given>,
+    jobs: Vec<ModelJob>,
+    given: Vec<GrantedLease>,
     drained: [bool; 3],
     keys: u32,
-    seen: super::stamps::Seen,
+    seen: super::stamps::PageContents,
 }
 
 impl<'h> Model<'h> {
@@ -97,7 +97,7 @@ impl<'h> Model<'h> {
             given: Vec::new(),
             drained: [false; 3],
             keys: 0,
-            seen: super::stamps::Seen::default(),
+            seen: super::stamps::PageContents::default(),
         };
         model.note_new();
         model
@@ -109,11 +109,11 @@ impl<'h> Model<'h> {
         for job in self.store.jobs(None, 999).unwrap().items {
             if self.jobs.iter().all(|known| known.id != job.id) {
                 let target = usize::from(job.of.target != Some(key(&farm::targets()[0])));
-                self.jobs.push(Job {
+                self.jobs.push(ModelJob {
                     id: job.id,
                     kind: job.of.kind,
                     target,
-                    should: Should::Queued,
+                    should: ExpectedState::Queued,
                     retries: 0,
                 });
             }
@@ -121,10 +121,10 @@ impl<'h> Model<'h> {
         self.jobs.len() - before
     }
 
-    fn held_by(&self, node: usize) -> impl Iterator<Item = &Job> {
-        self.jobs
-            .iter()
-            .filter(move |job| matches!(job.should, Should::Leased { node: by, .. } if by == node))
+    fn held_by(&self, node: usize) -> impl Iterator<Item = &ModelJob> {
+        self.jobs.iter().filter(
+            move |job| matches!(job.should, ExpectedState::Leased { node: by, .. } if by == node),
+        )
     }
 
     /// Returns the job that a node should get now.
@@ -133,8 +133,8 @@ impl<'h> Model<'h> {
         if self.drained[node] || self.held_by(node).any(|job| job.kind == Kind::Bench) {
             return None;
         }
-        let fits = |job: &&Job| {
-            job.should == Should::Queued
+        let fits = |job: &&ModelJob| {
+            job.should == ExpectedState::Queued
                 && job.target == NODES[node].1
                 && !(busy && job.kind == Kind::Bench)
         };
@@ -149,8 +149,8 @@ impl<'h> Model<'h> {
         let got = self.store.lease(NODES[node].0, &asks(node), self.now, LEASE).unwrap();
         assert_eq!(got.as_ref().map(|leased| leased.job.id), wanted.map(|job| self.jobs[job].id));
         if let (Some(job), Some(leased)) = (wanted, got) {
-            self.jobs[job].should = Should::Leased { node, until: self.now + LEASE };
-            self.given.push(Given { job, node, leased, handed: None, is_live: true });
+            self.jobs[job].should = ExpectedState::Leased { node, until: self.now + LEASE };
+            self.given.push(GrantedLease { job, node, leased, handed: None, is_live: true });
         }
     }
 
@@ -165,24 +165,24 @@ impl<'h> Model<'h> {
     }
 
     fn beat(&mut self, given: usize) {
-        let Given { job, node, ref leased, is_live, .. } = self.given[given];
+        let GrantedLease { job, node, ref leased, is_live, .. } = self.given[given];
         let (id, node) = (leased.job.id, NODES[node].0);
         let beaten = self.store.beat(node, id, &leased.nonce, self.now, LEASE);
         let is_last = self.given.iter().rposition(|other| other.job == job) == Some(given);
         match &mut self.jobs[job].should {
-            Should::Leased { until, .. } if is_live => {
+            ExpectedState::Leased { until, .. } if is_live => {
                 assert!(!beaten.unwrap().is_cancelled);
                 *until = (*until).max(self.now + LEASE);
             }
-            Should::Cancelled if is_last && is_live => {
+            ExpectedState::Cancelled if is_last && is_live => {
                 assert!(beaten.unwrap().is_cancelled);
             }
-            Should::Cancelled => {}
+            ExpectedState::Cancelled => {}
             _ => assert_eq!(beaten.unwrap_err().code(), "lease_lost"),
         }
     }
 
-    fn hand_in(&mut self, given: usize, outcome: Outcome) -> Result<Ended, FarmError> {
+    fn hand_in(&mut self, given: usize, outcome: Outcome) -> Result<SubmissionOutcome, FarmError> {
         self.keys += 1;
         let one = &mut self.given[given];
         let nonce = one.leased.nonce.clone();
@@ -202,21 +202,21 @@ impl<'h> Model<'h> {
         };
         let ended = self.hand_in(given, outcome).unwrap();
         let own = &mut self.jobs[job];
-        let Should::Leased { .. } = own.should else {
+        let ExpectedState::Leased { .. } = own.should else {
             // It was cancelled.
-            assert!(matches!(ended, Ended::Late(_)), "{ended:?}");
+            assert!(matches!(ended, SubmissionOutcome::Late(_)), "{ended:?}");
             self.given[given].is_live = false;
             return;
         };
         self.given[given].is_live = false;
         if is_fault && own.retries < RETRIES {
-            assert!(matches!(ended, Ended::Again(_)), "{ended:?}");
-            own.should = Should::Waiting { due: self.now + (DELAY << own.retries) };
+            assert!(matches!(ended, SubmissionOutcome::Again(_)), "{ended:?}");
+            own.should = ExpectedState::Waiting { due: self.now + (DELAY << own.retries) };
             own.retries += 1;
             return;
         }
-        assert!(matches!(ended, Ended::Job(_)), "{ended:?}");
-        own.should = Should::Done;
+        assert!(matches!(ended, SubmissionOutcome::Job(_)), "{ended:?}");
+        own.should = ExpectedState::Done;
         if !(is_open && self.jobs[job].kind == Kind::Bench) {
             assert_eq!(self.note_new(), 0);
         }
@@ -236,7 +236,7 @@ impl<'h> Model<'h> {
             Kind::Bench => compared("equivalent"),
         };
         let ended = self.hand_in(given, done).unwrap();
-        assert!(matches!(&ended, Ended::Late(build) if build.is_evidence), "{ended:?}");
+        assert!(matches!(&ended, SubmissionOutcome::Late(build) if build.is_evidence), "{ended:?}");
     }
 
     fn replay(&mut self, given: usize) {
@@ -244,7 +244,7 @@ impl<'h> Model<'h> {
         let Some(ending) = &one.handed else { return };
         let (node, id) = (NODES[one.node].0, one.leased.job.id);
         let again = self.store.hand_in(node, id, ending, 0, self.now).unwrap();
-        assert!(matches!(again, Ended::Known(_)), "{again:?}");
+        assert!(matches!(again, SubmissionOutcome::Known(_)), "{again:?}");
         let mut forged = ending.clone();
         forged.outcome.seconds += 1.0;
         let told = self.store.hand_in(node, id, &forged, 0, self.now).unwrap_err();
@@ -258,11 +258,11 @@ impl<'h> Model<'h> {
         let job = usize::from(number) % self.jobs.len();
         let cancelled = self.store.cancel(self.jobs[job].id, self.now);
         let own = &mut self.jobs[job];
-        if own.should == Should::Done {
+        if own.should == ExpectedState::Done {
             assert_eq!(cancelled.unwrap_err().code(), "conflict");
         } else {
             assert_eq!(cancelled.unwrap().progress, Progress::Cancelled);
-            own.should = Should::Cancelled;
+            own.should = ExpectedState::Cancelled;
         }
     }
 
@@ -272,21 +272,21 @@ impl<'h> Model<'h> {
         let (mut expired, mut lost, mut woken) = (0, 0, 0);
         for (place, job) in self.jobs.iter_mut().enumerate() {
             match job.should {
-                Should::Leased { until, .. } if until < self.now => {
+                ExpectedState::Leased { until, .. } if until < self.now => {
                     for given in self.given.iter_mut().filter(|given| given.job == place) {
                         given.is_live = false;
                     }
                     if job.retries < RETRIES {
                         job.retries += 1;
-                        job.should = Should::Queued;
+                        job.should = ExpectedState::Queued;
                         expired += 1;
                     } else {
-                        job.should = Should::Done;
+                        job.should = ExpectedState::Done;
                         lost += 1;
                     }
                 }
-                Should::Waiting { due } if due <= self.now => {
-                    job.should = Should::Queued;
+                ExpectedState::Waiting { due } if due <= self.now => {
+                    job.should = ExpectedState::Queued;
                     woken += 1;
                 }
                 _ => {}
@@ -343,14 +343,14 @@ impl<'h> Model<'h> {
         for job in &self.jobs {
             let is = self.store.job(job.id).unwrap();
             let should = match job.should {
-                Should::Queued | Should::Waiting { .. } => Progress::Queued,
-                Should::Leased { .. } => Progress::Leased,
-                Should::Done => Progress::Done,
-                Should::Cancelled => Progress::Cancelled,
+                ExpectedState::Queued | ExpectedState::Waiting { .. } => Progress::Queued,
+                ExpectedState::Leased { .. } => Progress::Leased,
+                ExpectedState::Done => Progress::Done,
+                ExpectedState::Cancelled => Progress::Cancelled,
             };
             assert_eq!(is.progress, should, "job {}", job.id);
             assert_eq!(is.build.is_some(), should == Progress::Done);
-            if let Should::Leased { node, .. } = job.should {
+            if let ExpectedState::Leased { node, .. } = job.should {
                 assert_eq!(is.node.as_deref(), Some(NODES[node].0));
             }
         }

@@ -4,7 +4,7 @@ use super::farm::{asks, begun, check_sums, targets};
 use super::*;
 use crate::builds::sql;
 use crate::builds::wire::{Calibration, Ending, NewBuild};
-use crate::builds::{Ended, Filter};
+use crate::builds::{Filter, SubmissionOutcome};
 use assay_history::db::Value;
 
 /// Submits a build without a job.
@@ -151,7 +151,7 @@ fn a_benchmark_that_cannot_decide_is_done_again_on_the_same_target_but_not_for_e
         store.add_version(("rails", "rack"), "1", &version(1), NOW).unwrap();
         store.add_version(("rails", "rack"), "2", &version(2), NOW).unwrap();
         let mut benches = 0;
-        let ask = Asking { kinds: vec![Kind::Bench], ..asks(2) };
+        let ask = LeaseRequest { kinds: vec![Kind::Bench], ..asks(2) };
         while let Some(leased) = store.lease("c", &ask, NOW, LEASE).unwrap() {
             assert_eq!(leased.job.of.base.as_deref(), Some("1"));
             assert_eq!(leased.base.unwrap().name, "1");
@@ -165,7 +165,7 @@ fn a_benchmark_that_cannot_decide_is_done_again_on_the_same_target_but_not_for_e
                 outcome: compared("inconclusive"),
             };
             let ended = store.hand_in("c", leased.job.id, &ending, 0, NOW).unwrap();
-            assert!(matches!(ended, Ended::Job(_)));
+            assert!(matches!(ended, SubmissionOutcome::Job(_)));
         }
         assert_eq!(benches, crate::builds::policy::ROUNDS);
         let benched = store.benched("rails", "rack", "2", None, 99).unwrap().items;
@@ -192,8 +192,8 @@ fn a_node_that_is_not_fit_gets_no_benchmarks_until_it_is() {
         let node = store.calibrated("a", &said(false)).unwrap();
         assert!(node.drained.is_none() && node.calibration.is_some_and(|own| !own.is_fit));
         // What it measures is not believed, but its tests are.
-        let benches = Asking { kinds: vec![Kind::Bench], job: Some(1), ..asks(0) };
-        let tests = Asking { kinds: vec![Kind::Bench, Kind::Test], ..asks(0) };
+        let benches = LeaseRequest { kinds: vec![Kind::Bench], job: Some(1), ..asks(0) };
+        let tests = LeaseRequest { kinds: vec![Kind::Bench, Kind::Test], ..asks(0) };
         assert!(!store.may_lease("a", &benches).unwrap());
         assert_eq!(store.lease("a", &benches, NOW, LEASE).unwrap(), None);
         assert!(store.may_lease("a", &tests).unwrap());

@@ -8,11 +8,11 @@ use std::collections::HashMap;
 
 /// All contents that were ever on a page, by stamp.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct PageContents {
     pages: HashMap<(&'static str, Stamp), String>,
 }
 
-impl Seen {
+impl PageContents {
     /// Reads the pages, and compares them with earlier ones under the same stamp. Returns the
     /// stamps.
     pub(super) fn look(&mut self, store: &mut Store) -> [Stamp; 2] {
@@ -37,7 +37,7 @@ fn whatever_pages_show_changes_their_stamp_and_nothing_else_does() {
     on_both(|home| {
         let mut store = home.store();
         begun(&store);
-        let mut seen = Seen::default();
+        let mut seen = PageContents::default();
         let of = ("rails", "rack");
         let mut last = seen.look(&mut store);
         let mut does = |what: &str, changes: [bool; 2], change: &dyn Fn(&Store)| {

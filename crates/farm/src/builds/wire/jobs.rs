@@ -95,7 +95,8 @@ pub struct Welcome {
 /// A lease request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Asking {
+#[cfg_attr(feature = "schema", schemars(rename = "Asking"))]
+pub struct LeaseRequest {
     /// As in [`Hello`].
     pub instance: String,
     /// Digests of its targets.
@@ -110,7 +111,8 @@ pub struct Asking {
 /// A leased job with everything needed to do it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Leased {
+#[cfg_attr(feature = "schema", schemars(rename = "Leased"))]
+pub struct LeasedJob {
     /// The job.
     pub job: Job,
     /// Its project.
@@ -131,7 +133,8 @@ pub struct Leased {
 /// The stored part of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Logged {
+#[cfg_attr(feature = "schema", schemars(rename = "Logged"))]
+pub struct LogExtent {
     /// Number of stored bytes; the next part starts here.
     pub bytes: u64,
     /// Number of bytes beyond the limit, which are not stored.
@@ -141,7 +144,8 @@ pub struct Logged {
 /// A heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Beat {
+#[cfg_attr(feature = "schema", schemars(rename = "Beat"))]
+pub struct Heartbeat {
     /// The nonce of the lease.
     pub nonce: String,
 }
@@ -149,7 +153,8 @@ pub struct Beat {
 /// The answer to a heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Beaten {
+#[cfg_attr(feature = "schema", schemars(rename = "Beaten"))]
+pub struct HeartbeatAnswer {
     /// New end of the lease.
     pub until: String,
     /// True if the job was cancelled and must be stopped.
@@ -203,13 +208,14 @@ pub struct Outcome {
     pub log_cut: u64,
     /// Comparisons of a `bench`.
     #[serde(default)]
-    pub comparisons: Vec<Compared>,
+    pub comparisons: Vec<BenchmarkComparison>,
 }
 
 /// Comparison of a version's benchmark with the base.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Compared {
+#[cfg_attr(feature = "schema", schemars(rename = "Compared"))]
+pub struct BenchmarkComparison {
     /// The benchmark.
     pub benchmark: String,
     /// The metric.

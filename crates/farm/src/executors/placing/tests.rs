@@ -42,7 +42,8 @@ fn machine(name: &str, drained: Option<&str>) -> Machine {
 }
 
 fn cluster(placed: &[i64], machines: &[Machine]) -> Cluster {
-    let placed = placed.iter().map(|&job| Placed { id: format!("9_{job}"), job, is_held: false });
+    let placed =
+        placed.iter().map(|&job| ClusterJob { id: format!("9_{job}"), job, is_held: false });
     Cluster { placed: placed.collect(), greeting: Vec::new(), machines: machines.to_vec() }
 }
 

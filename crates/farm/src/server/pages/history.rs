@@ -2,14 +2,14 @@
 //! measurements of agents are stored there as runs, with the versions as revisions.
 
 use super::super::answer::{Answer, Failure};
-use super::super::asked::{Asked, Context};
 use super::super::lists::TOOL;
+use super::super::request::{ApiRequest, Context};
 use assay_farm::builds::{FarmError, Store, history_project};
 use assay_history::site::{Narrow, Site, SiteSubject};
 use assay_report::site::POLICY;
 
 /// Returns a page, or a file that a page loads.
-pub(crate) fn page(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn page(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let (owner, project) = (asked.part("owner"), asked.part("project"));
     let file = match asked.part("directory") {
         "" => asked.part("file").to_owned(),

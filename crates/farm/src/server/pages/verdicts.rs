@@ -1,8 +1,8 @@
 //! The verdicts over targets as JSON: the contents of a project's page, for programs.
 
 use super::super::answer::{Answer, Failure};
-use super::super::asked::{Asked, Context};
-use super::{judged, known::Known};
+use super::super::request::{ApiRequest, Context};
+use super::{conversion::JudgedMatrix, judged};
 use assay_analysis::farm::{Affected, BenchmarkOnTargets, Judged, Moved, Since, words};
 use assay_farm::builds::Store;
 use assay_farm::builds::wire::Matrix;
@@ -35,7 +35,7 @@ pub(crate) struct Verdict {
     /// Benchmarks, worsened ones first.
     pub benchmarks: Vec<Benchmark>,
     /// Findings.
-    pub findings: Vec<Found>,
+    pub findings: Vec<FindingRow>,
     /// Digests of targets that need more runs for a verdict.
     pub undecided: Vec<String>,
 }
@@ -53,7 +53,8 @@ pub(crate) struct Claim {
 /// A finding.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Found {
+#[cfg_attr(test, schemars(rename = "Found"))]
+pub(crate) struct FindingRow {
     /// Its code, as in docs/reference/findings.md.
     pub code: String,
     /// `note`, `warning` or `serious`.
@@ -95,13 +96,14 @@ pub(crate) struct Benchmark {
     /// The targets where it is better by more than the threshold.
     pub improved: Vec<Group>,
     /// The combined result of all targets; `null` for fewer than two.
-    pub pooled: Option<Pooled>,
+    pub pooled: Option<PooledResult>,
 }
 
 /// A combined result of all targets, by a random-effects model.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Pooled {
+#[cfg_attr(test, schemars(rename = "Pooled"))]
+pub(crate) struct PooledResult {
     /// `faster`, `slower`, `equivalent` or `inconclusive`.
     pub verdict: &'static str,
     /// The version's value / the base's value, on the mean target.
@@ -121,7 +123,11 @@ pub(crate) struct Pooled {
 }
 
 /// Answers with the verdicts.
-pub(crate) fn verdicts(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+pub(crate) fn verdicts(
+    store: &mut Store,
+    _: &Context,
+    asked: &ApiRequest,
+) -> Result<Answer, Failure> {
     let (owner, name) = (asked.part("owner"), asked.part("project"));
     Answer::json(200, &of(store, owner, name, asked.word("after"), asked.most()?)?)
 }
@@ -142,7 +148,7 @@ pub(crate) fn of(
     Ok(Verdicts { versions, next })
 }
 
-fn verdict(matrix: &Matrix, known: &Known, judged: &Judged) -> Verdict {
+fn verdict(matrix: &Matrix, known: &JudgedMatrix, judged: &Judged) -> Verdict {
     let project = &known.project;
     let failing = judged.builds.failing.iter().map(|failing| Group {
         seen: Some(failing.seen),
@@ -156,7 +162,7 @@ fn verdict(matrix: &Matrix, known: &Known, judged: &Judged) -> Verdict {
         },
         text: claim.text,
     });
-    let findings = judged.findings.iter().map(|finding| Found {
+    let findings = judged.findings.iter().map(|finding| FindingRow {
         code: finding.code.clone(),
         severity: finding.severity.word(),
         message: finding.message.clone(),
@@ -173,7 +179,7 @@ fn verdict(matrix: &Matrix, known: &Known, judged: &Judged) -> Verdict {
     }
 }
 
-fn benchmark(matrix: &Matrix, known: &Known, of: &BenchmarkOnTargets) -> Benchmark {
+fn benchmark(matrix: &Matrix, known: &JudgedMatrix, of: &BenchmarkOnTargets) -> Benchmark {
     let groups = |all: &[Moved], is_worse: bool| {
         let one = |moved: &Moved| Group {
             ratios: Some([moved.ratios.0, moved.ratios.1]),
@@ -181,7 +187,7 @@ fn benchmark(matrix: &Matrix, known: &Known, of: &BenchmarkOnTargets) -> Benchma
         };
         all.iter().map(one).collect()
     };
-    let pooled = of.pooled.as_ref().map(|effect| Pooled {
+    let pooled = of.pooled.as_ref().map(|effect| PooledResult {
         verdict: effect.decision.verdict.word(),
         ratio: effect.decision.estimate.exp(),
         interval: effect.decision.interval.map(|i| [i.lower.exp(), i.upper.exp()]),
@@ -200,7 +206,7 @@ fn benchmark(matrix: &Matrix, known: &Known, of: &BenchmarkOnTargets) -> Benchma
     }
 }
 
-fn group(matrix: &Matrix, known: &Known, on: &Affected, text: String) -> Group {
+fn group(matrix: &Matrix, known: &JudgedMatrix, on: &Affected, text: String) -> Group {
     let Since { after, first } = on.since;
     Group {
         targets: digests(matrix, &on.targets),
@@ -213,7 +219,7 @@ fn group(matrix: &Matrix, known: &Known, on: &Affected, text: String) -> Group {
     }
 }
 
-fn name(known: &Known, place: usize) -> String {
+fn name(known: &JudgedMatrix, place: usize) -> String {
     known.project.versions.get(place).cloned().unwrap_or_default()
 }
 

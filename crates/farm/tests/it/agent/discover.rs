@@ -5,7 +5,7 @@ use crate::agent::kills::{Server, until};
 use crate::agent::tools::{agent_at, is_possible, place};
 use assay_farm::builds::model::{Facts, State};
 use assay_farm::builds::wire::{NewProject, Origin, Recipe};
-use assay_farm::client::Known;
+use assay_farm::client::BuildFilter;
 
 #[test]
 fn new_versions_are_found_built_once_and_marked_when_they_are_gone() {
@@ -29,7 +29,7 @@ fn new_versions_are_found_built_once_and_marked_when_they_are_gone() {
     };
     server.admin.add_owner("me").unwrap();
     server.admin.add_project("me", "p", &project("1.0\\n1.1\\n")).unwrap();
-    let known = Known { owner: Some("me"), project: Some("p"), ..Known::default() };
+    let known = BuildFilter { owner: Some("me"), project: Some("p"), ..BuildFilter::default() };
     let looks = |what: &str, is_so: &dyn Fn() -> bool| {
         let agent = agent_at(&server.url, &token, room.path(), &["--discover"]);
         until(what, is_so);

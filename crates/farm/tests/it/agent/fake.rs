@@ -3,8 +3,8 @@
 
 use assay_farm::builds::model::{Facts, Kind, Progress, VersionKind};
 use assay_farm::builds::wire::{
-    Asking, Beat, Beaten, Calibration, Ending, Hello, Job, Leased, NewJob, NewProject, NewVersion,
-    Origin, Project, Recipe, Version, Welcome,
+    Calibration, Ending, Heartbeat, HeartbeatAnswer, Hello, Job, LeaseRequest, LeasedJob, NewJob,
+    NewProject, NewVersion, Origin, Project, Recipe, Version, Welcome,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -22,7 +22,7 @@ pub struct State {
     pub waiting: VecDeque<(i64, Project, Version)>,
     pub leased: BTreeMap<i64, String>,
     pub hellos: Vec<Hello>,
-    pub askings: Vec<Asking>,
+    pub askings: Vec<LeaseRequest>,
     pub tokens: BTreeSet<String>,
     pub beats: u64,
     pub logs: BTreeMap<i64, Vec<u8>>,
@@ -222,7 +222,7 @@ fn answered(state: &mut State, method: &str, target: &str, body: &[u8]) -> (u16,
             json(200, &welcome)
         }
         ("POST", ["nodes", _, "lease"]) => {
-            let asking: Asking = serde_json::from_slice(body).unwrap();
+            let asking: LeaseRequest = serde_json::from_slice(body).unwrap();
             if state.hellos.len() <= state.others {
                 return refused(409, "conflict");
             }
@@ -245,16 +245,16 @@ fn answered(state: &mut State, method: &str, target: &str, body: &[u8]) -> (u16,
                 Job { id, of, progress: Progress::Leased, attempts: 1, node: None, build: None };
             let until = "2100-01-01T00:00:00Z".to_owned();
             let base = state.base.clone();
-            json(200, &Leased { job, project, version, base, target, nonce, until })
+            json(200, &LeasedJob { job, project, version, base, target, nonce, until })
         }
         ("POST", ["jobs", _, "heartbeat"]) => {
-            let beat: Beat = serde_json::from_slice(body).unwrap();
+            let beat: Heartbeat = serde_json::from_slice(body).unwrap();
             state.beats += 1;
             if state.lost.contains(&id) || state.leased.get(&id) != Some(&beat.nonce) {
                 return refused(409, "lease_lost");
             }
             let is_cancelled = state.cancelled.contains(&id);
-            json(200, &Beaten { until: "2100-01-01T00:00:00Z".to_owned(), is_cancelled })
+            json(200, &HeartbeatAnswer { until: "2100-01-01T00:00:00Z".to_owned(), is_cancelled })
         }
         ("PUT", ["jobs", _, "log"]) => {
             let offset: usize = query["offset"].parse().unwrap();

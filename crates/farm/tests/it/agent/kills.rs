@@ -4,7 +4,7 @@
 use crate::agent::tools::{agent_at, is_possible, place, processes};
 use assay_farm::builds::model::{Facts, Progress, Scope, VersionKind};
 use assay_farm::builds::wire::{NewProject, NewToken, NewVersion, Origin, Recipe};
-use assay_farm::client::{Client, Known, Token};
+use assay_farm::client::{BuildFilter, Client, Token};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -136,8 +136,11 @@ fn killed_agents_leave_nothing_and_every_job_ends_once() {
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
     assert!(!mounts.contains(room.path().to_str().unwrap()), "{mounts}");
     assert_eq!(std::fs::read_dir(room.path().join("jobs")).unwrap().count(), 0);
-    let builds =
-        server.admin.builds(&Known { project: Some("p"), owner: Some("me"), ..Known::default() });
+    let builds = server.admin.builds(&BuildFilter {
+        project: Some("p"),
+        owner: Some("me"),
+        ..BuildFilter::default()
+    });
     let builds = builds.unwrap();
     for id in 1..=i64::try_from(JOBS).unwrap() {
         let ended = builds.iter().filter(|own| own.job == Some(id) && !own.is_evidence).count();

@@ -1,7 +1,7 @@
 //! Agents that are late, repeat requests, share a name, have a wrong clock, or never had the job.
 
 use super::*;
-use assay_farm::builds::wire::{Beaten, Build, Node, Welcome};
+use assay_farm::builds::wire::{Build, HeartbeatAnswer, Node, Welcome};
 use std::time::Instant;
 
 on_both![
@@ -26,7 +26,7 @@ fn a_result_counts_once_and_only_of_who_has_the_job(home: Home) {
     let beat = json!({"nonce": leased.nonce});
     let beats = format!("/api/v1/jobs/{}/heartbeat", leased.job.id);
     server.post(&beats, &b, &beat).refuses(409, "lease_lost");
-    assert!(!server.post(&beats, &a, &beat).is(200).thing::<Beaten>().is_cancelled);
+    assert!(!server.post(&beats, &a, &beat).is(200).thing::<HeartbeatAnswer>().is_cancelled);
     // Submitting it twice has the same effect as once; a different result with the same key is
     // refused.
     let first: Build = server.end(&a, &leased, "k").is(201).thing();
@@ -52,7 +52,8 @@ fn a_job_that_is_taken_back_tells_who_has_it(home: Home) {
     let cancelled = server.asks("DELETE", &job, &server.admin, "", b"").is(200).json();
     assert_eq!(cancelled["progress"], "cancelled");
     let beat = json!({"nonce": leased.nonce});
-    let beaten: Beaten = server.post(&format!("{job}/heartbeat"), &a, &beat).is(200).thing();
+    let beaten: HeartbeatAnswer =
+        server.post(&format!("{job}/heartbeat"), &a, &beat).is(200).thing();
     assert!(beaten.is_cancelled);
     server.end(&a, &leased, "k").refuses(409, "lease_lost");
     assert_eq!(server.get(&job, &a).json()["progress"], "cancelled");
@@ -68,7 +69,7 @@ fn a_lease_that_nobody_prolongs_is_given_to_another_agent(home: Home) {
     let second = loop {
         let answer = server.lease("b", &b);
         if answer.status == 200 {
-            break answer.thing::<Leased>();
+            break answer.thing::<LeasedJob>();
         }
         assert!(began.elapsed() < PATIENCE, "{answer:?}");
         std::thread::sleep(Duration::from_millis(100));

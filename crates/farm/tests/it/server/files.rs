@@ -138,8 +138,9 @@ fn benchmarks_have_their_history_over_versions() {
     for ordinal in 2..=4 {
         let job = json!({"owner": "rails", "project": "rack", "version": format!("1.{ordinal}"), "kind": "bench", "base": format!("1.{}", ordinal - 1)});
         server.post("/api/v1/jobs", &server.admin, &job).is(201);
-        let asking = Asking { kinds: vec![Kind::Bench], ..asking("a") };
-        let leased: Leased = server.post("/api/v1/nodes/a/lease", &token, &asking).is(200).thing();
+        let asking = LeaseRequest { kinds: vec![Kind::Bench], ..asking("a") };
+        let leased: LeasedJob =
+            server.post("/api/v1/nodes/a/lease", &token, &asking).is(200).thing();
         let file = format!("/api/v1/jobs/{}/samples?nonce={}", leased.job.id, leased.nonce);
         let slower = if ordinal == 4 { 1.3 } else { 1.0 };
         server.asks("PUT", &file, &token, "", &of_two_versions(slower)).is(200);

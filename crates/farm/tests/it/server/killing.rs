@@ -168,7 +168,7 @@ fn works(server: &Server, node: &str, token: &str, is_over: &AtomicBool) -> Done
         }
         let leased = server.lease(node, token);
         if leased.status == 200 {
-            let leased: Leased = leased.thing();
+            let leased: LeasedJob = leased.thing();
             let ended = loop {
                 let ended = server.end(token, &leased, &name);
                 if ended.status < 500 {

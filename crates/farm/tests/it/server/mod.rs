@@ -21,7 +21,7 @@ mod strangers;
 
 use assay_farm::builds::model::{Facts, Kind, State, VersionKind, digest};
 use assay_farm::builds::wire::{
-    Asking, Ending, Evidence, Hello, Leased, MadeToken, NewTarget, NewVersion, Outcome,
+    Ending, Evidence, Hello, LeaseRequest, LeasedJob, MadeToken, NewTarget, NewVersion, Outcome,
 };
 use homes::Home;
 use serde::Serialize;
@@ -203,11 +203,11 @@ impl Server {
         self.post(&format!("/api/v1/nodes/{node}/lease"), token, &asking(node))
     }
 
-    fn leased(&self, node: &str, token: &str) -> Leased {
+    fn leased(&self, node: &str, token: &str) -> LeasedJob {
         self.lease(node, token).is(200).thing()
     }
 
-    fn end(&self, token: &str, leased: &Leased, key: &str) -> Answer {
+    fn end(&self, token: &str, leased: &LeasedJob, key: &str) -> Answer {
         self.put(&format!("/api/v1/jobs/{}/result", leased.job.id), token, &ending(leased, key))
     }
 }
@@ -258,8 +258,8 @@ fn version(ordinal: i64) -> NewVersion {
     }
 }
 
-fn asking(instance: &str) -> Asking {
-    Asking {
+fn asking(instance: &str) -> LeaseRequest {
+    LeaseRequest {
         instance: instance.to_owned(),
         targets: vec![digest(&target().facts)],
         kinds: vec![Kind::Test],
@@ -281,6 +281,6 @@ fn outcome(state: State) -> Outcome {
     }
 }
 
-fn ending(leased: &Leased, key: &str) -> Ending {
+fn ending(leased: &LeasedJob, key: &str) -> Ending {
     Ending { nonce: leased.nonce.clone(), key: key.to_owned(), outcome: outcome(State::Passed) }
 }

@@ -3,7 +3,7 @@
 
 use super::browser::{chromium, visited};
 use super::*;
-use assay_farm::builds::wire::{Compared, NewBuild};
+use assay_farm::builds::wire::{BenchmarkComparison, NewBuild};
 
 on_both![a_page_says_where_a_version_fails_and_since_when,];
 
@@ -69,9 +69,9 @@ fn filled(server: &Server) {
 }
 
 /// Returns a benchmark that is slower on the third target.
-fn slower_on_arm(place: usize) -> Compared {
+fn slower_on_arm(place: usize) -> BenchmarkComparison {
     let ratio = if place == 2 { 1.05 } else { 1.0 };
-    Compared {
+    BenchmarkComparison {
         benchmark: "parse".to_owned(),
         metric: "wall".to_owned(),
         verdict: if place == 2 { "slower" } else { "equivalent" }.to_owned(),

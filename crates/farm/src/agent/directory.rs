@@ -41,7 +41,7 @@ const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
 /// The directory.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct AgentDirectory {
     directory: PathBuf,
     /// Held while the directory is in use.
     _lock: File,
@@ -49,7 +49,7 @@ pub(super) struct Place {
 
 /// The directories of one job, removed on drop.
 #[derive(Debug)]
-pub(super) struct Job {
+pub(super) struct JobDirectory {
     directory: PathBuf,
     reads: Vec<PathBuf>,
     /// Name and version of its runtime.
@@ -64,7 +64,7 @@ fn made(path: &Path, mode: u32) -> anyhow::Result<()> {
         .with_context(|| path.display().to_string())
 }
 
-impl Place {
+impl AgentDirectory {
     /// Opens the directory, an absolute path. If another agent uses it, the next one of `DIR-2`,
     /// `DIR-3`, … up to `most` is used.
     ///
@@ -132,8 +132,13 @@ impl Place {
     ///
     /// # Errors
     /// If they cannot be created.
-    pub fn job(&self, key: &str, runtime: &Runtime, beside: Option<&Path>) -> anyhow::Result<Job> {
-        let job = Job {
+    pub fn job(
+        &self,
+        key: &str,
+        runtime: &Runtime,
+        beside: Option<&Path>,
+    ) -> anyhow::Result<JobDirectory> {
+        let job = JobDirectory {
             directory: self.jobs().join(key),
             reads: runtime
                 .reads
@@ -164,7 +169,7 @@ pub(super) fn free(directory: &Path) -> u64 {
     found.map_or(u64::MAX, |own| own.f_bavail.saturating_mul(own.f_frsize))
 }
 
-impl Job {
+impl JobDirectory {
     /// Returns the directory of the version.
     pub fn work(&self) -> PathBuf {
         self.directory.join("work")
@@ -273,7 +278,7 @@ impl Job {
     }
 }
 
-impl Drop for Job {
+impl Drop for JobDirectory {
     fn drop(&mut self) {
         // If it cannot be removed, that is tried again at the next start of the agent.
         let _at_the_next_start = removed(&self.directory);

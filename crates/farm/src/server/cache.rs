@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Answers by path and query. The least recently requested ones are evicted first.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
-    all: Mutex<Ages>,
+pub(crate) struct AnswerCache {
+    all: Mutex<Generations>,
 }
 
 /// Answers requested recently, and those requested before. When the first become too many, the
 /// second are dropped.
 #[derive(Debug, Default)]
-struct Ages {
+struct Generations {
     young: HashMap<String, Entry>,
     old: HashMap<String, Entry>,
     /// Size of the young ones, bytes.
@@ -30,7 +30,7 @@ struct Entry {
     answer: Arc<Answer>,
 }
 
-impl Ages {
+impl Generations {
     fn add(&mut self, place: String, entry: Entry) {
         let size = |place: &str, entry: &Entry| place.len() + entry.answer.len();
         self.bytes += size(&place, &entry);
@@ -44,7 +44,7 @@ impl Ages {
     }
 }
 
-impl Kept {
+impl AnswerCache {
     /// Returns the answer for a path and query, if its stamp is unchanged.
     pub fn find(&self, place: &str, stamp: &Stamp) -> Option<Arc<Answer>> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +83,7 @@ mod tests {
         store.add_project("a", "p", &serde_json::from_str("{}").unwrap(), 0).unwrap();
         let after = store.home_stamp().unwrap();
         assert_ne!(after, before);
-        let kept = Kept::default();
+        let kept = AnswerCache::default();
         let answer = |size: usize| Answer::bytes("text/plain", vec![b'x'; size]);
         kept.keep("/", before.clone(), &answer(3));
         assert_eq!(kept.find("/", &before).unwrap().len(), 3);

@@ -2,7 +2,7 @@
 //! body.
 
 use super::answer::Failure;
-use super::kept::Kept;
+use super::cache::AnswerCache;
 use super::logs::Logs;
 use assay_farm::builds::Filter;
 use assay_farm::builds::model::{Scope, State};
@@ -30,7 +30,7 @@ pub(crate) struct Context {
     /// When tokens were last used, until it is written to the store.
     pub used: Mutex<HashMap<i64, i64>>,
     /// Cached answers.
-    pub kept: Kept,
+    pub kept: AnswerCache,
 }
 
 impl Context {
@@ -48,7 +48,7 @@ impl Context {
 
 /// A request.
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ApiRequest {
     /// The path parameters, by name.
     pub path: HashMap<String, String>,
     /// The query parameters, by name.
@@ -63,7 +63,7 @@ pub(crate) struct Asked {
     pub now: i64,
 }
 
-impl Asked {
+impl ApiRequest {
     /// Returns a path parameter.
     pub fn part(&self, name: &str) -> &str {
         self.path.get(name).map_or("", String::as_str)

@@ -5,12 +5,12 @@ use assay_analysis::farm::{self, Measured, Project, Target};
 use assay_analysis::{Interval, Verdict};
 use assay_data::Better;
 use assay_farm::builds::shown::{self, BuildLine, States};
-use assay_farm::builds::wire::{self, Cell, Compared, Matrix};
+use assay_farm::builds::wire::{self, BenchmarkComparison, Matrix, MatrixCell};
 use assay_report::farm::{Calibration, Lease, Line, Sum, VersionLine, VersionNote};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A project's matrix, in the form in which it is judged and shown.
-pub(crate) struct Known {
+pub(crate) struct JudgedMatrix {
     pub project: Project,
     /// For each version, in order.
     pub notes: Vec<VersionNote>,
@@ -18,7 +18,7 @@ pub(crate) struct Known {
     pub builds: BTreeMap<(usize, usize), i64>,
 }
 
-impl Known {
+impl JudgedMatrix {
     pub fn of(matrix: &Matrix) -> Self {
         let versions: Vec<&wire::Version> = matrix.versions.iter().rev().collect();
         let places: HashMap<&str, usize> = versions
@@ -77,7 +77,7 @@ fn note(version: &wire::Version) -> VersionNote {
 
 /// A benchmark can occur twice in a cell only in forged data; the first one counts.
 fn measured<'a>(
-    cell: &'a Cell,
+    cell: &'a MatrixCell,
     version: usize,
     base: Option<usize>,
     target: usize,
@@ -106,7 +106,7 @@ fn measured<'a>(
 /// run called faster with a higher value, or slower with a lower one. The API does not state it.
 fn rising(matrix: &Matrix) -> BTreeSet<(&str, &str)> {
     let all = matrix.cells.values().flat_map(BTreeMap::values).flat_map(|cell| &cell.comparisons);
-    let is_rising = |compared: &&Compared| match verdict(&compared.verdict) {
+    let is_rising = |compared: &&BenchmarkComparison| match verdict(&compared.verdict) {
         Verdict::Faster => compared.ratio > 1.0,
         Verdict::Slower => compared.ratio < 1.0,
         _ => false,
