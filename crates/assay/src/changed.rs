@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use assay_data::seen::Seen;
 use assay_measure::{git, room};
 use assay_suites::coverage::{
-    Changed, Choice, CompletedTest, Map, Project, ProjectSnapshot, Rule, SelectedTest,
+    ChangedPaths, Choice, CompletedTest, Map, Project, ProjectSnapshot, Rule, SelectedTest,
     SelectionReason, Store, TestRecord, UseKind, choose, sum,
 };
 use assay_suites::{Framework, Run, frameworks};
@@ -171,8 +171,8 @@ impl Tracked {
             }
         };
         let changed = match asked {
-            Asked::Any => Changed::With(&changed),
-            Asked::Saved(_) | Asked::Since(_) => Changed::Only(&changed),
+            Asked::Any => ChangedPaths::With(&changed),
+            Asked::Saved(_) | Asked::Since(_) => ChangedPaths::Only(&changed),
         };
         Ok(choose(&self.map, &mut self.project, changed, &self.rules))
     }

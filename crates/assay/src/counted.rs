@@ -7,7 +7,7 @@ use assay_data::finding::shared::not_counted;
 use assay_data::samples::{ALLOCATIONS, VALGRIND_INSTRUCTIONS};
 use assay_data::{Action, Finding, Metric, Pass, Severity, Unit};
 use assay_measure::Command;
-use assay_measure::allocations::{Counting, Counts, Executed, Why};
+use assay_measure::allocations::{Counting, Counts, Executed, RefusalReason};
 use assay_measure::simulation::Simulation;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -183,7 +183,7 @@ impl Counter {
                 }
                 if counts.is_empty() {
                     return Err(match count.bypassed {
-                        Some(program) => of_program(&program, Why::OwnMalloc),
+                        Some(program) => of_program(&program, RefusalReason::OwnMalloc),
                         None => "its run left no counts: the dynamic linker did not load the counting library".to_owned(),
                     });
                 }
@@ -195,7 +195,7 @@ impl Counter {
 }
 
 /// Only the name is reported, not the path: an anonymous run keeps the rest private.
-pub(crate) fn of_program(program: &Path, why: Why) -> String {
+pub(crate) fn of_program(program: &Path, why: RefusalReason) -> String {
     let name = program.file_name().unwrap_or(program.as_os_str());
     format!("`{}` {why}", name.to_string_lossy())
 }

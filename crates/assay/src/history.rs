@@ -238,9 +238,9 @@ fn hide(store: &Path) {
 /// knows it.
 fn placed(name: &str) -> Revision {
     thread_local! {
-        static PLACES: RefCell<git::Places> = RefCell::new(git::Places::of(Path::new(".")));
+        static PLACES: RefCell<git::CommitPositions> = RefCell::new(git::CommitPositions::of(Path::new(".")));
     }
-    match PLACES.with_borrow_mut(|places| places.place(name)) {
+    match PLACES.with_borrow_mut(|places| places.position(name)) {
         Some(git::CommitPosition { commit, parent, ordinal, time }) => {
             Revision { commit, parent, ordinal, time: Some(time) }
         }

@@ -102,7 +102,7 @@ impl Client {
     }
 
     fn away(&self, asked: &ClientRequest<'_>, why: String) -> ClientError {
-        ClientError::Away { server: self.base.clone(), asked: told(asked), why }
+        ClientError::Away { server: self.base.clone(), asked: endpoint(asked), why }
     }
 
     /// Sends a request, and repeats it if that is safe.
@@ -128,7 +128,7 @@ impl Client {
     fn ask_once(&self, asked: &ClientRequest<'_>) -> Result<Response<Body>, ClientError> {
         let path = asked.path;
         let failed = |why: String| self.away(asked, why);
-        let odd = |why: String| ClientError::NotUnderstood { asked: told(asked), why };
+        let odd = |why: String| ClientError::NotUnderstood { asked: endpoint(asked), why };
         let uri = format!("{}/api/v1{path}", self.base);
         let mut request = Request::builder().method(&asked.method).uri(&uri);
         request = request.header("assay-api", VERSION).header("accept", "application/json");
@@ -157,7 +157,7 @@ impl Client {
     fn answered(&self, asked: &ClientRequest<'_>) -> Result<Response<Body>, ClientError> {
         let mut answer = self.ask(asked)?;
         let status = answer.status();
-        let odd = |why: String| ClientError::NotUnderstood { asked: told(asked), why };
+        let odd = |why: String| ClientError::NotUnderstood { asked: endpoint(asked), why };
         let version = answer.headers().get("assay-api").and_then(|own| own.to_str().ok());
         let version = version.map(str::to_owned);
         if status.is_success() || status.as_u16() == 304 {
@@ -171,7 +171,7 @@ impl Client {
         let text = answer.body_mut().with_config().limit(1 << 16).read_to_vec().unwrap_or_default();
         match serde_json::from_slice::<Refusal>(&text) {
             Ok(Refusal { error }) => Err(ClientError::Refused {
-                asked: told(asked),
+                asked: endpoint(asked),
                 status,
                 code: Code::of(&error.code),
                 message: plain(&error.message),
@@ -252,12 +252,14 @@ fn text_of((method, path): (&Method, &str), body: &impl Serialize) -> Result<Vec
 }
 
 fn parsed<T: DeserializeOwned>(asked: &ClientRequest<'_>, body: &[u8]) -> Result<T, ClientError> {
-    serde_json::from_slice(body)
-        .map_err(|error| ClientError::NotUnderstood { asked: told(asked), why: error.to_string() })
+    serde_json::from_slice(body).map_err(|error| ClientError::NotUnderstood {
+        asked: endpoint(asked),
+        why: error.to_string(),
+    })
 }
 
 /// Returns method and path without the query, which may contain a nonce.
-fn told(asked: &ClientRequest<'_>) -> String {
+fn endpoint(asked: &ClientRequest<'_>) -> String {
     let path = asked.path.split('?').next().unwrap_or_default();
     format!("{} /api/v1{path}", asked.method)
 }

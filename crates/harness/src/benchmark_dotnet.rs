@@ -10,7 +10,7 @@
 //! because most are allowed only once. Jobs defined by attributes are run as well.
 
 use crate::driver::{Driver, Effort, Request};
-use crate::error::{HarnessError, tail, told};
+use crate::error::{HarnessError, message_line, tail};
 use crate::program::Program;
 use crate::reading::{Reading, readings};
 use crate::reply::{Answer, Reply};
@@ -93,7 +93,7 @@ impl Driver for BenchmarkDotNet {
 
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
         let Answer::Directory(scratch) = &reply.answer else {
-            return Err(HarnessError::NoBenchmark { said: said(reply) });
+            return Err(HarnessError::NoBenchmark { said: error_message(reply) });
         };
         let mut found = Vec::new();
         for file in results(scratch) {
@@ -103,13 +103,13 @@ impl Driver for BenchmarkDotNet {
                 HarnessError::Garbage {
                     harness: HARNESS,
                     why: error.to_string(),
-                    said: said(reply),
+                    said: error_message(reply),
                 }
             })?;
             found.extend(readings(&samples));
         }
         if found.is_empty() {
-            return Err(HarnessError::NoBenchmark { said: said(reply) });
+            return Err(HarnessError::NoBenchmark { said: error_message(reply) });
         }
         Ok(found)
     }
@@ -136,7 +136,7 @@ fn results(scratch: &Path) -> Vec<PathBuf> {
 
 /// Returns the error for messages. It is on standard output; the line with an exception, or with
 /// its own error mark, is most informative.
-fn said(reply: &Reply) -> Option<String> {
+fn error_message(reply: &Reply) -> Option<String> {
     let text = reply.text();
     let telling = |line: &&str| {
         let line = line.trim_start();
@@ -144,7 +144,7 @@ fn said(reply: &Reply) -> Option<String> {
     };
     match text.lines().find(telling) {
         Some(line) => tail(line.as_bytes(), b""),
-        None => told(&reply.errors, &reply.output, |line| line.contains("Exception: ")),
+        None => message_line(&reply.errors, &reply.output, |line| line.contains("Exception: ")),
     }
 }
 

@@ -8,7 +8,7 @@
 //! the times it reports the objects allocated per iteration, as counted by Ruby.
 
 use crate::driver::{Driver, Effort, Request};
-use crate::error::{HarnessError, told};
+use crate::error::{HarnessError, message_line};
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, readings};
 use crate::reply::{Answer, Reply};
@@ -82,13 +82,13 @@ impl Driver for BenchmarkIps {
     /// Parses the list, a JSON string per line.
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
         if !reply.success {
-            return Err(HarnessError::NoBenchmark { said: said(reply) });
+            return Err(HarnessError::NoBenchmark { said: error_message(reply) });
         }
         // A script without items writes no file.
         let bytes = match reply.bytes() {
             Ok(bytes) => bytes,
             Err(HarnessError::NoAnswer { .. }) => {
-                return Err(HarnessError::NoBenchmark { said: said(reply) });
+                return Err(HarnessError::NoBenchmark { said: error_message(reply) });
             }
             Err(error) => return Err(error),
         };
@@ -97,10 +97,10 @@ impl Driver for BenchmarkIps {
         let names = names.map_err(|error| HarnessError::Garbage {
             harness: "benchmark-ips",
             why: error.to_string(),
-            said: said(reply),
+            said: error_message(reply),
         })?;
         if names.is_empty() {
-            return Err(HarnessError::NoBenchmark { said: said(reply) });
+            return Err(HarnessError::NoBenchmark { said: error_message(reply) });
         }
         Ok(names)
     }
@@ -121,7 +121,7 @@ impl Driver for BenchmarkIps {
             Ok(samples) => Ok(readings(&samples)),
             // The script failed, or had no such item.
             Err(HarnessError::NoAnswer { path, source, .. }) => {
-                Err(HarnessError::NoAnswer { path, source, said: said(reply) })
+                Err(HarnessError::NoAnswer { path, source, said: error_message(reply) })
             }
             Err(error) => Err(error),
         }
@@ -129,8 +129,8 @@ impl Driver for BenchmarkIps {
 }
 
 /// Returns the line with the class of an exception, above its trace; otherwise the last line.
-fn said(reply: &Reply) -> Option<String> {
-    told(&reply.errors, &reply.output, |line| line.trim_end().ends_with("Error)"))
+fn error_message(reply: &Reply) -> Option<String> {
+    message_line(&reply.errors, &reply.output, |line| line.trim_end().ends_with("Error)"))
 }
 
 #[cfg(test)]

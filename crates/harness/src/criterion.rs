@@ -104,7 +104,7 @@ impl Driver for Criterion {
         };
         let names: Vec<String> = lines.iter().filter_map(name).collect();
         if !reply.success || names.is_empty() {
-            return Err(HarnessError::NoBenchmark { said: rust::said(reply) });
+            return Err(HarnessError::NoBenchmark { said: rust::error_message(reply) });
         }
         Ok(names)
     }
@@ -136,7 +136,8 @@ impl Driver for Criterion {
     }
 
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
-        imported_or_said(reply, HARNESS, || rust::said(reply)).map(|samples| readings(&samples))
+        imported_or_said(reply, HARNESS, || rust::error_message(reply))
+            .map(|samples| readings(&samples))
     }
 
     fn debug_build(&self, _reply: &Reply) -> Option<String> {

@@ -85,7 +85,7 @@ impl Driver for Divan {
             return Err(garbage(why.to_owned(), reply));
         }
         if reply.text().trim().is_empty() {
-            return Err(HarnessError::NoBenchmark { said: rust::said(reply) });
+            return Err(HarnessError::NoBenchmark { said: rust::error_message(reply) });
         }
         Ok(self.read(reply)?.into_iter().map(|reading| reading.benchmark).collect())
     }
@@ -109,7 +109,7 @@ impl Driver for Divan {
     }
 
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
-        let samples = imported_or_said(reply, HARNESS, || rust::said(reply))?;
+        let samples = imported_or_said(reply, HARNESS, || rust::error_message(reply))?;
         if !reply.success {
             return Err(garbage("it ended with an error".to_owned(), reply));
         }
@@ -143,7 +143,7 @@ fn iterations(line: &str) -> Option<u64> {
 }
 
 fn garbage(why: String, reply: &Reply) -> HarnessError {
-    HarnessError::Garbage { harness: HARNESS, why, said: rust::said(reply) }
+    HarnessError::Garbage { harness: HARNESS, why, said: rust::error_message(reply) }
 }
 
 #[cfg(test)]

@@ -48,7 +48,11 @@ pub(crate) fn tail(errors: &[u8], output: &[u8]) -> Option<String> {
 
 /// Like [`tail`], but prefers a line of standard error that satisfies `tells`, for output that ends
 /// in a trace.
-pub(crate) fn told(errors: &[u8], output: &[u8], tells: impl Fn(&str) -> bool) -> Option<String> {
+pub(crate) fn message_line(
+    errors: &[u8],
+    output: &[u8],
+    tells: impl Fn(&str) -> bool,
+) -> Option<String> {
     let text = String::from_utf8_lossy(errors);
     match text.lines().find(|line| tells(line)) {
         Some(line) => tail(line.as_bytes(), b""),

@@ -55,7 +55,7 @@ impl Driver for GoTest {
         let failed = failed(&reply.text());
         let has_results = reply.text().lines().any(|line| iterations(line).is_some());
         if reply.success && !has_results && failed.is_empty() {
-            return Err(HarnessError::NoBenchmark { said: said(reply) });
+            return Err(HarnessError::NoBenchmark { said: error_message(reply) });
         }
         Ok(self.read(reply)?.into_iter().map(|reading| reading.benchmark).collect())
     }
@@ -86,9 +86,13 @@ impl Driver for GoTest {
         // While a panic ends the program, a result line may still be printed.
         if !reply.success && failed.is_empty() {
             let why = "it ended with an error before it was done".to_owned();
-            return Err(HarnessError::Garbage { harness: HARNESS, why, said: said(reply) });
+            return Err(HarnessError::Garbage {
+                harness: HARNESS,
+                why,
+                said: error_message(reply),
+            });
         }
-        let mut found = match imported_or_said(reply, HARNESS, || said(reply)) {
+        let mut found = match imported_or_said(reply, HARNESS, || error_message(reply)) {
             Ok(samples) => readings(&samples),
             // Only failures: they are the answer.
             Err(_) if !failed.is_empty() => Vec::new(),
@@ -202,7 +206,7 @@ fn failed(text: &str) -> Vec<(String, String)> {
 }
 
 /// Returns the error for messages: the line of a panic rather than the end of its trace.
-fn said(reply: &Reply) -> Option<String> {
+fn error_message(reply: &Reply) -> Option<String> {
     let errors = String::from_utf8_lossy(&reply.errors);
     let panic = errors
         .lines()

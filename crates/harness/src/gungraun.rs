@@ -8,7 +8,7 @@
 //! repeated.
 
 use crate::driver::{Driver, Effort, Request};
-use crate::error::{HarnessError, told};
+use crate::error::{HarnessError, message_line};
 use crate::program::Program;
 use crate::reading::{Reading, imported_or_said, readings};
 use crate::reply::Reply;
@@ -68,7 +68,7 @@ impl Driver for Gungraun {
         let names = text.lines().filter_map(|line| line.strip_suffix(": benchmark"));
         let names: Vec<String> = names.map(str::to_owned).collect();
         if !reply.success || names.is_empty() {
-            return Err(HarnessError::NoBenchmark { said: said(reply) });
+            return Err(HarnessError::NoBenchmark { said: error_message(reply) });
         }
         Ok(names)
     }
@@ -78,7 +78,7 @@ impl Driver for Gungraun {
     }
 
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
-        let samples = imported_or_said(reply, NAME, || said(reply))?;
+        let samples = imported_or_said(reply, NAME, || error_message(reply))?;
         let mut found = readings(&samples);
         found.iter_mut().for_each(|reading| reading.benchmark = listed_as(&reading.benchmark));
         Ok(found)
@@ -98,8 +98,10 @@ fn listed_as(printed: &str) -> String {
 
 /// Returns the line with its own error, above a trace that may follow; otherwise that of a panic in
 /// the benchmark.
-fn said(reply: &Reply) -> Option<String> {
-    told(&reply.errors, &reply.output, |line| line.contains("Error: ") || line.contains("panicked"))
+fn error_message(reply: &Reply) -> Option<String> {
+    message_line(&reply.errors, &reply.output, |line| {
+        line.contains("Error: ") || line.contains("panicked")
+    })
 }
 
 #[cfg(test)]

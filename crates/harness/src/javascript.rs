@@ -7,7 +7,7 @@
 //! has its own options, and measures all benchmarks together.
 
 use crate::driver::{Driver, Effort, Request};
-use crate::error::{HarnessError, told};
+use crate::error::{HarnessError, message_line};
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, imported_or_said, readings};
 use crate::reply::{Answer, Reply};
@@ -99,7 +99,7 @@ impl Driver for Script {
 
     /// Parses the list, a JSON string per line.
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
-        let none = || HarnessError::NoBenchmark { said: said(reply) };
+        let none = || HarnessError::NoBenchmark { said: error_message(reply) };
         if !reply.success {
             return Err(none());
         }
@@ -113,7 +113,7 @@ impl Driver for Script {
         names.map_err(|error| HarnessError::Garbage {
             harness: self.library,
             why: error.to_string(),
-            said: said(reply),
+            said: error_message(reply),
         })
     }
 
@@ -133,7 +133,7 @@ impl Driver for Script {
             Ok(samples) => Ok(readings(&samples)),
             // The script failed, or had no such benchmark.
             Err(HarnessError::NoAnswer { path, source, .. }) => {
-                Err(HarnessError::NoAnswer { path, source, said: said(reply) })
+                Err(HarnessError::NoAnswer { path, source, said: error_message(reply) })
             }
             Err(error) => Err(error),
         }
@@ -141,8 +141,8 @@ impl Driver for Script {
 }
 
 /// Returns the line with the class of an exception, above its trace; otherwise the last line.
-fn said(reply: &Reply) -> Option<String> {
-    told(&reply.errors, &reply.output, |line| {
+fn error_message(reply: &Reply) -> Option<String> {
+    message_line(&reply.errors, &reply.output, |line| {
         line.split_once(": ").is_some_and(|(class, _)| class.ends_with("Error"))
             || line.contains("Error [ERR_")
     })
@@ -199,7 +199,7 @@ impl Driver for Vitest {
     }
 
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
-        Ok(readings(&imported_or_said(reply, VITEST, || said(reply))?))
+        Ok(readings(&imported_or_said(reply, VITEST, || error_message(reply))?))
     }
 }
 

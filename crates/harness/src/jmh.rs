@@ -11,7 +11,7 @@
 //! method. Parameters whose value contains a comma cannot be given: JMH then runs all their values.
 
 use crate::driver::{Driver, Effort, Request};
-use crate::error::{HarnessError, told};
+use crate::error::{HarnessError, message_line};
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, readings};
 use crate::reply::{Answer, Reply};
@@ -91,7 +91,8 @@ impl Driver for Jmh {
             known.map_err(|why| HarnessError::Garbage { harness: "JMH", why, said: None })?;
         if known.is_empty() {
             // A Java stack trace begins with the exception.
-            let said = told(&reply.errors, &reply.output, |line| line.contains("Exception"));
+            let said =
+                message_line(&reply.errors, &reply.output, |line| line.contains("Exception"));
             return Err(HarnessError::NoBenchmark { said });
         }
         let names = known.iter().map(|one| named(&one.method, &one.parameters)).collect();

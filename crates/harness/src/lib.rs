@@ -7,7 +7,7 @@
 //! ([`Reply`]). The files of an answer are read by the importers of `assay-data`, as when a user
 //! imports them. Nothing is decided here.
 //!
-//! A new harness is a module and a line in `KNOWN`.
+//! A new harness is a module and a line in `HARNESSES`.
 
 #![cfg_attr(
     test,
@@ -60,7 +60,7 @@ struct HarnessEntry {
 }
 
 /// All harnesses; the first one that recognizes a program drives it.
-const KNOWN: &[HarnessEntry] = &[
+const HARNESSES: &[HarnessEntry] = &[
     HarnessEntry {
         name: google_benchmark::NAME,
         by_looks: |_| None,
@@ -156,24 +156,24 @@ const KNOWN: &[HarnessEntry] = &[
 
 /// Returns the names of all harnesses.
 pub fn names() -> Vec<&'static str> {
-    KNOWN.iter().map(|known| known.name).collect()
+    HARNESSES.iter().map(|known| known.name).collect()
 }
 
 /// Returns the harness that the user names.
 pub fn by_name(name: &str, program: &Program) -> Option<Box<dyn Driver>> {
-    KNOWN.iter().find(|known| known.name == name).map(|known| (known.assumed)(program))
+    HARNESSES.iter().find(|known| known.name == name).map(|known| (known.assumed)(program))
 }
 
 /// Returns the harness of a program that is recognized by its looks.
 pub fn by_looks(program: &Program) -> Option<Box<dyn Driver>> {
-    KNOWN.iter().find_map(|known| (known.by_looks)(program))
+    HARNESSES.iter().find_map(|known| (known.by_looks)(program))
 }
 
 /// Returns the harness of a program from its answer to [`question`], which may be in either of its
 /// outputs.
 pub fn by_help(program: &Program, reply: &Reply) -> Option<Box<dyn Driver>> {
     let text = format!("{}\n{}", reply.text(), String::from_utf8_lossy(&reply.errors));
-    KNOWN.iter().find_map(|known| (known.by_help)(program, &text))
+    HARNESSES.iter().find_map(|known| (known.by_help)(program, &text))
 }
 
 /// Returns the request for a program whose help no harness recognized: a plain run.

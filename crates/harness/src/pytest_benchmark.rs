@@ -67,7 +67,7 @@ impl Driver for PytestBenchmark {
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
         let names: Vec<String> = reply.text().lines().filter_map(planned).collect();
         if names.is_empty() || !reply.success {
-            return Err(HarnessError::NoBenchmark { said: said(reply) });
+            return Err(HarnessError::NoBenchmark { said: error_message(reply) });
         }
         Ok(names)
     }
@@ -101,7 +101,7 @@ impl Driver for PytestBenchmark {
             Ok(samples) => readings(&samples),
             Err(HarnessError::NoAnswer { .. }) if !failed.is_empty() => Vec::new(),
             Err(HarnessError::NoAnswer { path, source, .. }) => {
-                return Err(HarnessError::NoAnswer { path, source, said: said(reply) });
+                return Err(HarnessError::NoAnswer { path, source, said: error_message(reply) });
             }
             Err(error) => return Err(error),
         };
@@ -132,7 +132,7 @@ fn failure(line: &str) -> Option<Reading> {
 
 /// Returns the line that best explains a missing result: that of an exception, or an error of
 /// pytest itself.
-fn said(reply: &Reply) -> Option<String> {
+fn error_message(reply: &Reply) -> Option<String> {
     let telling = |line: &&str| {
         line.starts_with("E  ") || line.starts_with("ERROR: ") || line.contains(": error: ")
     };

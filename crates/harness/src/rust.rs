@@ -22,7 +22,7 @@ pub(crate) fn bench_flag(program: &Program) -> Option<&'static str> {
 }
 
 /// Returns the error for messages: the text of a panic rather than the notes after it.
-pub(crate) fn said(reply: &Reply) -> Option<String> {
+pub(crate) fn error_message(reply: &Reply) -> Option<String> {
     let errors = String::from_utf8_lossy(&reply.errors);
     let mut lines = errors.lines().skip_while(|line| !line.contains(" panicked at "));
     // Before 1.73 the message was on the same line.
@@ -64,7 +64,8 @@ mod tests {
     #[test]
     fn of_a_panic_its_message_is_told() {
         let said = |errors: &str| {
-            said(&Reply { errors: errors.as_bytes().to_vec(), ..Reply::default() }).unwrap()
+            error_message(&Reply { errors: errors.as_bytes().to_vec(), ..Reply::default() })
+                .unwrap()
         };
         let new = "Benchmarking a\nthread 'main' (7) panicked at benches/a.rs:22:9:\nno luck\nnote: run with\n";
         assert_eq!(said(new), "`no luck`");

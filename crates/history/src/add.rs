@@ -145,15 +145,15 @@ impl Store {
     }
 }
 
-/// What of an analysis is kept.
+/// The stored parts of an analysis.
 struct StoredAnalysis {
     primary: usize,
     findings: Vec<Finding>,
-    /// All of it, where sides were compared.
+    /// The whole analysis, if sides were compared.
     compared: Option<Analysis>,
 }
 
-/// All that is written of a run.
+/// The data written for a run.
 struct Parts<'a> {
     new: &'a NewRun<'a>,
     digest: &'a str,

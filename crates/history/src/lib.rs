@@ -45,5 +45,5 @@ pub use error::StoreError;
 pub use location::{StoreLocation, without_password};
 pub use project::MachineState;
 pub use query::SeriesSelection;
-pub use salvage::{Saved, salvage};
+pub use salvage::{SalvagedStore, salvage};
 pub use store::{Access, Store};

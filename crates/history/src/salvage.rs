@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// Outcome of salvaging.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Saved {
+pub struct SalvagedStore {
     /// Number of runs recovered.
     pub runs: u64,
     /// Number of existing runs that cannot be read.
@@ -29,7 +29,7 @@ pub struct Saved {
 pub fn salvage<E: From<StoreError>>(
     path: &Path,
     mut keep: impl FnMut(&str, &[u8]) -> Result<(), E>,
-) -> Result<Saved, E> {
+) -> Result<SalvagedStore, E> {
     let place = StoreLocation::File(path.to_owned());
     if !path.exists() {
         return Err(StoreError::None { place }.into());
@@ -72,7 +72,7 @@ pub fn salvage<E: From<StoreError>>(
     };
     // A damaged number may have any value; no store has that many runs.
     let lost = (1..=highest.min(10_000_000)).filter(|&id| is_lost(id)).count() as u64;
-    Ok(Saved { runs: saved.len() as u64, lost })
+    Ok(SalvagedStore { runs: saved.len() as u64, lost })
 }
 
 /// Name of a run: its digest or, if that is lost or invalid, its id.

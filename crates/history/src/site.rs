@@ -412,7 +412,7 @@ impl<S: Borrow<Store>> Site<S> {
     }
 
     /// Combines the changes of all benchmarks.
-    fn told(&self, gathering: Gathering) -> (Events, Vec<Option<String>>) {
+    fn combine(&self, gathering: Gathering) -> (Events, Vec<Option<String>>) {
         let events = gathering.finish();
         let narrow = |event| {
             let command = (self.narrow.event)(self.store(), &self.frame.project, event)?;
@@ -425,7 +425,7 @@ impl<S: Borrow<Store>> Site<S> {
     fn overview(&mut self) -> anyhow::Result<String> {
         if self.whole()?.events.is_none() {
             let gathering = self.whole()?.gathering.clone();
-            let told = self.told(gathering);
+            let told = self.combine(gathering);
             self.whole.as_mut().context("it was just made")?.events = Some(told);
         }
         let whole = self.whole.as_ref().context("it was just made")?;

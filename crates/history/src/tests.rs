@@ -9,7 +9,8 @@ mod server;
 
 use crate::db::Db;
 use crate::{
-    Access, Added, NewRun, Saved, SeriesSelection, Store, StoreError, StoreLocation, salvage,
+    Access, Added, NewRun, SalvagedStore, SeriesSelection, Store, StoreError, StoreLocation,
+    salvage,
 };
 use assay_analysis::history::Revision;
 use assay_data::{Environment, Metric, Observation, Samples, assay_file};

@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::response::{Answer, Keep, Reader};
-use crate::scenario::{Jar, Redirected};
+use crate::scenario::{Jar, RedirectTarget};
 use crate::socket::{self, Io};
 use crate::tls;
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ pub(crate) struct Flight {
     pub again: u8,
     /// Number of redirections followed, and the target of the last one.
     pub hops: u8,
-    pub redirected: Option<Redirected>,
+    pub redirected: Option<RedirectTarget>,
     /// State kept between the steps of a session.
     pub jar: Option<Box<Jar>>,
 }

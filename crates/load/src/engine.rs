@@ -12,7 +12,7 @@ mod connections;
 use crate::clock::{nanoseconds, now};
 use crate::connection::{Connection, Flight};
 use crate::http2::Http2;
-use crate::job::{Connecting, Expect, GeneratorJob, Load};
+use crate::job::{ConnectionSettings, Expect, GeneratorJob, Load};
 use crate::raw::RequestSampler;
 use crate::response::Keep;
 use crate::scenario::{Jar, Prepared, ScenarioError};
@@ -277,7 +277,7 @@ struct Engine<'j> {
     target: &'j Target,
     prepared: &'j Prepared,
     tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
-    connecting: &'j Connecting,
+    connecting: &'j ConnectionSettings,
     expect: &'j Expect,
     keep: Keep,
     /// Times of the clock, in ns.

@@ -22,7 +22,7 @@ pub enum Load {
 
 /// How connections are made and used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Connecting {
+pub struct ConnectionSettings {
     /// Use a new connection for each request (or session).
     pub new: bool,
     /// Maximum number of open connections.
@@ -39,7 +39,7 @@ pub struct Connecting {
     pub timeout: f64,
 }
 
-impl Default for Connecting {
+impl Default for ConnectionSettings {
     fn default() -> Self {
         Self {
             new: false,
@@ -80,7 +80,7 @@ pub struct GeneratorJob {
     /// Duration of the measured part, in seconds.
     pub seconds: f64,
     /// How connections are made and used.
-    pub connecting: Connecting,
+    pub connecting: ConnectionSettings,
     /// Criteria for valid answers.
     pub expect: Expect,
     /// Maximum number of single requests that are recorded.

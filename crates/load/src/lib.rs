@@ -1,9 +1,10 @@
 //! A load generator for HTTP: sends requests according to a schedule, regardless of the server's
 //! pace, and records the outcome of each.
 //!
-//! A [`GeneratorJob`] describes one slice completely: what is requested, when, over which connections, and
-//! what is expected. [`generate`] runs it and returns a [`Tally`]: counts and histograms that can
-//! be added exactly over several generators. This crate computes no statistics and prints nothing.
+//! A [`GeneratorJob`] describes one slice completely: what is requested, when, over which
+//! connections, and what is expected. [`generate`] runs it and returns a [`Tally`]: counts and
+//! histograms that can be added exactly over several generators. This crate computes no statistics
+//! and prints nothing.
 #![cfg_attr(
     not(feature = "generator"),
     allow(dead_code, reason = "readers have what only the generator asks of them")
@@ -40,7 +41,7 @@ mod tls;
 pub use engine::{Hooks, LoadError, Pace, generate};
 pub use failure::Failure;
 #[cfg(feature = "generator")]
-pub use job::{Connecting, Expect, GeneratorJob, Load};
+pub use job::{ConnectionSettings, Expect, GeneratorJob, Load};
 #[cfg(feature = "generator")]
 pub use probe::probe;
 #[cfg(feature = "generator")]
@@ -51,7 +52,7 @@ pub use scenario::{Request, Scenario, ScenarioError};
 #[cfg(feature = "generator")]
 pub use schedule::Arrivals;
 #[cfg(feature = "generator")]
-pub use tally::{Connections, Digested, Second, Tally};
+pub use tally::{AnswerDigest, Connections, Second, Tally};
 pub use target::{Target, TargetError, without_user};
 #[cfg(feature = "generator")]
 pub use tls::{Handshakes, Tls, TlsError, Version};

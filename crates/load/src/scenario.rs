@@ -211,7 +211,7 @@ pub(crate) struct Prepared {
 
 /// Target of a redirection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Redirected {
+pub(crate) struct RedirectTarget {
     /// Path and query on the same server.
     pub path: String,
     /// True if the request is repeated as a GET without a body.
@@ -393,7 +393,7 @@ impl Prepared {
     pub(crate) fn write_redirected(
         &self,
         request: usize,
-        to: &Redirected,
+        to: &RedirectTarget,
         asker: Asker<'_>,
         into: &mut Vec<u8>,
     ) {
@@ -401,7 +401,7 @@ impl Prepared {
         self.redirected(request, to).write(self.row(asker.row), cookies.as_deref(), into);
     }
 
-    fn redirected(&self, request: usize, to: &Redirected) -> RequestTemplate {
+    fn redirected(&self, request: usize, to: &RedirectTarget) -> RequestTemplate {
         let own = &self.requests[request];
         let path = Template(vec![TemplatePart::Text(to.path.as_bytes().to_vec())]);
         let fields = own.fields.clone();
@@ -422,7 +422,7 @@ impl Prepared {
     pub(crate) fn of_http2(
         &self,
         request: usize,
-        redirected: Option<&Redirected>,
+        redirected: Option<&RedirectTarget>,
         asker: Asker<'_>,
     ) -> Option<(http::Request<()>, Bytes)> {
         let elsewhere = redirected.map(|to| self.redirected(request, to));

@@ -53,7 +53,7 @@ pub struct Connections {
 /// An answer, by its status and its body. Bodies that agree in their first 4 MiB have the same
 /// digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Digested {
+pub struct AnswerDigest {
     /// Its status.
     pub status: u16,
     /// Number of digested bytes.
@@ -61,7 +61,7 @@ pub struct Digested {
     digest: u64,
 }
 
-impl Digested {
+impl AnswerDigest {
     pub(crate) fn of(status: u16, body: &[u8]) -> Self {
         let mut hasher = DefaultHasher::new();
         hasher.write(body);
@@ -121,7 +121,7 @@ pub struct Tally {
     /// Single requests, if requested: an evenly spaced sample of each generator's requests.
     pub requests: Vec<Raw>,
     /// The answers, if requested by [`Expect::digest`](crate::Expect::digest).
-    pub answers: Vec<Digested>,
+    pub answers: Vec<AnswerDigest>,
 }
 
 /// The serialised form of a tally: numbers as text, histograms in V2 encoding.
@@ -144,7 +144,7 @@ struct Sent {
     details: BTreeMap<Failure, String>,
     requests: Vec<Raw>,
     #[serde(default)]
-    answers: Vec<Digested>,
+    answers: Vec<AnswerDigest>,
 }
 
 impl Tally {
@@ -339,7 +339,7 @@ mod tests {
         tally.fail(Failure::Timeout);
         tally.fail(Failure::Refused);
         tally.statuses.insert(200, 8);
-        tally.answers.push(Digested::of(200, b"body"));
+        tally.answers.push(AnswerDigest::of(200, b"body"));
         tally
     }
 

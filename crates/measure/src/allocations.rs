@@ -45,7 +45,7 @@ use crate::room::Room;
 
 pub use executed::Executed;
 pub use record::{Counts, Record};
-pub use refusal::{Note, Refusal, Why, notes, refusal};
+pub use refusal::{Note, Refusal, RefusalReason, notes, refusal};
 
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/alloc.so"));
 /// The environment variable that passes the directory to the library.

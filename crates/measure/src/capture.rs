@@ -78,7 +78,7 @@ pub(crate) struct Capture {
 }
 
 /// The output captured from one run, each part if requested.
-pub(crate) struct Captured {
+pub(crate) struct CaptureResult {
     pub(crate) output_bytes: Option<u64>,
     pub(crate) stderr_tail: Option<String>,
     pub(crate) output: Option<KeptOutput>,
@@ -101,7 +101,7 @@ impl Writers {
         (self.stdout, self.stderr)
     }
 
-    pub(crate) fn given(&self) -> SentDescriptors {
+    pub(crate) fn sent_descriptors(&self) -> SentDescriptors {
         SentDescriptors {
             stdout: self.stdout.is_some(),
             stderr: self.stderr.is_some(),
@@ -201,7 +201,7 @@ impl Capture {
 
     /// Reads what is left in the pipes after the end of the run, reads the files, and returns what
     /// was requested.
-    pub(crate) fn finish(mut self) -> io::Result<Captured> {
+    pub(crate) fn finish(mut self) -> io::Result<CaptureResult> {
         // A bounded number of reads: a process outside the group may continue writing forever.
         for _ in 0..2 {
             self.read_some();
@@ -214,7 +214,7 @@ impl Capture {
             }
             None => Some(self.piped_tail),
         };
-        Ok(Captured {
+        Ok(CaptureResult {
             output_bytes: self.output_bytes,
             stderr_tail: tail.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
             output: self.kept_output.as_ref().map(kept).transpose()?,

@@ -22,7 +22,7 @@ mod arm64;
 mod image;
 mod x86;
 
-use image::{Extent, Image, Loaded};
+use image::{Extent, Image, RelocatedValue};
 use object::Architecture;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -37,7 +37,7 @@ const LONGEST_TEXT: u64 = 1 << 16;
 
 /// Bytes with addresses set to zero, and their targets.
 #[derive(Debug, Default)]
-struct Masked {
+struct MaskedCode {
     bytes: Vec<u8>,
     addresses: Vec<Address>,
 }
@@ -248,8 +248,8 @@ impl Reader<'_> {
         Some(())
     }
 
-    fn masked_x86(&self, bytes: &[u8]) -> Masked {
-        let mut masked = Masked { bytes: bytes.to_owned(), addresses: Vec::new() };
+    fn masked_x86(&self, bytes: &[u8]) -> MaskedCode {
+        let mut masked = MaskedCode { bytes: bytes.to_owned(), addresses: Vec::new() };
         let mut take = |at: usize, length: usize, target: u64, loads: Option<usize>| {
             masked.bytes[at..at + length].fill(0);
             masked.addresses.push(Address { at, target, loads });
@@ -313,8 +313,8 @@ impl Reader<'_> {
     /// Records what the loader writes to a place.
     fn slot(&mut self, place: u64, depth: u32) -> Option<()> {
         match self.image.loaded(place) {
-            Some(Loaded::Foreign(name)) => self.note(&name, 0),
-            Some(Loaded::Own(address)) if depth < DEEPEST => {
+            Some(RelocatedValue::Foreign(name)) => self.note(&name, 0),
+            Some(RelocatedValue::Own(address)) if depth < DEEPEST => {
                 self.note("pointer", 0);
                 self.loads = None;
                 return self.target(address, depth + 1);
@@ -368,7 +368,7 @@ impl Reader<'_> {
         while at < start + size {
             let length = (8 - at % 8).min(start + size - at);
             let loaded = self.image.loaded(at).filter(|_| length == 8);
-            let is_function = matches!(loaded, Some(Loaded::Own(address))
+            let is_function = matches!(loaded, Some(RelocatedValue::Own(address))
                 if self.image.section(address).is_some_and(|section| section.is_code));
             if loaded.is_some() && (is_function || !functions_alone) {
                 // What can't be followed counts by its address: two builds that differ there are

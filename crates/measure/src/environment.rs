@@ -114,6 +114,7 @@ pub fn steal_seconds() -> Option<f64> {
     facts::steal_seconds()
 }
 
+/// The facts of an environment, as pairs of name and value.
 struct EnvironmentFields(Vec<(String, Value)>);
 
 impl EnvironmentFields {

@@ -47,7 +47,7 @@ pub struct CommitPosition {
 
 /// Returns the commit named by a revision in the repository of a directory; `None` if there is no
 /// repository, no git or no such commit. With a history of a million commits, this takes a second.
-pub fn place(directory: &Path, revision: &str) -> Option<CommitPosition> {
+pub fn position(directory: &Path, revision: &str) -> Option<CommitPosition> {
     let ask = |words: &[&str]| {
         let mut git = quiet(directory);
         git.args(words)
@@ -65,47 +65,47 @@ pub fn place(directory: &Path, revision: &str) -> Option<CommitPosition> {
     let count = ask(&["rev-list", "--count", "--first-parent"]);
     let commit = told(ask(&["log", "-1", "--no-show-signature", FORMAT]));
     let count = told(count);
-    let mut place = read_place(&mut commit?.lines())?;
+    let mut place = read_position(&mut commit?.lines())?;
     let counted = || count?.trim().parse().ok();
     place.ordinal = if is_shallow(directory) { None } else { counted() };
     Some(place)
 }
 
-/// Output format of git for a commit, parsed by [`read_place`].
+/// Output format of git for a commit, parsed by [`read_position`].
 const FORMAT: &str = "--format=%H%n%P%n%ct";
 
 /// Parses a commit from git's output, without its ordinal.
-fn read_place<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<CommitPosition> {
+fn read_position<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<CommitPosition> {
     let commit = object_name(lines.next()?)?;
     let parent = lines.next()?.split(' ').next().and_then(object_name);
     let time = lines.next()?.trim().parse().ok()?;
     Some(CommitPosition { commit, parent, ordinal: None, time })
 }
 
-/// Places of many commits of one repository, most of them on its current first-parent line, which
-/// is queried once.
+/// Positions of many commits of one repository, most of them on its current first-parent line,
+/// which is queried once.
 #[derive(Debug)]
-pub struct Places {
+pub struct CommitPositions {
     directory: PathBuf,
     asked: u32,
     line: Option<HashMap<String, CommitPosition>>,
 }
 
-impl Places {
+impl CommitPositions {
     /// For the repository that contains a directory. Nothing is queried yet.
     pub fn of(directory: &Path) -> Self {
         Self { directory: directory.to_owned(), asked: 0, line: None }
     }
 
-    /// Like the function [`place`].
-    pub fn place(&mut self, revision: &str) -> Option<CommitPosition> {
+    /// Like the function [`position`].
+    pub fn position(&mut self, revision: &str) -> Option<CommitPosition> {
         self.asked += 1;
         if self.asked <= FEW {
-            return place(&self.directory, revision);
+            return position(&self.directory, revision);
         }
         let directory = &self.directory;
         let line = self.line.get_or_insert_with(|| line(directory).unwrap_or_default());
-        line.get(revision).cloned().or_else(|| place(directory, revision))
+        line.get(revision).cloned().or_else(|| position(directory, revision))
     }
 }
 
@@ -121,7 +121,8 @@ fn line(directory: &Path) -> Option<HashMap<String, CommitPosition>> {
     let answer = quiet(directory).args(words).output().ok()?;
     let text = String::from_utf8(answer.stdout).ok()?;
     let mut lines = text.lines();
-    let mut places: Vec<CommitPosition> = std::iter::from_fn(|| read_place(&mut lines)).collect();
+    let mut places: Vec<CommitPosition> =
+        std::iter::from_fn(|| read_position(&mut lines)).collect();
     // The last one has no parents, unless the output was truncated.
     if places.last().is_none_or(|last| last.parent.is_some()) {
         return None;
@@ -564,7 +565,7 @@ mod tests {
             assert!(done.unwrap().status.success(), "{words:?}");
         };
         git(&["init", "-q", "-b", "main"]);
-        assert_eq!(place(d.path(), "HEAD"), None);
+        assert_eq!(position(d.path(), "HEAD"), None);
         for message in ["one", "two"] {
             git(&["commit", "-q", "--allow-empty", "-m", message]);
         }
@@ -572,26 +573,27 @@ mod tests {
         git(&["commit", "-q", "--allow-empty", "-m", "aside"]);
         git(&["checkout", "-q", "main"]);
         git(&["merge", "-q", "--no-ff", "-m", "merged", "side"]);
-        let first = place(d.path(), "HEAD~2").unwrap();
+        let first = position(d.path(), "HEAD~2").unwrap();
         assert_eq!((first.ordinal, first.parent), (Some(1), None));
-        let merge = place(d.path(), "main").unwrap();
-        let before = place(d.path(), "main^").unwrap();
+        let merge = position(d.path(), "main").unwrap();
+        let before = position(d.path(), "main^").unwrap();
         // Merged commits do not count.
         assert_eq!((merge.ordinal, merge.parent.as_deref()), (Some(3), Some(&*before.commit)));
         assert!(merge.time >= before.time);
         for no in ["nowhere", "--all", "", "HEAD:x"] {
-            assert_eq!(place(d.path(), no), None, "{no}");
+            assert_eq!(position(d.path(), no), None, "{no}");
         }
         assert_eq!(top(&d.path().join(".git")), d.path().canonicalize().ok());
-        // `Places` returns the same for commits on and off the line.
-        let mut many = Places::of(d.path());
-        let names = ["main", "main^", "HEAD~2", "side"].map(|n| place(d.path(), n).unwrap().commit);
+        // `CommitPositions` returns the same for commits on and off the line.
+        let mut many = CommitPositions::of(d.path());
+        let names =
+            ["main", "main^", "HEAD~2", "side"].map(|n| position(d.path(), n).unwrap().commit);
         for name in names.iter().chain(&names) {
-            assert_eq!(many.place(name), place(d.path(), name));
+            assert_eq!(many.position(name), position(d.path(), name));
         }
         assert!(many.line.as_ref().is_some_and(|line| line.len() == 3));
-        assert_eq!(many.place("nowhere"), None);
-        let commit = |revision: &str| place(d.path(), revision).unwrap().commit;
+        assert_eq!(many.position("nowhere"), None);
+        let commit = |revision: &str| position(d.path(), revision).unwrap().commit;
         let listed = commits_between(d.path(), &first.commit, &merge.commit).unwrap();
         let subjects: Vec<&str> = listed.iter().map(|own| own.subject.as_str()).collect();
         assert_eq!(subjects, ["one", "two", "merged"]);

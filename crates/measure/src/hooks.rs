@@ -12,7 +12,7 @@ use crate::runner::{LastWords, Outcome, RunOptions, Runner};
 #[derive(Debug, Error)]
 pub enum HookError {
     /// It ran and failed.
-    #[error("the {hook} line `{line}` {outcome}{}", said(stderr_tail))]
+    #[error("the {hook} line `{line}` {outcome}{}", quoted_output(stderr_tail))]
     Failed {
         /// Its option, as given by the user: `--prepare`.
         hook: String,
@@ -79,7 +79,7 @@ pub fn run(runner: &mut Runner, hook: &str, line: &str) -> Result<(), HookError>
     if result.left_behind { Err(HookError::LeftBehind { hook, line }) } else { Ok(()) }
 }
 
-fn said(stderr_tail: &str) -> String {
+fn quoted_output(stderr_tail: &str) -> String {
     match stderr_tail.trim_end() {
         "" => " and said nothing on standard error".to_owned(),
         tail => format!(". It said:\n{tail}"),

@@ -16,7 +16,7 @@ mod journal;
 
 pub use crate::sys::facts::online_cpus;
 pub use crate::sys::knobs::{Knob, KnobError, Machine};
-pub use crate::sys::locked::{Locked, lock_files};
+pub use crate::sys::locked::{PinnedFile, lock_files};
 #[cfg(target_os = "linux")]
 pub use crate::sys::{
     knobs::{Change, Undone},

@@ -179,7 +179,7 @@ impl Preloaded {
             self.kill_group();
             self.guard.page().set_group(0);
             let how = Outcome::of_status(status.as_raw());
-            let said = self.said();
+            let said = self.output_tail();
             let said = if said.is_empty() { said } else { format!("; it said: {said}") };
             self.ended = Some(format!("{how}{said}"));
         }
@@ -294,7 +294,7 @@ impl Preloaded {
     }
 
     /// Returns the end of its output, on one line.
-    fn said(&self) -> String {
+    fn output_tail(&self) -> String {
         let file = File::open(self.recipe.directory.join(LOG));
         let said = file.and_then(|mut file| {
             let length = file.metadata()?.len();

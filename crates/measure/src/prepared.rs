@@ -108,7 +108,10 @@ impl Prepared {
     }
 
     /// Returns what to capture of its next run, with a new file for its samples.
-    pub(crate) fn wanted(&self, options: &RunOptions) -> Result<CaptureRequest, MeasureError> {
+    pub(crate) fn capture_request(
+        &self,
+        options: &RunOptions,
+    ) -> Result<CaptureRequest, MeasureError> {
         let samples = match self.samples {
             Channel::None => Samples::Nowhere,
             Channel::Descriptor => Samples::Descriptor,

@@ -17,7 +17,7 @@ pub use errors::SamplingError;
 pub use find::{InstalledSampler, Language, find, language_of_process, language_of_program};
 pub use request::{CallGraph, Clock, Request, Sampler, Target};
 
-pub use crate::sys::processes::ThreadTimes;
+pub use crate::sys::processes::ProcessTimes;
 
 use crate::command::Command;
 use crate::runner::Outcome;
@@ -26,16 +26,16 @@ use command_line::SamplerProcess;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The result.
+/// The result of sampling.
 #[derive(Debug)]
-pub struct Sampled {
+pub struct SamplingResult {
     /// The sampler's output: a file for every process that it saw.
     pub files: Vec<Vec<u8>>,
     /// How it ended, and its resource use, including the sampler's.
     pub ended: ProcessEnd,
     /// CPU time of a running process and its children while they were sampled; `None` for commands,
     /// and if the process has ended.
-    pub had: Option<ThreadTimes>,
+    pub had: Option<ProcessTimes>,
     /// Processor time counted by the kernel for a command and all its descendants, without the
     /// sampler, in seconds; `None` for a process that was already running.
     pub program_cpu_seconds: Option<f64>,
@@ -52,7 +52,7 @@ pub fn sample(
     sampler: &InstalledSampler,
     target: Target<'_>,
     request: &Request<'_>,
-) -> Result<Sampled, SamplingError> {
+) -> Result<SamplingResult, SamplingError> {
     check(sampler.sampler, target, request)?;
     let SamplerProcess { mut command, stop_by, wrote, keeps_time, status } =
         command_line::of(sampler, target, request)?;
@@ -90,7 +90,7 @@ pub fn sample(
         ));
     }
     let hides_status = sampler.sampler == Sampler::Rbspy && program_cpu_seconds.is_some();
-    Ok(Sampled { files, ended, had, program_cpu_seconds, hides_status })
+    Ok(SamplingResult { files, ended, had, program_cpu_seconds, hides_status })
 }
 
 /// Exit status written by the shell around the program; 128 and more stand for signals.

@@ -17,7 +17,7 @@ mod error;
 mod groups;
 mod policy;
 
-pub use entering::{Entered, Sandbox};
+pub use entering::{Sandbox, SandboxedCommand};
 pub use error::SandboxError;
-pub use groups::Exceeded;
+pub use groups::ExceededLimits;
 pub use policy::{Limits, Policy};

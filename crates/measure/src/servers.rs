@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 pub use address::AddressError;
-pub use settings::{Refused, ServerChange, Settings};
+pub use settings::{ServerChange, SettingError, Settings};
 
 /// Time limit for a server to become ready.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -104,7 +104,7 @@ pub enum ServersError {
         source: io::Error,
     },
     /// Initialising the data of a new server failed.
-    #[error("{program} {how}{}", said(tail))]
+    #[error("{program} {how}{}", quoted_output(tail))]
     NotMade {
         /// The initialisation program.
         program: &'static str,
@@ -125,7 +125,7 @@ pub enum ServersError {
         how: String,
     },
     /// It never became ready.
-    #[error("{kind} does not answer after {} s{}", PATIENCE.as_secs(), said(tail))]
+    #[error("{kind} does not answer after {} s{}", PATIENCE.as_secs(), quoted_output(tail))]
     Silent {
         /// Name of the server.
         kind: &'static str,
@@ -134,7 +134,7 @@ pub enum ServersError {
     },
     /// It responds, but refuses preparation.
     #[error(transparent)]
-    Refused(#[from] Refused),
+    Refused(#[from] SettingError),
     /// The user interrupted it.
     #[error("interrupted while {kind} was starting")]
     Interrupted {
@@ -336,7 +336,7 @@ fn await_ready(
             return Err(ServersError::Interrupted { kind: label });
         }
         if began.elapsed() > PATIENCE {
-            return Err(ServersError::Silent { kind: label, tail: server.said() });
+            return Err(ServersError::Silent { kind: label, tail: server.output_tail() });
         }
         sleep(PAUSE);
     }
@@ -372,7 +372,7 @@ fn private_file(path: &Path, text: &str, user: User) -> io::Result<()> {
     }
 }
 
-fn said(tail: &str) -> String {
+fn quoted_output(tail: &str) -> String {
     match tail.trim() {
         "" => ", and said nothing".to_owned(),
         tail => format!("; it said:\n{tail}"),

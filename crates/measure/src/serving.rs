@@ -58,7 +58,7 @@ pub struct Look {
 
 /// Resource use of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Used {
+pub struct ServerUsage {
     /// Processor time of all its processes since the earlier reading, seconds.
     pub cpu_seconds: f64,
     /// Current memory of all its processes, with shared memory counted once, bytes (`Pss` of
@@ -167,13 +167,13 @@ impl Server {
             Outcome::Signalled(signal) => format!("was ended by signal {signal}"),
             other => format!("ended: {other:?}"),
         };
-        let said = self.said();
+        let said = self.output_tail();
         let said = said.trim();
         Some(if said.is_empty() { how } else { format!("{how}; it said:\n{said}") })
     }
 
     /// Returns the end of its output; invalid UTF-8 is replaced.
-    pub fn said(&self) -> String {
+    pub fn output_tail(&self) -> String {
         let mut said = &self.said;
         let length = said.metadata().map_or(0, |file| file.len());
         let mut bytes = Vec::new();
@@ -213,12 +213,12 @@ impl Server {
     }
 
     /// Returns what it has used since, and holds now.
-    pub fn used_since(&self, look: &Look) -> Used {
+    pub fn used_since(&self, look: &Look) -> ServerUsage {
         let all = self.processes();
         let sum = |of: fn(u32) -> Option<u64>| {
             all.iter().filter_map(|&process| of(process)).reduce(|a, b| a + b)
         };
-        Used {
+        ServerUsage {
             cpu_seconds: (self.looked_at().cpu_seconds - look.cpu_seconds).max(0.0),
             memory_bytes: sum(processes::memory_bytes),
             descriptors: sum(processes::descriptors),
@@ -316,7 +316,7 @@ mod tests {
         let used = server.used_since(&before);
         assert!(used.memory_bytes.is_some_and(|bytes| bytes > 100_000), "{used:?}");
         assert!(used.descriptors.is_some_and(|count| count >= 3), "{used:?}");
-        assert_eq!(server.said(), "hello\n");
+        assert_eq!(server.output_tail(), "hello\n");
         assert_eq!(server.ended(), None);
         let all = server.processes();
         drop(server);

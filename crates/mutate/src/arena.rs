@@ -38,7 +38,7 @@ pub(crate) struct TestSelection<'a> {
     /// All tests that pass without a change.
     pub all: &'a [MutationTest],
     /// The selector of each test.
-    pub asked: &'a [String],
+    pub selectors: &'a [String],
     /// Indices of the tests, by name and by selector.
     pub by_name: &'a HashMap<String, usize>,
     /// The tests to run, in this order; `None` means all tests in the order of the framework.
@@ -127,7 +127,7 @@ impl Arena<'_> {
             return Ok(came);
         }
         self.copy.write(change.path, change.changed)?;
-        let only = with.only.map(|tests| asked(with, tests));
+        let only = with.only.map(|tests| selectors(with, tests));
         let wanted = RunRequirements { only, ..RunRequirements::default() };
         let limit = limit(with, PATIENCE_MORE);
         let how = RunLimits { limit, computing: None, stops: with.stops };
@@ -173,7 +173,7 @@ impl Arena<'_> {
     ) -> Option<TrialResult> {
         let (name, alone) = change.function?;
         let only = with.only?;
-        let tests = asked(with, only);
+        let tests = selectors(with, only);
         let words = |text| std::str::from_utf8(text).ok();
         let text = alone.text(words(change.original)?, words(change.changed)?)?;
         let path = self.copy.top().join(change.path);
@@ -215,7 +215,7 @@ impl Arena<'_> {
         else {
             return Ok(None);
         };
-        let tests = asked(with, only);
+        let tests = selectors(with, only);
         let path = self.copy.top().join(change.path);
         let limit = limit(with, PATIENCE_MORE).as_secs_f64();
         self.copy.write(change.path, change.changed)?;
@@ -261,8 +261,8 @@ fn came_of(answer: ForkAnswer, tests: &[String], only: &[usize]) -> Option<Trial
     Some(TrialResult { fate, killed_by, tests_run, seconds, reason })
 }
 
-fn asked(with: TestSelection<'_>, tests: &[usize]) -> Vec<String> {
-    tests.iter().filter_map(|test| with.asked.get(*test)).cloned().collect()
+fn selectors(with: TestSelection<'_>, tests: &[usize]) -> Vec<String> {
+    tests.iter().filter_map(|test| with.selectors.get(*test)).cloned().collect()
 }
 
 /// Returns the time limit of the tests with a change.

@@ -32,7 +32,7 @@ pub(crate) struct Baseline {
     /// The tests that pass every time.
     pub tests: Vec<MutationTest>,
     /// The selector of each test: its name, if the test has that name before it has run.
-    pub asked: Vec<String>,
+    pub selectors: Vec<String>,
     /// Names of flaky tests.
     pub flaky: Vec<String>,
     /// Duration of all tests, s.
@@ -182,7 +182,7 @@ impl Baseline {
             }
             let seconds = times.get(&test.name).copied();
             let id = test.id.as_ref().filter(|_| test.started.is_some());
-            own.asked.push(id.unwrap_or(&test.name).clone());
+            own.selectors.push(id.unwrap_or(&test.name).clone());
             own.tests.push(MutationTest {
                 name: test.name.clone(),
                 file: test.file.clone(),

@@ -117,7 +117,7 @@ impl TrialState<'_> {
             origins,
             mutants: results,
             tests: self.tests,
-            asked: self.asked,
+            selectors: self.selectors,
             by_name: self.by_name,
             beside: self.beside,
             journal: self.journal.as_deref_mut(),

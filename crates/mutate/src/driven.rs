@@ -10,7 +10,7 @@ use crate::guard::TimeIsUp;
 use crate::suite::{Suite, limited};
 use anyhow::{Context, bail};
 use assay_measure::room::Room;
-use assay_measure::sandbox::Entered;
+use assay_measure::sandbox::SandboxedCommand;
 use assay_measure::serving::Server;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
@@ -39,7 +39,7 @@ pub(crate) struct TestDriver {
     stream: BufReader<UnixStream>,
     // Dropped first: the process must end before the directory of its socket is removed.
     pub server: Server,
-    _limits: Option<Entered>,
+    _limits: Option<SandboxedCommand>,
     _room: Room,
 }
 

@@ -209,7 +209,7 @@ fn compared_at_once(
     });
     let interpreter = own.cloned().unwrap_or_else(|| OsString::from(interpreter));
     let argv = vec![interpreter, script_path.into_os_string(), pairs_path.into_os_string()];
-    let said = arena.suite.said(&mut arena.runs, &arena.copy.top(), argv)?;
+    let said = arena.suite.output_of(&mut arena.runs, &arena.copy.top(), argv)?;
     let same: Vec<bool> = serde_json::from_slice(&said).ok()?;
     (same.len() == changes.len()).then_some(same)
 }
@@ -253,7 +253,7 @@ fn object(arena: &mut Arena<'_>, source: &Source) -> Option<Vec<u8>> {
         argv.push(directory.into_os_string());
     }
     argv.extend([place.into_os_string(), "-o".into(), output.clone().into_os_string()]);
-    arena.suite.said(&mut arena.runs, &top, argv)?;
+    arena.suite.output_of(&mut arena.runs, &top, argv)?;
     fs::read(&output).ok()
 }
 

@@ -8,7 +8,7 @@ use crate::guard::Guard;
 use crate::suite::{Suite, limited};
 use anyhow::{Context, bail};
 use assay_measure::room::Room;
-use assay_measure::sandbox::Entered;
+use assay_measure::sandbox::SandboxedCommand;
 use assay_measure::serving::Server;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ pub(crate) struct ForkServer {
     early: Option<BufReader<UnixStream>>,
     // Dropped first: the process must end before the directory of its socket is removed.
     _server: Server,
-    _limits: Option<Entered>,
+    _limits: Option<SandboxedCommand>,
     _room: Room,
 }
 
@@ -120,7 +120,7 @@ impl ForkAnswer {
 /// A driver that is loading its tests.
 pub(crate) struct LoadingDriver<'a> {
     server: Server,
-    limits: Option<Entered>,
+    limits: Option<SandboxedCommand>,
     room: Room,
     /// Ends waiting for it.
     guard: &'a Guard,
@@ -165,7 +165,7 @@ impl<'a> LoadingDriver<'a> {
             _limits: limits,
             _room: room,
         };
-        let ready = heard(&mut own.stream)?;
+        let ready = receive(&mut own.stream)?;
         if let Some(why) = ready.unable {
             bail!("the tests can't be loaded once for all changes: {why}");
         }
@@ -193,7 +193,7 @@ impl ForkServer {
     /// # Errors
     /// If the driver has ended or does not answer.
     pub fn attempt(&mut self, ask: &ForkRequest<'_>) -> anyhow::Result<ForkAnswer> {
-        asked(&mut self.stream, ask, ask.limit)
+        exchange(&mut self.stream, ask, ask.limit)
     }
 
     /// Tries a change on disk in a process that has loaded only the framework; `None` if there is
@@ -202,7 +202,7 @@ impl ForkServer {
     /// # Errors
     /// If the process has ended or does not answer. It is not used again.
     pub fn attempt_early(&mut self, ask: &EarlyRequest<'_>) -> Option<anyhow::Result<ForkAnswer>> {
-        let answer = asked(self.early.as_mut()?, ask, ask.limit);
+        let answer = exchange(self.early.as_mut()?, ask, ask.limit);
         if answer.is_err() {
             self.not_early();
         }
@@ -242,7 +242,7 @@ fn connected(address: &Path, server: &Server, guard: &Guard) -> anyhow::Result<U
     }
 }
 
-fn asked(
+fn exchange(
     stream: &mut BufReader<UnixStream>,
     ask: &impl Serialize,
     limit: f64,
@@ -250,10 +250,10 @@ fn asked(
     let line = serde_json::to_string(ask)? + "\n";
     stream.get_ref().set_read_timeout(Some(Duration::from_secs_f64(limit) + GRACE))?;
     stream.get_mut().write_all(line.as_bytes())?;
-    heard(stream)
+    receive(stream)
 }
 
-fn heard(stream: &mut BufReader<UnixStream>) -> anyhow::Result<ForkAnswer> {
+fn receive(stream: &mut BufReader<UnixStream>) -> anyhow::Result<ForkAnswer> {
     let mut line = String::new();
     if stream.read_line(&mut line)? == 0 {
         bail!("the process that has the tests loaded is gone");

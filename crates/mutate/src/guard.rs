@@ -26,18 +26,18 @@ pub(crate) struct TimeIsUp;
 /// The thread and the runs that it ends.
 #[derive(Debug, Default)]
 pub(crate) struct Guard {
-    shared: Arc<Shared>,
+    shared: Arc<GuardState>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct GuardState {
     handles: Mutex<Vec<AbortHandle>>,
     lines: Mutex<Vec<UnixStream>>,
     until: Mutex<Option<Instant>>,
     is_over: AtomicBool,
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for GuardState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shared").finish_non_exhaustive()
     }
@@ -85,7 +85,7 @@ impl Drop for Guard {
 }
 
 #[expect(clippy::exit, reason = "what is waited for may never end")]
-fn watch(shared: &Shared) {
+fn watch(shared: &GuardState) {
     let mut interrupted: Option<Instant> = None;
     while !shared.is_over.load(Ordering::Relaxed) {
         thread::sleep(LOOK);

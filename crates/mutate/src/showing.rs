@@ -38,7 +38,7 @@ fn form_of(path: &Path) -> Option<ExportFormat> {
 }
 
 /// Returns the files to write, each with its option and an example of a file name.
-fn wanted(args: &Args) -> impl Iterator<Item = (&'static str, &Path, &'static str)> {
+fn output_files(args: &Args) -> impl Iterator<Item = (&'static str, &Path, &'static str)> {
     let exports = args.export.iter().map(|path| ("--export", path.as_path(), "comment.md"));
     let report = args.report.iter().map(|path| ("--report", path.as_path(), "report.html"));
     let stryker = args.stryker.iter().map(|path| ("--stryker", path.as_path(), "stryker.json"));
@@ -50,9 +50,9 @@ fn wanted(args: &Args) -> impl Iterator<Item = (&'static str, &Path, &'static st
 /// # Errors
 /// If a file cannot be written; the error names the file and the reason.
 pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
-    let named: Vec<_> = wanted(args).map(|(option, path, _)| (option, path)).collect();
+    let named: Vec<_> = output_files(args).map(|(option, path, _)| (option, path)).collect();
     outputs::check(&args.files, &named)?;
-    for (option, path, such_as) in wanted(args) {
+    for (option, path, such_as) in output_files(args) {
         let place = || format!("{option} {}", path.display());
         if option == "--export" && form_of(path).is_none() {
             bail!(
@@ -83,7 +83,7 @@ pub(crate) fn show(
     started: &str,
 ) -> anyhow::Result<()> {
     let mut done = Ok(());
-    for (option, path, _) in wanted(args) {
+    for (option, path, _) in output_files(args) {
         let text = match option {
             "--report" => page(mutation, scores, started),
             "--stryker" => {

@@ -23,7 +23,7 @@ fn parts(name: &str) -> Option<(&str, &str)> {
 
 /// Returns the name by which a program selects a test. In Go, a test and its subtests are selected
 /// together.
-fn asked(own: &str) -> &str {
+fn selected_name(own: &str) -> &str {
     own.split('/').next().unwrap_or(own)
 }
 
@@ -217,7 +217,7 @@ impl Arena<'_> {
 fn with_only(program: &Program, tests: &[usize], with: TestSelection<'_>) -> Option<Program> {
     let name = |test: &usize| {
         let (_, own) = parts(&with.all[*test].name)?;
-        Some(asked(own).to_owned())
+        Some(selected_name(own).to_owned())
     };
     let mut only: Vec<String> = tests.iter().filter_map(name).collect();
     only.dedup();
@@ -233,7 +233,7 @@ fn chosen(
     let mut all: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for test in tests {
         let Some((_, own)) = parts(&with.all[*test].name) else { continue };
-        all.entry(asked(own).to_owned()).or_default().push(*test);
+        all.entry(selected_name(own).to_owned()).or_default().push(*test);
     }
     let one = |(own, tests): (String, Vec<usize>)| {
         (Program { only: vec![own], ..program.clone() }, tests)

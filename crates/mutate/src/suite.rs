@@ -14,7 +14,7 @@ use anyhow::{Context, anyhow, bail};
 use assay_data::test_results::TestStatus;
 use assay_measure::clock::now_seconds;
 use assay_measure::room::Room;
-use assay_measure::sandbox::Entered;
+use assay_measure::sandbox::SandboxedCommand;
 use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, Watching, interrupt};
 use assay_mutate::mutants::Language;
 use assay_suites::programs::Program;
@@ -181,7 +181,7 @@ impl Suite {
         how: RunLimits,
     ) -> anyhow::Result<SuiteRun> {
         let ask = |room: &Path| Ok(self.framework.ask(&self.call(top), wanted, room)?);
-        self.asked(runs, top, ask, how)
+        self.run_request(runs, top, ask, how)
     }
 
     /// Builds what runs need without running a test. Returns whether that succeeded, and the
@@ -198,7 +198,7 @@ impl Suite {
         let request = self.framework.builds(&self.call(top), told);
         let Some(request) = request else { return Ok(None) };
         let how = RunLimits::WHOLE;
-        let ran = self.asked(runs, top, |_| Ok(request), how)?;
+        let ran = self.run_request(runs, top, |_| Ok(request), how)?;
         Ok(Some((ran.outcome == Outcome::Exited(0), ran.text)))
     }
 
@@ -219,7 +219,7 @@ impl Suite {
             return Ok(None);
         }
         let ask = |room: &Path| has(room).context("it can't be asked so");
-        self.asked(runs, top, ask, how).map(Some)
+        self.run_request(runs, top, ask, how).map(Some)
     }
 
     /// Builds what runs need, and records in a directory the invocations of compilers on the
@@ -227,7 +227,7 @@ impl Suite {
     pub fn compilers(&self, runs: &mut Runs, top: &Path, kept: &Path) -> Option<()> {
         let request = self.framework.compiles(&self.call(top), kept)?;
         let how = RunLimits::WHOLE;
-        let ran = self.asked(runs, top, |_| Ok(request), how).ok()?;
+        let ran = self.run_request(runs, top, |_| Ok(request), how).ok()?;
         (ran.outcome == Outcome::Exited(0)).then_some(())
     }
 
@@ -260,7 +260,7 @@ impl Suite {
         Call::new(&argv, &top.join(&self.below))
     }
 
-    fn asked(
+    fn run_request(
         &self,
         runs: &mut Runs,
         top: &Path,
@@ -349,13 +349,13 @@ impl Suite {
         let is_told = run.as_ref().is_some_and(|run| !run.tests.is_empty());
         let text = if is_told { Vec::new() } else { [&errors[..], b"\n", &output].concat() };
         let text = String::from_utf8_lossy(&text).into_owned();
-        let (seconds, said) = (result.wall_seconds, answer.said());
+        let (seconds, said) = (result.wall_seconds, answer.message());
         Ok(SuiteRun { run, outcome, seconds, computed, said, text, unread, output })
     }
 
     /// Returns the output of a program, run in the sandbox, that runs no tests; `None` if it cannot
     /// be run or fails.
-    pub fn said(&self, runs: &mut Runs, top: &Path, argv: Vec<OsString>) -> Option<Vec<u8>> {
+    pub fn output_of(&self, runs: &mut Runs, top: &Path, argv: Vec<OsString>) -> Option<Vec<u8>> {
         let room = runs.room.path();
         self.walls.hand_over(room).ok()?;
         let directory = top.join(&self.below);
@@ -415,7 +415,7 @@ impl Suite {
         top: &Path,
         directory: &Path,
         room: &Path,
-    ) -> anyhow::Result<(Command, Option<Entered>)> {
+    ) -> anyhow::Result<(Command, Option<SandboxedCommand>)> {
         let argv = limited(request.argv.clone(), self.sees().is_some(), computing);
         let mut env = self.environment(top);
         add_to_environment(&mut env, &request.env, &request.options, &request.paths);

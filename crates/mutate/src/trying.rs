@@ -38,7 +38,7 @@ pub(crate) struct TrialState<'a> {
     pub mutants: &'a mut [MutantResult],
     pub tests: &'a [MutationTest],
     /// The selector of each test.
-    pub asked: &'a [String],
+    pub selectors: &'a [String],
     pub by_name: &'a HashMap<String, usize>,
     /// Duration of a run apart from its tests, s.
     pub beside: f64,
@@ -319,9 +319,9 @@ impl<'a> TrialState<'a> {
     }
 
     fn with(&self) -> TestSelection<'a> {
-        let (all, asked, by_name) = (self.tests, self.asked, self.by_name);
+        let (all, selectors, by_name) = (self.tests, self.selectors, self.by_name);
         let (beside, flaky, ends, stops) = (self.beside, self.flaky, self.ends, !self.completes);
-        TestSelection { all, asked, by_name, only: None, beside, stops, flaky, ends }
+        TestSelection { all, selectors, by_name, only: None, beside, stops, flaky, ends }
     }
 
     /// Tries these mutants, each as a task of its own.

@@ -176,7 +176,7 @@ fn tried(
     }
     let names = baseline.tests.iter().map(|test| &test.name).enumerate();
     // A test that failed may not have been given a name in the run.
-    let names = baseline.asked.iter().enumerate().chain(names);
+    let names = baseline.selectors.iter().enumerate().chain(names);
     let by_name: HashMap<String, usize> =
         names.map(|(index, name)| (name.clone(), index)).collect();
     let (mut journal, known) = Journal::open(key(root, &suite), args.again)?;
@@ -187,7 +187,7 @@ fn tried(
     let (beside, by_name) = (baseline.beside, &by_name);
     let with = TestSelection {
         all: &tests,
-        asked: &baseline.asked,
+        selectors: &baseline.selectors,
         by_name,
         only: None,
         beside,
@@ -270,7 +270,7 @@ fn tried(
         origins,
         mutants: &mut mutation.mutants,
         tests: &tests,
-        asked: &baseline.asked,
+        selectors: &baseline.selectors,
         by_name,
         beside,
         journal: Some(&mut journal),

@@ -5,7 +5,7 @@
 use crate::installed;
 use anyhow::Context;
 use assay_measure::Command;
-use assay_measure::sandbox::{Entered, Policy, Sandbox};
+use assay_measure::sandbox::{Policy, Sandbox, SandboxedCommand};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -157,7 +157,7 @@ impl Walls {
         env: BTreeMap<String, String>,
         directory: &Path,
         (copy, room): (&Path, &Path),
-    ) -> anyhow::Result<(Command, Option<Entered>)> {
+    ) -> anyhow::Result<(Command, Option<SandboxedCommand>)> {
         let failed = |error| anyhow::anyhow!("{error}");
         let Some(sandbox) = &self.sandbox else {
             let command = Command::new(argv).map_err(failed)?;

@@ -177,7 +177,7 @@ pub struct Answer<'a> {
 
 impl Answer<'_> {
     /// Returns the most informative line of the command's output, for messages.
-    pub fn said(&self) -> Option<String> {
-        crate::error::said(self.errors, self.output)
+    pub fn message(&self) -> Option<String> {
+        crate::error::message(self.errors, self.output)
     }
 }

@@ -29,7 +29,7 @@ mod taking;
 pub mod wire;
 
 pub use blocks::{ABSENT, Block, Blocks, Cutter, Sum, UNKNOWN, lines, sum, sum_of};
-pub use choose::{Changed, Choice, SelectedTest, SelectionReason, choose};
+pub use choose::{ChangedPaths, Choice, SelectedTest, SelectionReason, choose};
 pub use language::Language;
 pub use map::{CompletedTest, Map, ProjectSnapshot, TestRecord, Use, UseKind};
 pub use project::{FileRecord, FileState, NOT_WRITTEN, Project, Stamp};

@@ -82,7 +82,7 @@ impl SuiteError {
 /// Returns the most informative line of a command's output, in backticks, limited to 200
 /// characters: a line that names an exception, one that begins with `error:`, one that mentions an
 /// error, or the last line.
-pub(crate) fn said(errors: &[u8], output: &[u8]) -> Option<String> {
+pub(crate) fn message(errors: &[u8], output: &[u8]) -> Option<String> {
     let names_exception = |line: &str| {
         let name = line.split(':').next().unwrap_or_default().trim_start_matches("E ").trim();
         line.contains(':')
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn what_go_says_stands_within_its_events() {
-        let said = |text: &str| said(b"", text.as_bytes()).unwrap();
+        let said = |text: &str| message(b"", text.as_bytes()).unwrap();
         assert_eq!(said(BUILD), "`m2/a_test.go:9:1: ExampleX refers to unknown identifier: X`");
         let last = BUILD.lines().skip(2).collect::<Vec<_>>().join("\n");
         assert_eq!(said(&last), "`FAIL\tex.org/m2 [build failed]`");

@@ -154,7 +154,7 @@ pub trait Framework: Debug + Sync {
     /// # Errors
     /// If the list is missing or cannot be read.
     fn listed(&self, answer: &Answer<'_>) -> Result<Vec<String>, SuiteError> {
-        Err(SuiteError::NoReport { said: answer.said() })
+        Err(SuiteError::NoReport { said: answer.message() })
     }
 }
 

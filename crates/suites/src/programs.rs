@@ -2,8 +2,8 @@
 //! so that they can be started again without the tool that built and started them.
 //!
 //! They are recorded by a shell script between the framework's own program and them (`RECORD`), in
-//! a directory that outlives the run ([`Wanted::keep`](crate::RunRequirements::keep)). A generated script
-//! runs them again ([`again`]). Compilers are recorded in the same way
+//! a directory that outlives the run ([`RunRequirements::keep`](crate::RunRequirements::keep)). A
+//! generated script runs them again ([`again`]). Compilers are recorded in the same way
 //! ([`Framework::compiles`](crate::Framework::compiles)).
 
 use std::ffi::OsString;

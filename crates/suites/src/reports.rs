@@ -17,10 +17,10 @@ use std::path::Path;
 /// If the file does not exist or cannot be read.
 pub(crate) fn of_file(path: &Path, answer: &Answer<'_>) -> Result<TestResults, SuiteError> {
     match fs::read(path) {
-        Ok(bytes) if bytes.is_empty() => Err(SuiteError::NoReport { said: answer.said() }),
+        Ok(bytes) if bytes.is_empty() => Err(SuiteError::NoReport { said: answer.message() }),
         Ok(bytes) => of_bytes(bytes, &path.display().to_string()),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            Err(SuiteError::NoReport { said: answer.said() })
+            Err(SuiteError::NoReport { said: answer.message() })
         }
         Err(source) => Err(SuiteError::unreadable(path, source)),
     }

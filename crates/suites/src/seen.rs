@@ -20,7 +20,7 @@ const SEEN: &str = "seen";
 const TOP: &str = "top";
 
 /// Adds to a request the directory for recorded usage and the file with the project's top.
-pub(crate) fn asked(mut request: Request, top: &Path, room: &Path) -> Request {
+pub(crate) fn with_usage_directory(mut request: Request, top: &Path, room: &Path) -> Request {
     request.directories.push(place(room));
     request.file(place(room).join(TOP), top.as_os_str().as_encoded_bytes())
 }

@@ -145,7 +145,7 @@ impl Watch {
 
     /// Like [`hung`](Self::hung), but returns the progress; each failure is returned once. O(new
     /// events + running tests).
-    pub fn told(&mut self, now: f64, output: &dyn Fn(u64) -> Vec<u8>) -> TestProgress {
+    pub fn progress(&mut self, now: f64, output: &dyn Fn(u64) -> Vec<u8>) -> TestProgress {
         self.look(now, output);
         let mut all = TestProgress::default();
         for known in self.known.values_mut() {

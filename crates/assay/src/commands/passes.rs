@@ -4,7 +4,7 @@ use super::Prepared;
 use super::runners::Runners;
 use crate::counted::{Counted, Counter, allocations_hidden, children_missing, of_program};
 use assay_data::{self as data, Finding};
-use assay_measure::allocations::{self, Executed, Why};
+use assay_measure::allocations::{self, Executed, RefusalReason};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -121,7 +121,10 @@ impl Pass {
             }
         }
         for (&subject, program) in &self.bypassed {
-            hidden.entry(of_program(program, Why::OwnMalloc)).or_default().insert(subject);
+            hidden
+                .entry(of_program(program, RefusalReason::OwnMalloc))
+                .or_default()
+                .insert(subject);
         }
         for (why, subjects) in &hidden {
             findings.push(about(allocations_hidden(&names(subjects), why), subjects));

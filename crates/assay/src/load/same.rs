@@ -10,7 +10,7 @@ use crate::run_error::RunError;
 use assay_data::finding::shared::{output_differs, output_varies};
 use assay_data::samples::without_secrets;
 use assay_data::{Finding, Side};
-use assay_load::{Digested, GeneratorJob, Request, Scenario};
+use assay_load::{AnswerDigest, GeneratorJob, Request, Scenario};
 
 /// Maximum number of requests that are compared.
 const MOST: usize = 20;
@@ -19,7 +19,7 @@ const NAMED: usize = 3;
 
 /// The answers of a server to a request.
 enum Answers {
-    Same(Digested),
+    Same(AnswerDigest),
     /// They differ from each other.
     Vary,
     /// The server did not answer, which measuring reports.
@@ -97,7 +97,7 @@ fn answers(
     alone.scenario =
         Scenario { requests: vec![job.scenario.requests[request].clone()], ..job.scenario.clone() };
     alone.expect.digest = true;
-    let mut ask = || -> Result<Option<Digested>, RunError> {
+    let mut ask = || -> Result<Option<AnswerDigest>, RunError> {
         let tally = generators.probe(&alone, job.connecting.timeout)?;
         Ok(tally.answers.first().copied())
     };
@@ -108,7 +108,7 @@ fn answers(
     })
 }
 
-fn said(own: &Digested, reference: &Digested) -> String {
+fn said(own: &AnswerDigest, reference: &AnswerDigest) -> String {
     match (own.status == reference.status, own.bytes == reference.bytes) {
         (false, _) => format!("status {} instead of {}", own.status, reference.status),
         (true, false) => format!("{} bytes instead of {}", own.bytes, reference.bytes),

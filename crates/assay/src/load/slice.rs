@@ -7,7 +7,7 @@ use assay_data::samples::{Buckets, Counts};
 use assay_data::source::{OfRow, RowResult};
 use assay_data::{Action, Better, Finding, Histogram, Metric, Outcome, Severity, Unit};
 use assay_load::{Failure, Second, Tally};
-use assay_measure::serving::Used;
+use assay_measure::serving::ServerUsage;
 use std::collections::BTreeMap;
 
 /// Median latency, measured from the time at which a request was due.
@@ -68,7 +68,7 @@ pub(crate) fn values(
     tally: &Tally,
     seconds: f64,
     limit_seconds: f64,
-    used: Option<&Used>,
+    used: Option<&ServerUsage>,
 ) -> Vec<f64> {
     let failed = tally.failures();
     let asked = tally.answered + failed;
@@ -90,7 +90,7 @@ pub(crate) fn values(
     all.push(of(&tally.lateness, 0.99, 1));
     all.push(used.map_or(f64::NAN, |used| used.cpu_seconds));
     let answers = tally.answered_in_all as f64;
-    let per_request = |used: &Used| used.cpu_seconds / answers;
+    let per_request = |used: &ServerUsage| used.cpu_seconds / answers;
     all.push(used.filter(|_| answers > 0.0).map_or(f64::NAN, per_request));
     all.push(used.and_then(|used| used.memory_bytes).map_or(f64::NAN, |bytes| bytes as f64));
     all.push(used.and_then(|used| used.descriptors).map_or(f64::NAN, |count| count as f64));
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn processor_time_is_shared_out_among_all_answers() {
         let own = Tally { answered_in_all: 120, ..tally(100, 0) };
-        let used = Used { cpu_seconds: 0.6, memory_bytes: None, descriptors: None };
+        let used = ServerUsage { cpu_seconds: 0.6, memory_bytes: None, descriptors: None };
         let found = values(&own, 1.0, 30.0, Some(&used));
         let place = metrics().iter().position(|m| m.name == "server_cpu_per_request");
         assert_eq!(place.map(|at| found[at]), Some(0.005));

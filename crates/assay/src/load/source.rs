@@ -243,7 +243,7 @@ fn own_used(
     servers: &[Server],
     server: Option<usize>,
     before: Option<assay_measure::serving::Look>,
-) -> Option<assay_measure::serving::Used> {
+) -> Option<assay_measure::serving::ServerUsage> {
     Some(servers[server?].used_since(&before?))
 }
 

@@ -135,7 +135,7 @@ impl Asker {
             let now = now_seconds();
             if let Some(watch) = &mut watch {
                 if let Some(live) = &mut live {
-                    live.take(&watch.told(now, output), now - began);
+                    live.take(&watch.progress(now, output), now - began);
                 }
                 hung = is_limited.then(|| watch.hung(now, limit.as_secs_f64(), output)).flatten();
             }
@@ -162,7 +162,7 @@ impl Asker {
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
                 output.get(place..).unwrap_or_default().to_vec()
             };
-            live.take(&watch.told(now_seconds(), &from), now_seconds() - began);
+            live.take(&watch.progress(now_seconds(), &from), now_seconds() - began);
         }
         if let (Some(live), Ok(run)) = (&mut live, &read) {
             live.ended(run.tests.len(), result.wall_seconds);
@@ -457,7 +457,7 @@ impl Asker {
         }
         let run = read.map_err(|error| told(error, result.outcome))?;
         if !run.unfinished.is_empty() {
-            let said = answer.said().map_or(String::new(), |said| format!("; it said: {said}"));
+            let said = answer.message().map_or(String::new(), |said| format!("; it said: {said}"));
             return Err(RunError::Failed(format!(
                 "the suite {} before it was through{}{said}",
                 result.outcome,
@@ -468,7 +468,7 @@ impl Asker {
             return Err(RunError::Failed(format!("no test ran: {}", run.faults.join("; "))));
         }
         if run.tests.is_empty() {
-            let none = SuiteError::NoTests { said: answer.said() };
+            let none = SuiteError::NoTests { said: answer.message() };
             return Err(told(none, result.outcome));
         }
         let parts = parts::of(&run, answer.began, answer.ended);

@@ -12,7 +12,7 @@ use assay_measure::afterwards::Afterwards;
 use assay_measure::machine::{JournalOf, Undone};
 use assay_measure::servers::settings::DesiredSetting;
 use assay_measure::servers::{
-    Kind, Medium, Reach, Refused, ServerChange, ServersError, Settings, Throwaway,
+    Kind, Medium, Reach, ServerChange, ServersError, SettingError, Settings, Throwaway,
 };
 use assay_suites::toggles::sides::Side;
 use assay_suites::toggles::{ServerFrom, ServerKind, Toggle};
@@ -223,7 +223,7 @@ impl Held {
 
     /// Checks whether the settings exist and, on a server started here, whether it accepts the
     /// values.
-    fn try_out(&self, settings: &[(String, String)]) -> Result<(), Refused> {
+    fn try_out(&self, settings: &[(String, String)]) -> Result<(), SettingError> {
         for (setting, value) in settings {
             let before = self.settings.read(setting)?;
             if self.started.is_some() {
@@ -250,7 +250,7 @@ impl Held {
 
     /// Applies the wanted settings and resets all others; then has the server write out its data,
     /// so that no run pays for the one before.
-    fn apply(&mut self, wanted: &[(String, String)]) -> Result<(), Refused> {
+    fn apply(&mut self, wanted: &[(String, String)]) -> Result<(), SettingError> {
         if self.before.is_empty() {
             return Ok(());
         }
@@ -265,13 +265,13 @@ impl Held {
         self.now = goal;
         match self.settings.settle() {
             // The user may lack the permission for that on their own server.
-            Err(Refused::Said { .. }) if self.started.is_none() => Ok(()),
+            Err(SettingError::Said { .. }) if self.started.is_none() => Ok(()),
             other => other,
         }
     }
 
     /// Returns an error together with how the server ended, if it did.
-    fn explained(&self, error: &Refused) -> String {
+    fn explained(&self, error: &SettingError) -> String {
         match self.started.as_ref().and_then(Throwaway::ended) {
             Some(how) => format!("{} {how}", self.settings.kind().label()),
             None => error.to_string(),

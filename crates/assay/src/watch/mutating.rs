@@ -176,7 +176,7 @@ impl Mutating {
             }
             130 => None,
             _ => {
-                let said = work.server.said();
+                let said = work.server.output_tail();
                 let error = said.lines().rev().find_map(|line| line.strip_prefix("error: "));
                 let why = error.map_or_else(|| said.trim().to_owned(), str::to_owned);
                 self.failure(why)

@@ -364,15 +364,15 @@ impl Reader<'_> {
         for name in unfinished {
             self.failed.add(format!("`{name}`, which never came to its numbers"));
         }
-        if let Some(seen) = self.failed.told() {
+        if let Some(seen) = self.failed.summary() {
             let message = format!("not everything ran to its end: {seen}");
             self.recorder.finding(benchmark_errors(&message, self.failed.count()));
         }
-        if let Some(seen) = self.skipped.told() {
+        if let Some(seen) = self.skipped.summary() {
             let message = format!("skipped, so without values: {seen}");
             self.recorder.finding(benchmarks_skipped(message, self.skipped.count()));
         }
-        if let Some(seen) = self.unread.told() {
+        if let Some(seen) = self.unread.summary() {
             let what = "that begin like a result but are none, perhaps printed by the benchmark,";
             self.recorder.finding(lines_skipped(what, &seen, self.unread.count() as u64));
         }

@@ -142,7 +142,7 @@ impl Report {
     }
 
     /// Returns the number of requested requests, including those of connections that failed.
-    fn asked(&self) -> f64 {
+    fn requested(&self) -> f64 {
         let options = self.options();
         let option =
             |name| options.iter().find(|(known, _)| *known == name).map(|&(_, value)| value);
@@ -158,14 +158,14 @@ impl Report {
     }
 
     /// Converts the report to the metric names common to all load generators.
-    fn told(self, has_sessions: bool) -> http_load::Report {
+    fn converted(self, has_sessions: bool) -> http_load::Report {
         let mut told = http_load::Report::beginning(self.begins);
         for (name, value) in self.options() {
             told.option(name, value);
         }
         let well = self.value("status_2xx") + self.value("status_3xx");
         told.set("rate_achieved", BaseUnit::PerSecond, well / self.value("test_duration"));
-        told.requests(self.asked(), well);
+        told.requests(self.requested(), well);
         for &(index, value) in &self.values {
             let field = &FIELDS[index];
             let is_wanted = has_sessions || !field.line.starts_with("Session");
@@ -290,7 +290,7 @@ impl Reader<'_> {
     fn finish(self, label: &str) -> Result<Part, ImportError> {
         let has_sessions = self.reports.iter().any(|report| !report.value("session_rate").is_nan());
         let mut told = http_load::Reports::default();
-        self.reports.into_iter().for_each(|report| told.push(report.told(has_sessions)));
+        self.reports.into_iter().for_each(|report| told.push(report.converted(has_sessions)));
         http_load::finish(self.recorder, label, &told, &["rate"])
     }
 }

@@ -220,7 +220,7 @@ impl Command {
 
     /// Returns the statistics that 1.x writes besides the times. Its other lists have one entry per
     /// run.
-    fn told(&self) -> Reported {
+    fn reported(&self) -> Reported {
         let runs = self.exit_codes.count.max(self.memory_usage_byte.len());
         Reported {
             unit: "second".to_owned(),
@@ -274,7 +274,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             summary::of_2(&mut recorder, benchmark, &command.summary, primary)
         } else {
             let parts = [("user", command.user), ("system", command.system)];
-            summary::of_1(&mut recorder, benchmark, &command.told(), parts)
+            summary::of_1(&mut recorder, benchmark, &command.reported(), parts)
         };
         read.map_err(|problem| recorder.whole_file(format!("`{name}`: {problem}")))?;
     }

@@ -458,7 +458,7 @@ impl<'a> Runs<'a> {
 
     pub(super) fn finish(mut self) -> Result<Part, ImportError> {
         self.end().map_err(|problem| self.recorder.whole_file(problem))?;
-        if let Some(seen) = self.missing.told() {
+        if let Some(seen) = self.missing.summary() {
             // The user may not have requested these events: many are in perf's default list.
             let severity = Severity::Note;
             self.recorder.finding(Finding { severity, ..not_counted("some events", &seen) });

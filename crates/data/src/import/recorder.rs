@@ -362,7 +362,7 @@ impl<'a> Recorder<'a> {
             let message = format!("{more} more benchmarks have something wrong with them");
             self.samples.findings.push(benchmark_errors(&message, more));
         }
-        if let Some(seen) = self.not_finite.told() {
+        if let Some(seen) = self.not_finite.summary() {
             let counted = self.metrics.get(ITERATIONS);
             let of_interest =
                 |(metric, value): (usize, &f64)| counted != Some(&metric) && value.is_finite();

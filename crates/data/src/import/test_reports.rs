@@ -176,15 +176,15 @@ impl<'a> Tests<'a> {
             (kept.is_whole, kept.faults) = (true, std::mem::take(&mut self.faults));
             kept.tool = self.recorder.tool_named().map(str::to_owned);
         }
-        if let Some(seen) = self.broken.told() {
+        if let Some(seen) = self.broken.summary() {
             let message = format!("not everything ran to its end: {seen}");
             self.recorder.finding(benchmark_errors(&message, self.broken.count()));
         }
-        if let Some(seen) = self.skipped.told() {
+        if let Some(seen) = self.skipped.summary() {
             let message = format!("skipped, so without values: {seen}");
             self.recorder.finding(benchmarks_skipped(message, self.skipped.count()));
         }
-        if let Some(seen) = self.untimed.told() {
+        if let Some(seen) = self.untimed.summary() {
             let message = format!("without a time in the report: {seen}");
             self.recorder.finding(benchmarks_skipped(message, self.untimed.count()));
         }

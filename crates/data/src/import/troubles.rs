@@ -28,7 +28,7 @@ impl Troubles {
     }
 
     /// Returns the first problems; `None` if there are none.
-    pub(super) fn told(&self) -> Option<String> {
+    pub(super) fn summary(&self) -> Option<String> {
         (self.count > 0).then(|| list::counted(&self.first, self.count))
     }
 }

@@ -168,7 +168,7 @@ impl Collector {
         let mut given = Vec::new();
         for entry in std::mem::take(&mut self.entries) {
             let (line, name) = (entry.line, excerpt(&entry.name));
-            let Some((entry, lost)) = entry.given() else { continue };
+            let Some((entry, lost)) = entry.reported() else { continue };
             if lost > 0 {
                 let what = format!(
                     "{lost} values of `{name}` are not finite in its base unit; they are left out"
@@ -228,7 +228,7 @@ impl Entry {
 
     /// Returns the values in base units, and the number of values that were lost; `None` if there
     /// were none.
-    fn given(mut self) -> Option<(ReportedMetric, usize)> {
+    fn reported(mut self) -> Option<(ReportedMetric, usize)> {
         if self.values.is_empty() {
             return None;
         }

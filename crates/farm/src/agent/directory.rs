@@ -39,7 +39,7 @@ const HANDED_ON: [&str; 19] = [
 /// The system's program directories.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
-/// The directory.
+/// The directory of an agent, locked while in use.
 #[derive(Debug)]
 pub(super) struct AgentDirectory {
     directory: PathBuf,

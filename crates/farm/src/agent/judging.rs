@@ -6,7 +6,7 @@ use super::policy::FAILURES;
 use assay_farm::builds::model::{Fault, State};
 use assay_farm::builds::wire::Evidence;
 use assay_measure::Outcome;
-use assay_measure::sandbox::Exceeded;
+use assay_measure::sandbox::ExceededLimits;
 use assay_suites::{Run, SuiteError, run::TestStatus};
 
 /// Messages of programs when the network is unavailable.
@@ -55,7 +55,7 @@ pub(super) enum Stop {
 #[derive(Clone, Debug)]
 pub(super) struct CommandEnd<'a> {
     pub outcome: Outcome,
-    pub exceeded: Exceeded,
+    pub exceeded: ExceededLimits,
     pub stop: Option<Stop>,
     /// The end of its output.
     pub said: &'a str,
@@ -227,7 +227,7 @@ mod tests {
     fn ended(outcome: Outcome) -> CommandEnd<'static> {
         CommandEnd {
             outcome,
-            exceeded: Exceeded::default(),
+            exceeded: ExceededLimits::default(),
             stop: None,
             said: "the last line\n\n",
             is_machine_out_of_memory: false,
@@ -275,7 +275,7 @@ mod tests {
         let memory = CommandEnd { is_machine_out_of_memory: true, ..one() };
         assert_eq!(state(&memory, &failed), (State::Infrastructure, Some(Fault::Memory)));
         let limited =
-            CommandEnd { exceeded: Exceeded { memory: true, processes: false }, ..memory };
+            CommandEnd { exceeded: ExceededLimits { memory: true, processes: false }, ..memory };
         assert_eq!(state(&limited, &failed), (State::Errored, None));
         let missing = CommandEnd { is_own: false, ..ended(Outcome::Exited(127)) };
         assert_eq!(state(&missing, &failed), (State::Infrastructure, Some(Fault::Toolchain)));

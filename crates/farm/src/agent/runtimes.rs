@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 struct RuntimeEntry {
     name: &'static str,
     programs: &'static [&'static str],
-    asked: &'static [&'static str],
+    version_arguments: &'static [&'static str],
     /// Names under which a job finds the program.
     called: &'static [&'static str],
     /// Other programs in its directory that belong to it.
@@ -29,7 +29,7 @@ const ALL: [RuntimeEntry; 5] = [
     RuntimeEntry {
         name: "ruby",
         programs: &["ruby", "ruby3.1", "ruby3.2", "ruby3.3", "ruby3.4", "ruby3.5"],
-        asked: &["-e", "print RUBY_VERSION"],
+        version_arguments: &["-e", "print RUBY_VERSION"],
         called: &["ruby"],
         beside: &["gem", "bundle", "bundler", "rake", "irb", "rspec"],
     },
@@ -46,28 +46,28 @@ const ALL: [RuntimeEntry; 5] = [
             "python3.14",
             "python3.15",
         ],
-        asked: &["-c", PYTHON],
+        version_arguments: &["-c", PYTHON],
         called: &["python3", "python"],
         beside: &[],
     },
     RuntimeEntry {
         name: "node",
         programs: &["node", "nodejs"],
-        asked: &["--version"],
+        version_arguments: &["--version"],
         called: &["node"],
         beside: &["npm", "npx", "corepack"],
     },
     RuntimeEntry {
         name: "go",
         programs: &["go"],
-        asked: &["env", "GOVERSION"],
+        version_arguments: &["env", "GOVERSION"],
         called: &["go"],
         beside: &["gofmt"],
     },
     RuntimeEntry {
         name: "rust",
         programs: &["rustc"],
-        asked: &["--version"],
+        version_arguments: &["--version"],
         called: &["rustc"],
         beside: &["cargo", "rustdoc"],
     },
@@ -119,7 +119,7 @@ pub(super) fn find(walls: &mut Walls, only: &[String]) -> LocalTargets {
             if !only.is_empty() && !only.iter().any(is_meant) {
                 continue;
             }
-            match asked(walls, known, &program) {
+            match query(walls, known, &program) {
                 Err(why) => match left_out.iter_mut().find(|other| other.why == why) {
                     Some(other) => other.programs.push(program),
                     None => left_out.push(UnusablePrograms { why, programs: vec![program] }),
@@ -135,7 +135,7 @@ pub(super) fn find(walls: &mut Walls, only: &[String]) -> LocalTargets {
             }
         }
     }
-    LocalTargets { targets, notes: left_out.iter().map(UnusablePrograms::said).collect() }
+    LocalTargets { targets, notes: left_out.iter().map(UnusablePrograms::note).collect() }
 }
 
 /// Programs that cannot be used for the same reason.
@@ -145,7 +145,7 @@ struct UnusablePrograms {
 }
 
 impl UnusablePrograms {
-    fn said(&self) -> String {
+    fn note(&self) -> String {
         let mut names: Vec<String> =
             self.programs.iter().take(NAMED).map(|own| own.display().to_string()).collect();
         let more = self.programs.len() - names.len();
@@ -179,7 +179,7 @@ fn on_path(names: &[&str]) -> Vec<(String, PathBuf)> {
 }
 
 /// Queries a program within the sandbox.
-fn asked(walls: &mut Walls, known: &RuntimeEntry, program: &Path) -> Result<Runtime, String> {
+fn query(walls: &mut Walls, known: &RuntimeEntry, program: &Path) -> Result<Runtime, String> {
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
     let reads = place(&real);
     let policy = assay_measure::sandbox::Policy::default();
@@ -189,8 +189,8 @@ fn asked(walls: &mut Walls, known: &RuntimeEntry, program: &Path) -> Result<Runt
         return Err(error.to_string());
     }
     let mut argv = vec![real.clone().into_os_string()];
-    argv.extend(known.asked.iter().map(OsString::from));
-    let said = walls.said(&argv, &reads);
+    argv.extend(known.version_arguments.iter().map(OsString::from));
+    let said = walls.query(&argv, &reads);
     let version = said.as_deref().and_then(version);
     let Some(version) = version else {
         return Err("the program does not run in the sandbox".to_owned());
@@ -257,7 +257,7 @@ mod tests {
     fn programs_that_are_left_out_for_one_reason_are_named_together() {
         let said = |programs: &[&str]| {
             let programs = programs.iter().map(PathBuf::from).collect();
-            UnusablePrograms { why: "/home/me can't be read".to_owned(), programs }.said()
+            UnusablePrograms { why: "/home/me can't be read".to_owned(), programs }.note()
         };
         assert_eq!(said(&["/a"]), "/a is left out: /home/me can't be read");
         assert_eq!(said(&["/a", "/b"]), "/a and /b are left out: /home/me can't be read");

@@ -4,7 +4,7 @@
 
 use super::policy::{LOOK, QUESTION};
 use anyhow::Context;
-use assay_measure::sandbox::{Exceeded, Policy, Sandbox};
+use assay_measure::sandbox::{ExceededLimits, Policy, Sandbox};
 use assay_measure::{Command, KeptOutput, Outcome, RunOptions, Runner, Watching};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub(super) struct SandboxedRun<'a> {
 /// The result of a command.
 pub(super) struct SandboxedResult {
     pub outcome: Outcome,
-    pub exceeded: Exceeded,
+    pub exceeded: ExceededLimits,
     pub seconds: f64,
     /// Standard output; contains both if they are merged.
     pub output: KeptOutput,
@@ -98,7 +98,7 @@ impl Walls {
 
     /// Returns the output of a program that only needs to read these paths; `None` if it cannot be
     /// run there, or fails.
-    pub fn said(&mut self, argv: &[OsString], reads: &[PathBuf]) -> Option<String> {
+    pub fn query(&mut self, argv: &[OsString], reads: &[PathBuf]) -> Option<String> {
         let policy =
             Policy { directory: PathBuf::from("/"), reads: reads.to_vec(), ..Policy::default() };
         let mut looks = |_: &OutputReader<'_>| false;

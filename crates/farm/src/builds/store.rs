@@ -12,7 +12,7 @@ pub struct Store {
     history: assay_history::Store,
 }
 
-/// Result of adding a thing that may already exist.
+/// A stored thing, after an attempt to add it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredThing<T> {
     /// The thing as it is now.
@@ -154,7 +154,7 @@ impl Store {
         &self,
         read: impl FnOnce(&Db) -> Result<T, Stop>,
     ) -> Result<T, FarmError> {
-        read(self.history.db()).map_err(|stop| self.told(stop))
+        read(self.history.db()).map_err(|stop| self.farm_error(stop))
     }
 
     /// Writes in one transaction, while others may write other rows.
@@ -162,7 +162,7 @@ impl Store {
         &self,
         write: impl FnOnce(&Db) -> Result<T, Stop>,
     ) -> Result<T, FarmError> {
-        self.history.db().transact_beside(write).map_err(|stop| self.told(stop))
+        self.history.db().transact_beside(write).map_err(|stop| self.farm_error(stop))
     }
 
     /// Writes in one transaction, while no one else adds anything: for operations that examine all
@@ -171,10 +171,10 @@ impl Store {
         &self,
         write: impl FnOnce(&Db) -> Result<T, Stop>,
     ) -> Result<T, FarmError> {
-        self.history.db().transact(write).map_err(|stop| self.told(stop))
+        self.history.db().transact(write).map_err(|stop| self.farm_error(stop))
     }
 
-    fn told(&self, stop: Stop) -> FarmError {
+    fn farm_error(&self, stop: Stop) -> FarmError {
         match stop {
             Stop::Told(error) => error,
             Stop::Db(error) => FarmError::Store(self.history.failed(error)),

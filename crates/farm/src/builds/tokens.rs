@@ -50,7 +50,7 @@ impl Store {
         self.alone(|db| {
             let hash = secrets::hash(&secret);
             let id = added(db, sql::ADD_TOKEN, values![&said, hash.as_slice(), now, until])?;
-            let made = MadeToken { token: token(db, id)?, secret: told(id, &secret) };
+            let made = MadeToken { token: token(db, id)?, secret: full_secret(id, &secret) };
             keep(&made)?;
             Ok(made)
         })
@@ -67,7 +67,7 @@ impl Store {
             if db.execute(sql::ROTATE_TOKEN, values![id, hash.as_slice()])? == 0 {
                 return Err(no_token(id).into());
             }
-            Ok(MadeToken { token: token(db, id)?, secret: told(id, &secret) })
+            Ok(MadeToken { token: token(db, id)?, secret: full_secret(id, &secret) })
         })
     }
 
@@ -170,7 +170,7 @@ impl Store {
 }
 
 /// Returns a secret as given to the user: with the number of its token, by which it is found.
-fn told(id: i64, secret: &str) -> String {
+fn full_secret(id: i64, secret: &str) -> String {
     format!("{PREFIX}_{id}_{secret}")
 }
 

@@ -109,7 +109,7 @@ impl Host {
     pub fn step(&self, script: &str, words: &[&str]) -> Result<StepResult, DeployError> {
         let script = format!("set -eu\n{PRELUDE}{script}");
         let printed = self.run(&script, words, None)?;
-        came(printed.lines().last().unwrap_or_default()).ok_or_else(|| DeployError::Failed {
+        step_result(printed.lines().last().unwrap_or_default()).ok_or_else(|| DeployError::Failed {
             host: self.name.clone(),
             said: format!("a step printed `{}` in place of what it came to", printed.trim()),
         })
@@ -201,7 +201,7 @@ own "$1.new" "$2" "$3" "$4"
 mv "$1.new" "$1"
 "#;
 
-fn came(line: &str) -> Option<StepResult> {
+fn step_result(line: &str) -> Option<StepResult> {
     match line.trim() {
         "changed" => Some(StepResult::Changed),
         "same" => Some(StepResult::AsItWas),

@@ -4,7 +4,10 @@ use super::*;
 
 /// Returns the texts salvaged from a file after `damage` changed its bytes, by the names of their
 /// runs.
-fn saved_of(home: &Home, damage: impl FnOnce(&mut [u8])) -> (Saved, HashMap<String, Vec<u8>>) {
+fn saved_of(
+    home: &Home,
+    damage: impl FnOnce(&mut [u8]),
+) -> (SalvagedStore, HashMap<String, Vec<u8>>) {
     let damaged = Home::new();
     let mut bytes = std::fs::read(home.path()).unwrap();
     damage(&mut bytes);
@@ -33,7 +36,7 @@ fn a_damaged_store_gives_back_what_is_whole() {
     let home = Home::new();
     let root = with_gaps(&home);
     let (all, whole) = saved_of(&home, |_| {});
-    assert_eq!((all, whole.len()), (Saved { runs: 55, lost: 0 }, 55));
+    assert_eq!((all, whole.len()), (SalvagedStore { runs: 55, lost: 0 }, 55));
     let pages = std::fs::metadata(home.path()).unwrap().len() as usize / 4096;
     assert!(pages > 30, "{pages}");
     // The middle third of its pages is overwritten.
@@ -92,5 +95,5 @@ fn what_was_written_last_is_saved_from_the_log() {
     }
     assert_eq!(store.count(PROJECT).unwrap(), 20);
     let saved = salvage(&copy.path(), |_, _| Ok::<(), StoreError>(()));
-    assert_eq!(saved.unwrap(), Saved { runs: 20, lost: 0 });
+    assert_eq!(saved.unwrap(), SalvagedStore { runs: 20, lost: 0 });
 }

@@ -9,8 +9,8 @@ use crate::http2::RequestOutcome;
 use crate::job::Expect;
 use crate::raw::Raw;
 use crate::response::Answer;
-use crate::scenario::Redirected;
-use crate::tally::Digested;
+use crate::scenario::RedirectTarget;
+use crate::tally::AnswerDigest;
 use crate::target::without_user;
 use std::cmp::Reverse;
 
@@ -46,7 +46,7 @@ impl Engine<'_> {
             *self.tally.statuses.entry(answer.status).or_default() += 1;
         }
         if self.expect.digest {
-            self.tally.answers.push(Digested::of(answer.status, &answer.body));
+            self.tally.answers.push(AnswerDigest::of(answer.status, &answer.body));
         }
         let failure = wrong(self.expect, &answer);
         if failure == Some(Failure::WrongStatus) && self.expect.follow && points(answer.status) {
@@ -227,7 +227,7 @@ impl Engine<'_> {
         flight.hops += 1;
         let as_get = flight.redirected.as_ref().is_some_and(|own| own.as_get)
             || self.prepared.becomes_get(flight.request, answer.status);
-        flight.redirected = Some(Redirected { path: target.path, as_get });
+        flight.redirected = Some(RedirectTarget { path: target.path, as_get });
         (flight.sent, flight.first) = (0, 0);
         match slot {
             Some(slot) => {

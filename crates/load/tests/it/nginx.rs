@@ -5,7 +5,7 @@
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 use crate::support::{adds_up, job, listener, run};
-use assay_load::{Connecting, Failure, Handshakes, Load, Tally, Tls, Version};
+use assay_load::{ConnectionSettings, Failure, Handshakes, Load, Tally, Tls, Version};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -110,14 +110,14 @@ impl Nginx {
     }
 
     /// Runs a closed test for a tenth of a second over 4 connections.
-    fn load(&self, url: &str, connecting: Connecting) -> Tally {
+    fn load(&self, url: &str, connecting: ConnectionSettings) -> Tally {
         let mut connecting = connecting;
         connecting.tls.ca = Some(self.home.path().join("certificate.pem"));
         (connecting.timeout, connecting.connect_timeout) = (5.0, 5.0);
         self.ask(url, connecting)
     }
 
-    fn ask(&self, url: &str, connecting: Connecting) -> Tally {
+    fn ask(&self, url: &str, connecting: ConnectionSettings) -> Tally {
         let mut job = job(url, Load::Closed { connections: 4 }, 0.1, connecting.timeout);
         job.connecting = connecting;
         let before = self.requests();
@@ -152,12 +152,13 @@ fn a_real_server_is_loaded_in_every_way_and_counts_the_same() {
         return;
     };
     let [plain, full, resumed] = nginx.ports;
-    let with = |new: bool, http2: bool, handshakes: Handshakes, version: Version| Connecting {
-        new,
-        http2_streams: http2.then_some(8),
-        tls: Tls { handshakes, version, ..Tls::default() },
-        ..Connecting::default()
-    };
+    let with =
+        |new: bool, http2: bool, handshakes: Handshakes, version: Version| ConnectionSettings {
+            new,
+            http2_streams: http2.then_some(8),
+            tls: Tls { handshakes, version, ..Tls::default() },
+            ..ConnectionSettings::default()
+        };
     let kept = |http2| with(false, http2, Handshakes::Full, Version::Any);
     let fine =
         |tally: &Tally| assert!(tally.answered > 4 && tally.failures() == 0, "{:?}", tally.failed);

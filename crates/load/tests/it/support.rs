@@ -1,8 +1,8 @@
 //! Shared by the tests: jobs, and servers that the tests script.
 
 use assay_load::{
-    Arrivals, Connecting, Expect, GeneratorJob, Hooks, Load, Request, Scenario, Tally, Target,
-    generate,
+    Arrivals, ConnectionSettings, Expect, GeneratorJob, Hooks, Load, Request, Scenario, Tally,
+    Target, generate,
 };
 use std::net::{TcpListener, TcpStream};
 use std::thread::spawn;
@@ -15,7 +15,11 @@ pub(crate) fn job(url: &str, load: Load, seconds: f64, timeout: f64) -> Generato
         load,
         settle_seconds: 0.0,
         seconds,
-        connecting: Connecting { timeout, connect_timeout: timeout, ..Connecting::default() },
+        connecting: ConnectionSettings {
+            timeout,
+            connect_timeout: timeout,
+            ..ConnectionSettings::default()
+        },
         expect: Expect::default(),
         keep_requests: 0,
         part: (0, 1),

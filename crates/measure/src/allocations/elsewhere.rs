@@ -97,7 +97,7 @@ pub struct Refusal {
     /// The program.
     pub program: PathBuf,
     /// The reason.
-    pub why: Why,
+    pub why: RefusalReason,
 }
 
 impl fmt::Display for Refusal {
@@ -108,7 +108,7 @@ impl fmt::Display for Refusal {
 
 /// A reason why allocations can't be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum RefusalReason {
     /// It has its own malloc.
     OwnMalloc,
     /// The system is not Linux.
@@ -116,7 +116,7 @@ pub enum Why {
 }
 
 /// The text after the program's name.
-impl fmt::Display for Why {
+impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::OwnMalloc => "has a malloc of its own inside",
@@ -136,7 +136,7 @@ pub struct Note {
 
 /// Returns why a program can't be counted.
 pub fn refusal(program: &Path) -> Option<Refusal> {
-    Some(Refusal { program: program.to_owned(), why: Why::OtherSystem })
+    Some(Refusal { program: program.to_owned(), why: RefusalReason::OtherSystem })
 }
 
 /// Returns what its counts do not include, which is unknown here.

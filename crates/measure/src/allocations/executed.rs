@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::refusal::{Refusal, Why, refusal};
+use super::refusal::{Refusal, RefusalReason, refusal};
 
 /// Mark of programs whose environment leads to the library.
 const HANDED_ON: u8 = b'+';
@@ -32,10 +32,11 @@ impl Executed {
         }
         match refusal(&self.program) {
             // The system did not run it, and a shell that ran it instead was recorded as well.
-            Some(Refusal { why: Why::NotAProgram, .. }) => None,
-            Some(Refusal { why: Why::OwnMalloc, .. }) | None => {
+            Some(Refusal { why: RefusalReason::NotAProgram, .. }) => None,
+            Some(Refusal { why: RefusalReason::OwnMalloc, .. }) | None => {
                 let program = self.program.clone();
-                (!self.handed_on).then_some(Refusal { program, why: Why::OtherEnvironment })
+                (!self.handed_on)
+                    .then_some(Refusal { program, why: RefusalReason::OtherEnvironment })
             }
             refused => refused,
         }

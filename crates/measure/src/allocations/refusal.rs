@@ -36,12 +36,12 @@ pub struct Refusal {
     /// The program, or a script's interpreter.
     pub program: PathBuf,
     /// The reason.
-    pub why: Why,
+    pub why: RefusalReason,
 }
 
 /// A reason why allocations can't be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum RefusalReason {
     /// It has no dynamic linker that could load the counting library.
     Static,
     /// A static program of Go, whose runtime does not use malloc either.
@@ -69,7 +69,7 @@ impl fmt::Display for Refusal {
 }
 
 /// The text after the program's name.
-impl fmt::Display for Why {
+impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Static => "is linked statically: nothing can be put before its malloc",
@@ -200,7 +200,7 @@ pub fn notes(program: &Path) -> Vec<Note> {
     found
 }
 
-fn why_not(program: &Path) -> Option<Why> {
+fn why_not(program: &Path) -> Option<RefusalReason> {
     let about = fs::metadata(program).ok().filter(Metadata::is_file)?;
     if let Some(why) = gains_rights(program, &about) {
         return Some(why);
@@ -208,32 +208,36 @@ fn why_not(program: &Path) -> Option<Why> {
     let bytes = content(program)?;
     let Some(own) = OwnFile::parse(&bytes) else {
         return Some(if bytes.starts_with(b"\x7fELF") {
-            Why::OtherMachine
+            RefusalReason::OtherMachine
         } else {
-            Why::NotAProgram
+            RefusalReason::NotAProgram
         });
     };
     if !own.has_linker() {
-        return Some(if own.has_section(BUILD_OF_GO) { Why::Go } else { Why::Static });
+        return Some(if own.has_section(BUILD_OF_GO) {
+            RefusalReason::Go
+        } else {
+            RefusalReason::Static
+        });
     }
     if own.needs(&["libasan"]) {
-        return Some(Why::Sanitizer);
+        return Some(RefusalReason::Sanitizer);
     }
-    own.defines(b"malloc").then_some(Why::OwnMalloc)
+    own.defines(b"malloc").then_some(RefusalReason::OwnMalloc)
 }
 
 /// Returns why the program runs with rights that we lack, if it does: setuid and setgid change
 /// nothing if we are the owner or in the group, and capabilities nothing for root.
-fn gains_rights(program: &Path, about: &Metadata) -> Option<Why> {
+fn gains_rights(program: &Path, about: &Metadata) -> Option<RefusalReason> {
     let may = statvfs(program).is_ok_and(|fs| !fs.f_flag.contains(StatVfsMountFlags::NOSUID));
     let other_user = about.mode() & SETUID != 0 && about.uid() != getuid().as_raw();
     let other_group = about.mode() & SETGID == SETGID && about.gid() != getgid().as_raw();
     if may && (other_user || other_group) {
-        return Some(Why::Setuid);
+        return Some(RefusalReason::Setuid);
     }
     let mut value = [0_u8; 64];
     let capable = getxattr(program, "security.capability", &mut value).is_ok_and(|n| n > 0);
-    (may && capable && !getuid().is_root()).then_some(Why::Capabilities)
+    (may && capable && !getuid().is_root()).then_some(RefusalReason::Capabilities)
 }
 
 fn notes_of(program: &Path) -> Vec<Note> {
@@ -349,19 +353,19 @@ mod tests {
             fs::write(&path, content).unwrap();
             refusal(&path).map(|refusal| refusal.why)
         };
-        assert_eq!(refused(b""), Some(Why::NotAProgram));
-        assert_eq!(refused(b"PK\x03\x04"), Some(Why::NotAProgram));
+        assert_eq!(refused(b""), Some(RefusalReason::NotAProgram));
+        assert_eq!(refused(b"PK\x03\x04"), Some(RefusalReason::NotAProgram));
         let own = fs::read(std::env::current_exe().unwrap()).unwrap();
         assert_eq!(refused(&own), None);
         let mut other = own.clone();
         other[18] = 40;
-        assert_eq!(refused(&other), Some(Why::OtherMachine));
+        assert_eq!(refused(&other), Some(RefusalReason::OtherMachine));
         let mut narrow = own;
         narrow[4] = 1;
-        assert_eq!(refused(&narrow), Some(Why::OtherMachine));
+        assert_eq!(refused(&narrow), Some(RefusalReason::OtherMachine));
         assert_eq!(refusal(&room.path().join("gone")), None);
         assert_eq!(refusal(room.path()), None);
-        let message = Refusal { program: "/bin/x".into(), why: Why::Static }.to_string();
+        let message = Refusal { program: "/bin/x".into(), why: RefusalReason::Static }.to_string();
         assert_eq!(message, "`/bin/x` is linked statically: nothing can be put before its malloc");
     }
 

@@ -6,11 +6,11 @@
 //! address are tracked, instruction by instruction, ignoring jumps. A wrong guess hides nothing,
 //! since the assumed target counts as well. Addresses spilled to the stack are lost.
 
-use super::{Address, Masked};
+use super::{Address, MaskedCode};
 
 /// Returns a function with its addresses masked.
-pub(super) fn masked(code: &[u8], start: u64) -> Masked {
-    let mut masked = Masked { bytes: code.to_owned(), addresses: Vec::new() };
+pub(super) fn masked(code: &[u8], start: u64) -> MaskedCode {
+    let mut masked = MaskedCode { bytes: code.to_owned(), addresses: Vec::new() };
     let mut bases = [None; 32];
     let end = start + code.len() as u64;
     for (number, four) in code.as_chunks::<4>().0.iter().enumerate() {

@@ -43,7 +43,7 @@ pub(super) struct Extent {
 
 /// A value that the loader writes to a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Loaded {
+pub(super) enum RelocatedValue {
     /// The address of an object in this file.
     Own(u64),
     /// The object with this name in a shared library.
@@ -65,7 +65,7 @@ pub(super) struct Image {
     symbols: BTreeMap<u64, Extent>,
     /// All names with their addresses.
     pub named: Vec<(String, u64)>,
-    loaded: HashMap<u64, Loaded>,
+    loaded: HashMap<u64, RelocatedValue>,
 }
 
 impl Image {
@@ -122,17 +122,18 @@ impl Image {
         let endian = file.endian();
         let addend = relocation.r_addend(endian) as u64;
         let loaded = match relocation.r_sym(endian, false) {
-            0 => Loaded::Own(addend),
+            0 => RelocatedValue::Own(addend),
             index => {
                 let table = file.dynamic_symbol_table();
                 let symbol =
                     table.and_then(|t| t.symbol_by_index(SymbolIndex(index as usize)).ok());
                 let Some(symbol) = symbol else { return };
                 match symbol.is_definition() && symbol.kind() != SymbolKind::Tls {
-                    true => Loaded::Own(symbol.address().wrapping_add(addend)),
-                    false => {
-                        Loaded::Foreign(format!("{}+{addend}", symbol.name().unwrap_or_default()))
-                    }
+                    true => RelocatedValue::Own(symbol.address().wrapping_add(addend)),
+                    false => RelocatedValue::Foreign(format!(
+                        "{}+{addend}",
+                        symbol.name().unwrap_or_default()
+                    )),
                 }
             }
         };
@@ -192,13 +193,13 @@ impl Image {
     }
 
     /// Returns what the loader writes there; if addresses are final, the one in the bytes.
-    pub fn loaded(&self, place: u64) -> Option<Loaded> {
+    pub fn loaded(&self, place: u64) -> Option<RelocatedValue> {
         if let Some(loaded) = self.loaded.get(&place) {
             return Some(loaded.clone());
         }
         let word = self.bytes(place, 8).and_then(|bytes| bytes.try_into().ok());
         let address = u64::from_le_bytes(word?);
         (self.is_fixed || self.holds_addresses).then_some(())?;
-        self.section(address).is_some().then_some(Loaded::Own(address))
+        self.section(address).is_some().then_some(RelocatedValue::Own(address))
     }
 }

@@ -16,7 +16,7 @@ const MOST: u64 = 1 << 20;
 /// Maximum length of a text.
 const LONGEST: usize = 1 << 14;
 
-/// The parsed information.
+/// The information in an ELF file that determines which libraries are loaded.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ElfLinking {
     /// The program that loads it; `None` if it is linked statically.

@@ -27,7 +27,7 @@ pub struct Client {
     socket: PathBuf,
 }
 
-/// A requested run.
+/// A run requested of the preloaded process.
 #[derive(Clone, Debug)]
 pub struct PreloadedRun<'a> {
     /// The arguments, starting with the one that names the script or module.

@@ -117,7 +117,7 @@ impl Engine for Portable {
         mut watching: Option<Watching<'_>>,
     ) -> Result<(Reply, Capture), Trouble> {
         let signals_before = interrupt::count();
-        let wanted = prepared.wanted(&options).map_err(Trouble::Error)?;
+        let wanted = prepared.capture_request(&options).map_err(Trouble::Error)?;
         let (mut capture, writers) = Capture::open(wanted)?;
         let stopped = Arc::new(AtomicU64::new(0));
         let begun = Arc::new(AtomicU64::new(0));

@@ -5,7 +5,7 @@ use crate::descriptors;
 use crate::room::Room;
 use crate::sandbox::arguments;
 use crate::sandbox::error::SandboxError;
-use crate::sandbox::groups::{Exceeded, Group, Groups};
+use crate::sandbox::groups::{ExceededLimits, Group, Groups};
 use crate::sandbox::policy::Policy;
 use std::ffi::OsString;
 use std::fs;
@@ -63,7 +63,7 @@ struct Mounts {
 
 /// A command line that runs in the sandbox; its limits exist until it is dropped.
 #[derive(Debug)]
-pub struct Entered {
+pub struct SandboxedCommand {
     /// The command to run, in any directory, with one's own environment.
     pub argv: Vec<OsString>,
     words: PathBuf,
@@ -221,7 +221,11 @@ impl Sandbox {
     /// # Errors
     ///
     /// If the argument file or the groups can't be written.
-    pub fn enter(&self, policy: &Policy, argv: &[OsString]) -> Result<Entered, SandboxError> {
+    pub fn enter(
+        &self,
+        policy: &Policy,
+        argv: &[OsString],
+    ) -> Result<SandboxedCommand, SandboxError> {
         let number = self.entered.fetch_add(1, Ordering::Relaxed);
         let path = self.room.path().join(number.to_string());
         let mut text = Vec::new();
@@ -269,7 +273,7 @@ impl Sandbox {
         all.extend(arguments::limits(policy, &self.prlimit, group.is_some()));
         all.push("--".into());
         all.extend_from_slice(argv);
-        Ok(Entered { argv: all, words: path, group })
+        Ok(SandboxedCommand { argv: all, words: path, group })
     }
 }
 
@@ -297,15 +301,15 @@ fn nobody() -> User {
     User { name: "nobody".to_owned(), id, group }
 }
 
-impl Entered {
+impl SandboxedCommand {
     /// Returns which limits for all processes together have been reached; none without control
     /// groups.
-    pub fn exceeded(&self) -> Exceeded {
+    pub fn exceeded(&self) -> ExceededLimits {
         self.group.as_ref().map(Group::exceeded).unwrap_or_default()
     }
 }
 
-impl Drop for Entered {
+impl Drop for SandboxedCommand {
     fn drop(&mut self) {
         // If it can't be removed, it is removed with the directory.
         let _with_the_room = fs::remove_file(&self.words);

@@ -27,7 +27,7 @@ pub(crate) enum Groups {
 
 /// The limits that a command exceeded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Exceeded {
+pub struct ExceededLimits {
     /// True if it was killed because it exceeded the memory limit.
     pub memory: bool,
     /// True if it could not start as many processes as it tried to.
@@ -156,14 +156,14 @@ impl Group {
     }
 
     /// Returns the limits that were exceeded.
-    pub fn exceeded(&self) -> Exceeded {
+    pub fn exceeded(&self) -> ExceededLimits {
         let count = |place: usize, file: &str, key: &str| -> u64 {
             let text = fs::read_to_string(self.directories[place].join(file)).unwrap_or_default();
             let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
             line.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
         };
         let last = self.directories.len() - 1;
-        Exceeded {
+        ExceededLimits {
             memory: count(0, "memory.oom_control", "oom_kill")
                 + count(0, "memory.events", "oom_kill")
                 > 0,
@@ -240,10 +240,10 @@ mod tests {
         let own = group.directories[0].clone();
         let text = |name: &str| fs::read_to_string(own.join(name)).unwrap();
         assert_eq!((text("memory.max"), text("pids.max")), ("1000".to_owned(), "7".to_owned()));
-        assert_eq!(group.exceeded(), Exceeded::default());
+        assert_eq!(group.exceeded(), ExceededLimits::default());
         fs::write(own.join("memory.events"), "max 3\noom 1\noom_kill 1\n").unwrap();
         fs::write(own.join("pids.events"), "max 0\n").unwrap();
-        assert_eq!(group.exceeded(), Exceeded { memory: true, processes: false });
+        assert_eq!(group.exceeded(), ExceededLimits { memory: true, processes: false });
         // The system's own files disappear with the directory.
         for entry in fs::read_dir(&own).unwrap().flatten() {
             fs::remove_file(entry.path()).unwrap();

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Reasons why a setting is unavailable.
 #[derive(Debug, Error)]
-pub enum Refused {
+pub enum SettingError {
     /// The server has no such setting.
     #[error("{kind} has no setting `{setting}`")]
     Unknown {
@@ -154,8 +154,9 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// [`Refused`] if it can't be changed while the server runs, or the server can't be queried.
-    pub fn read(&self, setting: &str) -> Result<Option<String>, Refused> {
+    /// [`SettingError`] if it can't be changed while the server runs, or the server can't be
+    /// queried.
+    pub fn read(&self, setting: &str) -> Result<Option<String>, SettingError> {
         let kind = self.kind().label();
         match &self.way {
             SettingsAccess::Psql { .. } => {
@@ -163,9 +164,9 @@ impl Settings {
                 let context =
                     self.psql(&[format!("SELECT context FROM pg_settings WHERE name = {name}")])?;
                 match context.trim() {
-                    "" => return Err(Refused::Unknown { kind, setting: setting.to_owned() }),
+                    "" => return Err(SettingError::Unknown { kind, setting: setting.to_owned() }),
                     "internal" | "postmaster" => {
-                        return Err(Refused::NeedsStart { setting: setting.to_owned() });
+                        return Err(SettingError::NeedsStart { setting: setting.to_owned() });
                     }
                     _ => {}
                 }
@@ -178,9 +179,9 @@ impl Settings {
             SettingsAccess::Redis { .. } => match self.redis(&["CONFIG", "GET", setting])? {
                 Answer::Several(pair) => match &pair[..] {
                     [_, Answer::Text(value)] => Ok(Some(value.clone())),
-                    _ => Err(Refused::Unknown { kind, setting: setting.to_owned() }),
+                    _ => Err(SettingError::Unknown { kind, setting: setting.to_owned() }),
                 },
-                _ => Err(Refused::Unknown { kind, setting: setting.to_owned() }),
+                _ => Err(SettingError::Unknown { kind, setting: setting.to_owned() }),
             },
         }
     }
@@ -189,8 +190,8 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// [`Refused`]; then some may be changed and others not.
-    pub fn change(&self, wanted: &[DesiredSetting]) -> Result<(), Refused> {
+    /// [`SettingError`]; then some may be changed and others not.
+    pub fn change(&self, wanted: &[DesiredSetting]) -> Result<(), SettingError> {
         if wanted.is_empty() {
             return Ok(());
         }
@@ -218,8 +219,8 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// [`Refused`]: a user's own server may not permit it.
-    pub fn settle(&self) -> Result<(), Refused> {
+    /// [`SettingError`]: a user's own server may not permit it.
+    pub fn settle(&self) -> Result<(), SettingError> {
         match self.kind() {
             Kind::Postgres => self.psql(&["CHECKPOINT".to_owned()]).map(drop),
             Kind::Redis => Ok(()),
@@ -230,8 +231,8 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// [`Refused`].
-    pub fn undo(&self, change: &ServerChange) -> Result<Undone, Refused> {
+    /// [`SettingError`].
+    pub fn undo(&self, change: &ServerChange) -> Result<Undone, SettingError> {
         let now = self.read(&change.setting)?;
         if now.as_ref() != Some(&change.after) {
             return Ok(Undone::LeftAlone { now: now.unwrap_or_default() });
@@ -258,16 +259,16 @@ impl Settings {
         Afterwards::run(&line, &[&program, database], variables).map(Some)
     }
 
-    pub(super) fn create_database(&self, name: &str) -> Result<(), Refused> {
+    pub(super) fn create_database(&self, name: &str) -> Result<(), SettingError> {
         self.psql(&[format!("CREATE DATABASE {name}")]).map(drop)
     }
 
     /// Waits until a newly forked server process has loaded its settings later than `before`.
-    fn await_reload(&self, before: &str) -> Result<(), Refused> {
+    fn await_reload(&self, before: &str) -> Result<(), SettingError> {
         let began = Instant::now();
         while self.psql(&[format!("SELECT {LOADED}")])?.trim() == before.trim() {
             if began.elapsed() > PATIENCE {
-                return Err(Refused::NotRead { kind: self.kind().label() });
+                return Err(SettingError::NotRead { kind: self.kind().label() });
             }
             sleep(PAUSE);
         }
@@ -275,7 +276,7 @@ impl Settings {
     }
 
     /// Runs statements one by one, in a separate connection, and returns their output.
-    fn psql(&self, statements: &[String]) -> Result<String, Refused> {
+    fn psql(&self, statements: &[String]) -> Result<String, SettingError> {
         let SettingsAccess::Psql { program, variables, database } = &self.way else {
             return Ok(String::new());
         };
@@ -291,7 +292,7 @@ impl Settings {
         let kind = self.kind().label();
         let not_asked = |said: String| {
             let address = self.address.clone();
-            Refused::NotAsked { kind, address, said }
+            SettingError::NotAsked { kind, address, said }
         };
         let ran = command.output().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => not_asked(
@@ -308,19 +309,19 @@ impl Settings {
             _ => {
                 let said =
                     said.strip_prefix("ERROR:").map_or(said.clone(), |own| own.trim().to_owned());
-                Err(Refused::Said { kind, said })
+                Err(SettingError::Said { kind, said })
             }
         }
     }
 
-    fn redis(&self, words: &[&str]) -> Result<Answer, Refused> {
+    fn redis(&self, words: &[&str]) -> Result<Answer, SettingError> {
         let SettingsAccess::Redis { place, login } = &self.way else { return Ok(Answer::Nothing) };
         let kind = self.kind().label();
         let mut client = Client::connect(place, login).map_err(|error| {
             let (address, said) = (self.address.clone(), error.to_string());
-            Refused::NotAsked { kind, address, said }
+            SettingError::NotAsked { kind, address, said }
         })?;
-        client.ask(words).map_err(|error| Refused::Said { kind, said: error.to_string() })
+        client.ask(words).map_err(|error| SettingError::Said { kind, said: error.to_string() })
     }
 }
 

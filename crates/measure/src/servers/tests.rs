@@ -23,7 +23,7 @@ fn value<'a>(server: &'a Throwaway, name: &str) -> Option<&'a str> {
 }
 
 /// Returns the output of `psql` for a client that has only the variables.
-fn asked(server: &Throwaway, statement: &str) -> String {
+fn query(server: &Throwaway, statement: &str) -> String {
     let mut command = Process::new("psql");
     command.args(["-X", "-A", "-t", "-c", statement]);
     command.envs(server.variables().iter().map(|(name, value)| (name, value)));
@@ -44,8 +44,8 @@ fn a_postgres_of_ones_own_is_private_is_set_while_it_runs_and_goes() {
     }
     let Some(server) = start(Kind::Postgres, Reach::Socket, Medium::Disk) else { return };
     assert_eq!(mode(server.directory()), 0o700);
-    assert_eq!(asked(&server, "SELECT current_database()"), "test");
-    assert_eq!(asked(&server, "SHOW listen_addresses"), "");
+    assert_eq!(query(&server, "SELECT current_database()"), "test");
+    assert_eq!(query(&server, "SHOW listen_addresses"), "");
     let settings = server.settings();
     assert_eq!(settings.read("fsync").unwrap(), None);
     let off = Some("off".to_owned());
@@ -53,7 +53,7 @@ fn a_postgres_of_ones_own_is_private_is_set_while_it_runs_and_goes() {
         .change(&[("fsync".to_owned(), off.clone()), ("work_mem".to_owned(), Some("8MB".into()))])
         .unwrap();
     assert_eq!(
-        (asked(&server, "SHOW fsync"), asked(&server, "SHOW work_mem")),
+        (query(&server, "SHOW fsync"), query(&server, "SHOW work_mem")),
         ("off".into(), "8MB".into())
     );
     assert_eq!(settings.read("fsync").unwrap(), off);
@@ -68,12 +68,12 @@ fn a_postgres_of_ones_own_is_private_is_set_while_it_runs_and_goes() {
     let left = settings.undo(&change("work_mem", "9MB")).unwrap();
     assert_eq!(left, Undone::LeftAlone { now: "8MB".to_owned() });
     assert_eq!(
-        (asked(&server, "SHOW fsync"), asked(&server, "SHOW work_mem")),
+        (query(&server, "SHOW fsync"), query(&server, "SHOW work_mem")),
         ("on".into(), "8MB".into())
     );
     settings.settle().unwrap();
-    assert!(matches!(settings.read("no_such"), Err(Refused::Unknown { .. })));
-    assert!(matches!(settings.read("shared_buffers"), Err(Refused::NeedsStart { .. })));
+    assert!(matches!(settings.read("no_such"), Err(SettingError::Unknown { .. })));
+    assert!(matches!(settings.read("shared_buffers"), Err(SettingError::NeedsStart { .. })));
     let refused = settings.change(&[("fsync".to_owned(), Some("perhaps".into()))]).unwrap_err();
     assert!(refused.to_string().contains("fsync"), "{refused}");
     let (directory, processes) = (server.directory().to_owned(), server.server.processes());
@@ -91,7 +91,7 @@ fn clients_without_sockets_have_a_port_and_a_password_and_data_may_be_in_memory(
     let Some(server) = start(Kind::Postgres, Reach::Loopback, Medium::Memory) else { return };
     assert!(server.is_in_memory() && server.directory().starts_with(MEMORY));
     assert_eq!(value(&server, "PGHOST"), Some("127.0.0.1"));
-    assert_eq!(asked(&server, "SHOW listen_addresses"), "127.0.0.1");
+    assert_eq!(query(&server, "SHOW listen_addresses"), "127.0.0.1");
     let url = value(&server, "DATABASE_URL").unwrap();
     let (before, after) = url.split_once(value(&server, "PGPASSWORD").unwrap()).unwrap();
     let wrong = format!("{before}guessed{after}");
@@ -113,7 +113,7 @@ fn a_redis_of_ones_own_is_set_while_it_runs_and_goes() {
         assert!(before.as_ref().is_some_and(|own| own.starts_with("3600")), "{before:?}");
         settings.change(&[("save".to_owned(), Some(String::new()))]).unwrap();
         assert_eq!(settings.read("save").unwrap().as_deref(), Some(""));
-        assert!(matches!(settings.read("no-such"), Err(Refused::Unknown { .. })));
+        assert!(matches!(settings.read("no-such"), Err(SettingError::Unknown { .. })));
         // With the address that clients have.
         let url = value(&server, "REDIS_URL").unwrap();
         let by_address = Settings::at(url).unwrap();
@@ -122,7 +122,7 @@ fn a_redis_of_ones_own_is_set_while_it_runs_and_goes() {
         if let Some((before, after)) = url.split_once('@') {
             assert!(!by_address.address().contains(before.rsplit(':').next().unwrap()));
             let guessed = Settings::at(&format!("redis://:guessed@{after}")).unwrap();
-            assert!(matches!(guessed.read("save"), Err(Refused::NotAsked { .. })));
+            assert!(matches!(guessed.read("save"), Err(SettingError::NotAsked { .. })));
         }
         let directory = server.directory().to_owned();
         drop(server);

@@ -16,7 +16,9 @@ use std::process::{Command as Process, Output, Stdio};
 use std::sync::LazyLock;
 
 use assay_measure::Command;
-use assay_measure::allocations::{Counting, Counts, Executed, Note, Record, Why, notes, refusal};
+use assay_measure::allocations::{
+    Counting, Counts, Executed, Note, Record, RefusalReason, notes, refusal,
+};
 use common::Emulated;
 
 /// A program with many small actions, one per first argument.
@@ -313,7 +315,7 @@ fn a_program_with_a_malloc_of_its_own_is_refused_and_has_no_counts() {
         void free(void *p) { (void)p; }
         int main(void) { return malloc(100) == NULL; }"#;
     let program = made("own", source, "cc", &["-rdynamic"]);
-    assert_eq!(refusal(&program).unwrap().why, Why::OwnMalloc);
+    assert_eq!(refusal(&program).unwrap().why, RefusalReason::OwnMalloc);
     let (output, records) = counted_with(&program, &[], &[]);
     assert!(output.status.success());
     assert_eq!(records.len(), 1);
@@ -324,7 +326,7 @@ fn a_program_with_a_malloc_of_its_own_is_refused_and_has_no_counts() {
 fn a_static_program_is_refused_and_leaves_no_record() {
     for (name, flags) in [("static", &["-static"][..]), ("static-pie", &["-static-pie"])] {
         let program = made(name, "int main(void) { return 0; }", "cc", flags);
-        assert_eq!(refusal(&program).unwrap().why, Why::Static, "{name}");
+        assert_eq!(refusal(&program).unwrap().why, RefusalReason::Static, "{name}");
         assert_eq!(counted_with(&program, &[], &[]).1, []);
         let script = ROOM.path().join(format!("{name}.script"));
         fs::write(&script, format!("#!{}\n", program.display())).unwrap();
@@ -332,7 +334,7 @@ fn a_static_program_is_refused_and_leaves_no_record() {
     }
     assert_eq!(refusal(&PROGRAM), None);
     let whys = refusal(Path::new("/bin/sh")).map(|refusal| refusal.why);
-    assert_eq!(whys, common::is_emulated(Emulated::Machine).then_some(Why::OtherMachine));
+    assert_eq!(whys, common::is_emulated(Emulated::Machine).then_some(RefusalReason::OtherMachine));
 }
 
 #[test]
@@ -351,7 +353,7 @@ fn a_static_program_that_a_counted_one_runs_is_missed_however_it_is_run() {
         assert_eq!(only(&records).allocations, 0, "{how}: noting allocates nothing");
         let missing: Vec<_> = executed.iter().filter_map(Executed::uncounted).collect();
         let [missing] = &missing[..] else { panic!("{how}: {executed:?}") };
-        assert_eq!((&missing.program, missing.why), (&program, Why::Static), "{how}");
+        assert_eq!((&missing.program, missing.why), (&program, RefusalReason::Static), "{how}");
         assert_eq!(executed.first().unwrap().handed_on, how != "execle", "{how}");
     }
 }
@@ -368,7 +370,7 @@ fn a_child_that_is_counted_or_is_not_there_is_not_missed_and_one_without_its_env
     };
     assert_eq!(shell("cat /dev/null; true"), []);
     assert_eq!(shell("/no/such/program 2> /dev/null || true; true"), []);
-    assert_eq!(shell("env -i /bin/cat /dev/null; true"), [Why::OtherEnvironment]);
+    assert_eq!(shell("env -i /bin/cat /dev/null; true"), [RefusalReason::OtherEnvironment]);
 }
 
 #[test]
@@ -377,7 +379,7 @@ fn a_static_program_of_go_is_known_by_the_note_of_its_build() {
     let section = format!(".note.go.buildid={}", ROOM.path().join("go/source.c").display());
     let added = Process::new("objcopy").args(["--add-section", &section]).arg(&program).status();
     assert!(added.unwrap().success());
-    assert_eq!(refusal(&program).unwrap().why, Why::Go);
+    assert_eq!(refusal(&program).unwrap().why, RefusalReason::Go);
 }
 
 #[test]
@@ -394,7 +396,10 @@ fn a_program_with_address_sanitizer_is_refused_and_not_broken() {
     }
     let refused = refusal(&program).unwrap();
     // Some compilers link it in, with its own malloc.
-    assert!(matches!(refused.why, Why::Sanitizer | Why::OwnMalloc), "{refused}");
+    assert!(
+        matches!(refused.why, RefusalReason::Sanitizer | RefusalReason::OwnMalloc),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -412,7 +417,7 @@ fn a_program_that_gains_rights_is_refused_but_not_for_its_owner() {
     }
     // Changing the owner cleared the bit.
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o4755)).unwrap();
-    assert_eq!(refusal(&copy).unwrap().why, Why::Setuid);
+    assert_eq!(refusal(&copy).unwrap().why, RefusalReason::Setuid);
     assert_eq!(counted_with(&copy, &["plain"], &[]).1, []);
 }
 

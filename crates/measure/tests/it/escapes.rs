@@ -9,7 +9,7 @@
     reason = "a test may fail, and says what it skips"
 )]
 
-use assay_measure::sandbox::{Entered, Limits, Policy, Sandbox, SandboxError};
+use assay_measure::sandbox::{Limits, Policy, Sandbox, SandboxError, SandboxedCommand};
 use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
@@ -61,7 +61,7 @@ impl Place {
         Some(Self { sandbox, room, policy })
     }
 
-    fn enter(&self, argv: &[&str]) -> Entered {
+    fn enter(&self, argv: &[&str]) -> SandboxedCommand {
         let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();
         self.sandbox.enter(&self.policy, &argv).unwrap()
     }
@@ -89,7 +89,7 @@ impl Place {
     }
 }
 
-fn command(entered: &Entered) -> Command {
+fn command(entered: &SandboxedCommand) -> Command {
     let mut command = Command::new(&entered.argv[0]);
     command.args(&entered.argv[1..]).stdin(Stdio::null());
     command

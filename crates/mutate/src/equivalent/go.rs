@@ -56,7 +56,7 @@ fn listing(arena: &mut Arena<'_>, directory: &Path) -> Option<String> {
     let before = ["sh", "-c", script, "sh"].map(OsString::from);
     let places = [top.join(directory).into_os_string(), output.clone().into_os_string()];
     let argv = before.into_iter().chain(places).chain(words).collect();
-    arena.suite.said(&mut arena.runs, &top, argv)?;
+    arena.suite.output_of(&mut arena.runs, &top, argv)?;
     Some(String::from_utf8_lossy(&fs::read(&output).ok()?).into_owned())
 }
 

@@ -143,7 +143,7 @@ impl Crate {
         let room = arena.runs.place().to_owned();
         let (output, script) = (room.join("code.s"), room.join("code.sh"));
         let _not_there = fs::remove_file(&output);
-        let mut words = asked(&self.compiler.words);
+        let mut words = compiler_arguments(&self.compiler.words);
         words.extend(ALWAYS.iter().map(OsString::from));
         words.extend(RELEASED.iter().filter(|_| setting > 0).map(OsString::from));
         let mut emit = OsString::from("--emit=asm=");
@@ -156,14 +156,14 @@ impl Crate {
         fs::write(&script, again(std::iter::once((&compiler, words)), true)).ok()?;
         let top = arena.copy.top();
         let argv = vec![OsString::from("sh"), script.into_os_string()];
-        arena.suite.said(&mut arena.runs, &top, argv)?;
+        arena.suite.output_of(&mut arena.runs, &top, argv)?;
         Code::of_assembly(&String::from_utf8_lossy(&fs::read(&output).ok()?))
     }
 }
 
 /// Returns the arguments of a compiler without those that determine the kind and place of its
 /// output.
-fn asked(words: &[OsString]) -> Vec<OsString> {
+fn compiler_arguments(words: &[OsString]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
@@ -205,7 +205,7 @@ mod tests {
             -C incremental=/i -Cincremental=/i --out-dir /o --extern a=/a.rmeta --cfg feature=\"x\"";
         let kept = "rustc --crate-name own --edition=2021 src/lib.rs --crate-type lib -C opt-level=1 \
             --extern a=/a.rmeta --cfg feature=\"x\"";
-        assert_eq!(asked(&words(line)), words(kept));
+        assert_eq!(compiler_arguments(&words(line)), words(kept));
     }
 
     #[test]

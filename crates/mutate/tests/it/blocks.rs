@@ -99,7 +99,7 @@ impl Room {
     fn shown(&mut self, map: &Map, changed: Option<&[String]>) -> String {
         self.project.refresh();
         let choice = {
-            let changed = changed.map_or(Changed::With(&[]), Changed::Only);
+            let changed = changed.map_or(ChangedPaths::With(&[]), ChangedPaths::Only);
             choose(map, &mut self.project, changed, &[])
         };
         if let Some(why) = choice.everything {
@@ -161,7 +161,8 @@ fn what_nobody_knew_falls_to_names_and_then_to_everything() {
     room.write("spec/user_spec.rb", "describe User do\n  it 'has a name' do\n    User.new.name\n  end\n  it 'is new' do\n  end\nend\n");
     assert_eq!(shown(&mut room, "spec/user_spec.rb"), "name spec/user_spec.rb");
     fs::remove_file(room.directory.path().join("spec/user_spec.rb")).unwrap();
-    let left = choose(&map, &mut room.project, Changed::Only(&["spec/user_spec.rb".into()]), &[]);
+    let left =
+        choose(&map, &mut room.project, ChangedPaths::Only(&["spec/user_spec.rb".into()]), &[]);
     assert!(left.tests.iter().all(|own| own.name == MAIL) && left.files.is_empty(), "{left:?}");
 }
 
@@ -179,7 +180,7 @@ fn failures_come_first_and_programs_may_read_anything() {
     assert_eq!(room.shown(&map, Some(&[])), "name", "it failed");
     room.write("lib/user.rb", &USER.replace('1', "3"));
     assert_eq!(room.shown(&map, Some(&["lib/user.rb".into()])), "name mail");
-    let choice = choose(&map, &mut room.project, Changed::Only(&[]), &[]);
+    let choice = choose(&map, &mut room.project, ChangedPaths::Only(&[]), &[]);
     assert_eq!(choice.tests[0].why, SelectionReason::Failed);
 }
 
@@ -238,7 +239,7 @@ fn a_rule_adds_to_what_is_known() {
     room.write("other/mailer_spec.rb", "x");
     room.project.refresh();
     let path = ["app/a.erb".to_owned()];
-    let choice = choose(&map, &mut room.project, Changed::Only(&path), &rules);
+    let choice = choose(&map, &mut room.project, ChangedPaths::Only(&path), &rules);
     let why = SelectionReason::Ruled { rule: "*.erb=mail*".into(), source: path[0].clone() };
     assert_eq!((choice.tests[0].name, &choice.tests[0].why), (MAIL, &why));
     assert_eq!(
@@ -249,7 +250,7 @@ fn a_rule_adds_to_what_is_known() {
     room.write("app/letter.rb", "x");
     let path = ["app/letter.rb".to_owned()];
     let rules = [Rule::read("letter.rb=spec/user_spec.rb", "").unwrap()];
-    let choice = choose(&map, &mut room.project, Changed::Only(&path), &rules);
+    let choice = choose(&map, &mut room.project, ChangedPaths::Only(&path), &rules);
     assert!(choice.everything.is_none() && choice.tests.len() == 1, "{choice:?}");
 }
 

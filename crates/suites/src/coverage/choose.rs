@@ -94,7 +94,7 @@ struct CurrentContent {
 
 /// The changes to consider.
 #[derive(Clone, Copy, Debug)]
-pub enum Changed<'a> {
+pub enum ChangedPaths<'a> {
     /// Only these paths, relative to the top of the project.
     Only(&'a [String]),
     /// Everything that differs from what tests used, and these paths.
@@ -105,7 +105,7 @@ pub enum Changed<'a> {
 pub fn choose<'a>(
     map: &'a Map,
     project: &mut Project,
-    changed: Changed<'_>,
+    changed: ChangedPaths<'_>,
     rules: &[Rule],
 ) -> Choice<'a> {
     if map.tests.is_empty() {
@@ -113,14 +113,14 @@ pub fn choose<'a>(
         return Choice { everything: Some(everything), ..Choice::default() };
     }
     let (all, is_only) = match changed {
-        Changed::Only(paths) => (paths.to_vec(), true),
-        Changed::With(paths) => {
+        ChangedPaths::Only(paths) => (paths.to_vec(), true),
+        ChangedPaths::With(paths) => {
             let used = map.paths().iter().filter(|path| !paths.contains(path));
             (paths.iter().chain(used).cloned().collect(), false)
         }
     };
     let asked = match changed {
-        Changed::Only(paths) | Changed::With(paths) => paths.len(),
+        ChangedPaths::Only(paths) | ChangedPaths::With(paths) => paths.len(),
     };
     project.ahead(all.iter().filter(|path| map.number(path).is_some()).map(String::as_str));
     let (found, why) = Default::default();

@@ -107,7 +107,7 @@ impl Framework for CargoTest {
         request.files.push(Text { path: doc, content: wrapped.into_bytes(), runs: true });
         request.directories.push(events);
         Ok(match &wanted.coverage {
-            Some(top) => seen::asked(request, top, room),
+            Some(top) => seen::with_usage_directory(request, top, room),
             None => request,
         })
     }
@@ -184,7 +184,7 @@ impl Framework for CargoTest {
         }
         programs.sort_by(|a, b| a.began.total_cmp(&b.began));
         if programs.is_empty() {
-            return Err(SuiteError::NoReport { said: answer.said() });
+            return Err(SuiteError::NoReport { said: answer.message() });
         }
         let process = Process {
             name: String::new(),
@@ -291,7 +291,7 @@ impl Program {
                 let (name, began) = (self.name.clone(), Some(self.began));
                 run.unfinished.push(Unfinished { name, began, ..Unfinished::default() });
             }
-            let said = crate::error::said(answer.errors, &bytes).unwrap_or_default();
+            let said = crate::error::message(answer.errors, &bytes).unwrap_or_default();
             if !said.is_empty() {
                 run.notes.push(format!("`{}` told no tests: {said}", self.name));
             }
@@ -373,7 +373,7 @@ impl Framework for Nextest {
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
         if !answer.output.contains(&b'{') {
-            let none = SuiteError::NoReport { said: answer.said() };
+            let none = SuiteError::NoReport { said: answer.message() };
             return Err(too_old(none, answer, "nextest", ("libtest-json", "0.9.59")));
         }
         let results = reports::of_bytes(answer.output.to_vec(), "(standard output)")?;

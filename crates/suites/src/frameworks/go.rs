@@ -47,9 +47,9 @@ impl Framework for GoTest {
                 let recorder = keep.join("record.sh");
                 let exec = format!("-exec=sh '{}' '{}'", recorder.display(), keep.display());
                 let more = FOR_BUILDS.iter().map(|own| (*own).to_owned()).chain([exec]).collect();
-                Ok(self.asked(call, wanted, more, room)?.file(recorder, recorder_text()))
+                Ok(self.request(call, wanted, more, room)?.file(recorder, recorder_text()))
             }
-            (None, _) => self.asked(call, wanted, Vec::new(), room),
+            (None, _) => self.request(call, wanted, Vec::new(), room),
         }
     }
 
@@ -120,7 +120,7 @@ impl Framework for GoTest {
         let results = match file.exists() {
             true => reports::of_file(&file, answer)?,
             false if !answer.output.trim_ascii_start().starts_with(b"{") => {
-                return Err(SuiteError::NoReport { said: answer.said() });
+                return Err(SuiteError::NoReport { said: answer.message() });
             }
             false => reports::of_bytes(answer.output.to_vec(), "(standard output)")?,
         };
@@ -166,7 +166,11 @@ impl Framework for GoTest {
             .filter(is_test)
             .map(|event| format!("{}: {}", event.package, event.output.trim_end()))
             .collect();
-        if names.is_empty() { Err(SuiteError::NoTests { said: answer.said() }) } else { Ok(names) }
+        if names.is_empty() {
+            Err(SuiteError::NoTests { said: answer.message() })
+        } else {
+            Ok(names)
+        }
     }
 }
 
@@ -204,7 +208,7 @@ set -- "$kept/$own.test" "$@"
 
 impl GoTest {
     /// Returns the command for what is wanted, with more options.
-    fn asked(
+    fn request(
         &self,
         call: &Call,
         wanted: &RunRequirements,
@@ -279,8 +283,8 @@ fn covered(
     if let Some(only) = &wanted.only {
         call.argv = narrowed(&call, only);
     }
-    let request = GoTest.asked(&call, wanted, more, room)?;
-    Ok(seen::asked(request, top, room).file(runner, seen::go::RUNNER))
+    let request = GoTest.request(&call, wanted, more, room)?;
+    Ok(seen::with_usage_directory(request, top, room).file(runner, seen::go::RUNNER))
 }
 
 /// Maximum number of packages named on the command line.

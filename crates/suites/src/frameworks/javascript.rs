@@ -184,7 +184,7 @@ impl Framework for Listened {
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
         let run = events::read(&answer.room.join(EVENTS))?;
-        run.ok_or_else(|| SuiteError::NoReport { said: answer.said() })
+        run.ok_or_else(|| SuiteError::NoReport { said: answer.message() })
     }
 }
 

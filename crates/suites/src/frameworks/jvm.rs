@@ -101,7 +101,7 @@ impl Framework for Gradle {
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
         if super::refuses(answer, "--rerun") {
-            let said = answer.said().unwrap_or_default();
+            let said = answer.message().unwrap_or_default();
             return Err(SuiteError::TooOld { framework: "Gradle", needed: "7.6", said });
         }
         read(answer, &["build/test-results"], "Gradle")
@@ -114,7 +114,7 @@ fn read(answer: &Answer<'_>, places: &[&str], framework: &str) -> Result<Run, Su
     find(answer.directory, places, youngest, MAX_DEPTH, &mut files);
     files.sort();
     if files.is_empty() {
-        return Err(SuiteError::NoReport { said: answer.said() });
+        return Err(SuiteError::NoReport { said: answer.message() });
     }
     let mut run = Run { framework: framework.to_owned(), ..Run::default() };
     // Different modules may have classes with the same name.

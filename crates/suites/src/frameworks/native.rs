@@ -155,7 +155,7 @@ impl Framework for Catch2 {
         let path = answer.room.join("report.xml");
         let text = fs::read_to_string(&path).unwrap_or_default();
         if text.is_empty() {
-            let none = SuiteError::NoReport { said: answer.said() };
+            let none = SuiteError::NoReport { said: answer.message() };
             return Err(too_old(none, answer, "Catch2", ("reporter", "2.0")));
         }
         let is_whole =

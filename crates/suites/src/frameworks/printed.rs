@@ -12,7 +12,7 @@ use crate::{events, reports};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-fn asked(call: &Call, wanted: &RunRequirements) -> Result<Request, SuiteError> {
+fn request(call: &Call, wanted: &RunRequirements) -> Result<Request, SuiteError> {
     let unable =
         |what: &str| SuiteError::Unable { framework: "this command", what: what.to_owned() };
     if seed(wanted).is_some() {
@@ -50,7 +50,7 @@ impl Framework for Printed {
         wanted: &RunRequirements,
         room: &Path,
     ) -> Result<Request, SuiteError> {
-        let request = asked(call, wanted)?;
+        let request = request(call, wanted)?;
         if !self.looks {
             return Ok(request);
         }
@@ -92,7 +92,7 @@ impl Framework for Printed {
             (None, None) => {
                 let cure = std::fs::read_to_string(answer.room.join(CURE)).ok();
                 Err(SuiteError::Unknown {
-                    said: answer.said().unwrap_or_else(|| "nothing".to_owned()),
+                    said: answer.message().unwrap_or_else(|| "nothing".to_owned()),
                     cure: cure.filter(|cure| !cure.is_empty()).unwrap_or_else(|| {
                         format!(
                             "known are {}. Name it with --framework, or have it print TAP, or write JUnit XML: --framework junit:FILE",
@@ -196,7 +196,7 @@ impl Framework for Written {
     }
 
     fn ask(&self, call: &Call, wanted: &RunRequirements, _: &Path) -> Result<Request, SuiteError> {
-        asked(call, wanted)
+        request(call, wanted)
     }
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
@@ -205,7 +205,7 @@ impl Framework for Written {
         let changed = changed.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
         let began = answer.began + answer.since_1970;
         if changed.is_none_or(|time| time.as_secs_f64() < began - 0.02) {
-            return Err(SuiteError::NoReport { said: answer.said() });
+            return Err(SuiteError::NoReport { said: answer.message() });
         }
         Ok(reports::run(reports::of_file(&path, answer)?, "", answer))
     }

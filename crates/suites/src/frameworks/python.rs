@@ -96,7 +96,11 @@ impl Framework for Pytest {
         let names = text.lines().map(str::trim_end).take_while(|line| !line.is_empty());
         let names: Vec<String> =
             names.filter(|line| line.contains("::")).map(str::to_owned).collect();
-        if names.is_empty() { Err(SuiteError::NoTests { said: answer.said() }) } else { Ok(names) }
+        if names.is_empty() {
+            Err(SuiteError::NoTests { said: answer.message() })
+        } else {
+            Ok(names)
+        }
     }
 }
 
@@ -175,7 +179,7 @@ impl Framework for Unittest {
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
         let run = events::read(&answer.room.join(EVENTS))?;
-        run.ok_or_else(|| SuiteError::NoReport { said: answer.said() })
+        run.ok_or_else(|| SuiteError::NoReport { said: answer.message() })
     }
 }
 

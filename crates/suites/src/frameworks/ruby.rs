@@ -14,7 +14,7 @@ use std::path::Path;
 const HOOK: &str = "assay_tests.rb";
 
 /// Adds the Ruby hook to a request for a test run.
-fn asked(request: Request, wanted: &RunRequirements, room: &Path) -> Request {
+fn with_hook(request: Request, wanted: &RunRequirements, room: &Path) -> Request {
     loaded(hooked(request, wanted, room), room)
 }
 
@@ -27,7 +27,7 @@ pub(super) fn loaded(mut request: Request, room: &Path) -> Request {
 
 fn read(answer: &Answer<'_>) -> Result<Run, SuiteError> {
     let run = events::read(&answer.room.join(EVENTS))?;
-    run.ok_or_else(|| SuiteError::NoReport { said: answer.said() })
+    run.ok_or_else(|| SuiteError::NoReport { said: answer.message() })
 }
 
 /// Returns the messages of a report of rspec that belong to the suite rather than to an example.
@@ -38,7 +38,7 @@ fn messages(report: &Path) -> Option<String> {
     }
     let bytes = std::fs::read(report).ok()?;
     let found: Messages = serde_json::from_slice(&bytes).ok()?;
-    crate::error::said(b"", found.messages.join("\n").as_bytes())
+    crate::error::message(b"", found.messages.join("\n").as_bytes())
 }
 
 /// rspec.
@@ -87,7 +87,7 @@ impl Framework for Rspec {
                 }
             }
         }
-        let mut request = asked(Request::words(call.with_options(&options)), wanted, room);
+        let mut request = with_hook(Request::words(call.with_options(&options)), wanted, room);
         request.options.extend(task_options);
         Ok(request)
     }
@@ -105,7 +105,7 @@ impl Framework for Rspec {
         // A report without examples, such as when a file cannot be loaded, has only messages.
         let results = results.map_err(|error| match error {
             SuiteError::Garbage { .. } => {
-                SuiteError::NoReport { said: messages(&report).or_else(|| answer.said()) }
+                SuiteError::NoReport { said: messages(&report).or_else(|| answer.message()) }
             }
             other => other,
         })?;
@@ -158,7 +158,7 @@ impl Framework for Minitest {
         room: &Path,
     ) -> Result<Request, SuiteError> {
         // minitest reads its seed from `SEED`; for test-unit the hook sets it.
-        let request = asked(Request::words(call.argv.clone()), wanted, room);
+        let request = with_hook(Request::words(call.argv.clone()), wanted, room);
         Ok(match seed(wanted) {
             Some(seed) => ordered(request, wanted).env("SEED", seed.to_string()),
             None => request,

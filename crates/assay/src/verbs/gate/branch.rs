@@ -20,7 +20,7 @@ impl Branch {
     /// If git does not know such a branch here, or does not have its whole history.
     pub fn of(name: &str) -> anyhow::Result<Self> {
         let here = Path::new(".");
-        let Some(place) = git::place(here, name) else {
+        let Some(place) = git::position(here, name) else {
             bail!(
                 "--branch {name}: git knows no such revision here; a branch that was only fetched is `origin/{name}`"
             );

@@ -149,7 +149,7 @@ impl Confirming<'_> {
             None if !dirty => Ok(commit),
             plain => {
                 // The uncommitted changes may still be there.
-                let here = git::place(Path::new("."), "HEAD");
+                let here = git::position(Path::new("."), "HEAD");
                 let is_here =
                     here.is_some_and(|h| Some(h.commit.as_str()) == plain.or(Some(&commit)));
                 is_here.then(|| ".".to_owned()).ok_or_else(|| {
@@ -168,7 +168,7 @@ impl Confirming<'_> {
         let old = judged.last_normal.as_ref().ok_or("no normal run has a revision")?;
         let here = Path::new(".");
         let place = |name: &str| {
-            git::place(here, if name == "." { "HEAD" } else { name })
+            git::position(here, if name == "." { "HEAD" } else { name })
                 .ok_or_else(|| format!("git knows no commit {} here", short(name)))
         };
         let (old, at) = (place(&old.commit)?, place(&new)?);

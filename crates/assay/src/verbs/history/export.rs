@@ -5,7 +5,7 @@ use crate::args::LookArgs;
 use crate::history::StoreArgs;
 use crate::{Ending, output, whole_file};
 use anyhow::Context;
-use assay_history::{Access, Saved, StoreError, StoreLocation, salvage};
+use assay_history::{Access, SalvagedStore, StoreError, StoreLocation, salvage};
 use assay_report::json::{self, ChangedRun, StoreChange};
 use std::path::PathBuf;
 
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
             change.runs.clear();
             let saved = salvage(path, |name, text| put(args, &mut change, name, text))?;
             // The file is not a store of assay, or nothing readable is left.
-            if saved == Saved::default() {
+            if saved == SalvagedStore::default() {
                 return Err(error);
             }
             output::say(&format!("{error:#}\nhint: what could be read was saved, of all projects"));

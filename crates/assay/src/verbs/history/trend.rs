@@ -157,7 +157,7 @@ fn gone((before, after): (Option<&Revision>, Option<&Revision>)) -> Option<Findi
     let (before, after) = (before?, after?);
     // A revision that is not a commit was never in a repository.
     let are_commits = before.ordinal.is_some() && after.ordinal.is_some();
-    let has_repository = || git::place(here, "HEAD").is_some();
+    let has_repository = || git::position(here, "HEAD").is_some();
     if !are_commits
         || git::leads_to(here, &before.commit, &after.commit) == Some(true)
         || !has_repository()

@@ -10,8 +10,8 @@ use assay_data::code;
 use assay_data::samples::without_secrets;
 use assay_data::{Environment, Finding, ParameterValue, Side};
 use assay_load::{
-    Arrivals, Connecting, Expect, GeneratorJob, Handshakes, Load, Replayed, Request, Scenario,
-    Target, Tls, Version, replay, session_of_har, values, without_user,
+    Arrivals, ConnectionSettings, Expect, GeneratorJob, Handshakes, Load, Replayed, Request,
+    Scenario, Target, Tls, Version, replay, session_of_har, values, without_user,
 };
 use std::collections::BTreeSet;
 use std::fs;
@@ -45,7 +45,7 @@ pub(super) struct Asked {
     /// Processes of the generators; empty if this process sends.
     pub ways: Vec<Way>,
     pub findings: Vec<Finding>,
-    connecting: Connecting,
+    connecting: ConnectionSettings,
     replayed: Option<Replayed>,
     har: Option<Vec<Request>>,
     table: (Vec<String>, Vec<Vec<String>>),
@@ -514,15 +514,15 @@ fn scan(args: &Args, is_closed: bool, sides: usize) -> anyhow::Result<Scan> {
     Scan::parse(&all, false, sides)
 }
 
-fn connecting(args: &Args, is_closed: bool) -> anyhow::Result<Connecting> {
+fn connecting(args: &Args, is_closed: bool) -> anyhow::Result<ConnectionSettings> {
     let connect = &args.connect;
     let most = match (&args.pace.connections, is_closed) {
         (Some(count), false) => count.parse().ok().filter(|count| *count > 0).with_context(|| {
             format!("--connections {count}: with --rate it is the most connections that may be open; give one number")
         })?,
-        _ => Connecting::default().most,
+        _ => ConnectionSettings::default().most,
     };
-    Ok(Connecting {
+    Ok(ConnectionSettings {
         new: connect.new_connections,
         most,
         pipeline: connect.pipeline.unwrap_or(1) as usize,

@@ -158,7 +158,7 @@ fn await_one(
         let target = &job.scenario.requests[0].target;
         let Some(why) = refusal(args, &tally, target, patience) else { return Ok(()) };
         if began.elapsed().as_secs_f64() > args.serve.ready_timeout {
-            let said = server.said();
+            let said = server.output_tail();
             let said = if said.trim().is_empty() {
                 String::new()
             } else {

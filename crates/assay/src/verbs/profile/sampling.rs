@@ -14,8 +14,8 @@ use assay_data::code;
 use assay_data::source::{Layout, Measured as Gave, Obstacle, Source, Turn};
 use assay_data::{Action, Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Unit};
 use assay_measure::sampling::{
-    self, CallGraph, InstalledSampler, Language, ProcessEnd, Request, Sampled, SamplingError,
-    Target, find, language_of_process, language_of_program,
+    self, CallGraph, InstalledSampler, Language, ProcessEnd, Request, SamplingError,
+    SamplingResult, Target, find, language_of_process, language_of_program,
 };
 use assay_measure::{Command, interrupt};
 use assay_profiles::import::ImportError;
@@ -183,7 +183,7 @@ impl Sampling {
     }
 
     /// Reads the profiles of all processes, with the last error.
-    fn read(&self, sampled: &Sampled) -> (Vec<Profile>, Option<ImportError>) {
+    fn read(&self, sampled: &SamplingResult) -> (Vec<Profile>, Option<ImportError>) {
         let (mut profiles, mut empty) = (Vec::new(), None);
         for bytes in &sampled.files {
             match import::load_bytes(bytes, self.place.sampler.name()) {
@@ -197,7 +197,7 @@ impl Sampling {
 
     /// Returns true if a program used the processor and was hardly sampled, as py-spy loses one
     /// that calls exec.
-    fn lost(&self, sampled: &Sampled, profiles: &[Profile], rate: f64) -> bool {
+    fn lost(&self, sampled: &SamplingResult, profiles: &[Profile], rate: f64) -> bool {
         let whole = sampled.program_cpu_seconds.unwrap_or(0.0);
         self.place.sampler == sampling::Sampler::PySpy
             && whole > FEW_PERIODS / rate

@@ -182,7 +182,7 @@ pub(super) fn may_drop_caches(wanted: bool) -> anyhow::Result<(bool, Option<Find
 }
 
 /// Keeps the files of the programs in memory as long as the returned locks live.
-pub(super) fn lock_programs(commands: &[Prepared]) -> (Vec<machine::Locked>, Vec<Finding>) {
+pub(super) fn lock_programs(commands: &[Prepared]) -> (Vec<machine::PinnedFile>, Vec<Finding>) {
     let mut paths: Vec<PathBuf> = Vec::new();
     let mut files = Fingerprints::default();
     for prepared in commands {

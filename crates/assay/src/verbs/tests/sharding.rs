@@ -69,7 +69,7 @@ fn read(store: &Store, project: &str, by_function: bool) -> Option<BTreeMap<Stri
     let mut found: BTreeMap<String, f64> = BTreeMap::new();
     let runs = store.log(project, RUNS).ok()?;
     // Runs that other shards of this commit stored in the meantime must not change the division.
-    let head = git::place(Path::new("."), "HEAD").map(|place| place.commit);
+    let head = git::position(Path::new("."), "HEAD").map(|place| place.commit);
     let is_of_head = |run: &&Run| {
         let commit = run.revision.as_ref().map(|revision| &revision.commit);
         head.is_some() && commit == head.as_ref()

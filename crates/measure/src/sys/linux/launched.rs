@@ -48,7 +48,7 @@ impl Engine for Launcher {
         mut watching: Option<Watching<'_>>,
     ) -> Result<(Reply, Capture), Trouble> {
         let signals_before = interrupt::count();
-        let wanted = prepared.wanted(&options).map_err(Trouble::Error)?;
+        let wanted = prepared.capture_request(&options).map_err(Trouble::Error)?;
         let (mut capture, writers) = Capture::open(wanted)?;
         let request = Request::Run {
             subject,
@@ -57,7 +57,7 @@ impl Engine for Launcher {
                 u64::try_from(t.as_nanos()).unwrap_or(u64::MAX).clamp(1, i64::MAX as u64 / 2)
             }),
             padding: options.pad.min(MOST_PADDING),
-            given: writers.given(),
+            given: writers.sent_descriptors(),
             alone: options.end_strays,
         };
         self.link().send(request, &[], &writers.descriptors())?;

@@ -17,24 +17,24 @@ use super::processes::{Privileges, privileges};
 
 /// A file that stays in memory until this is dropped.
 #[derive(Debug)]
-pub struct Locked {
+pub struct PinnedFile {
     address: NonNull<std::ffi::c_void>,
     length: usize,
 }
 
 // SAFETY: the mapping is never read; it is only unmapped, once, by its owner.
-unsafe impl Send for Locked {}
+unsafe impl Send for PinnedFile {}
 // SAFETY: as above: a shared reference can only return the length.
-unsafe impl Sync for Locked {}
+unsafe impl Sync for PinnedFile {}
 
-impl Locked {
+impl PinnedFile {
     /// Returns the size of the file when it was locked, in bytes.
     pub fn bytes(&self) -> usize {
         self.length
     }
 }
 
-impl Drop for Locked {
+impl Drop for PinnedFile {
     fn drop(&mut self) {
         // SAFETY: the address and length are those of our own mapping, to which nothing refers. A
         // failure would leave it mapped, which is harmless.
@@ -47,11 +47,11 @@ impl Drop for Locked {
 ///
 /// The errors name the limit if it is too low. A file that is empty or not regular is
 /// `InvalidInput`.
-pub fn lock_files(paths: &[PathBuf]) -> Vec<(PathBuf, Result<Locked, io::Error>)> {
+pub fn lock_files(paths: &[PathBuf]) -> Vec<(PathBuf, Result<PinnedFile, io::Error>)> {
     paths.iter().map(|path| (path.clone(), lock(path))).collect()
 }
 
-fn lock(path: &Path) -> io::Result<Locked> {
+fn lock(path: &Path) -> io::Result<PinnedFile> {
     // A plain open of something other than a regular file could block.
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
@@ -91,13 +91,13 @@ fn why_refused(length: usize, error: Errno, privileges: &Privileges) -> io::Erro
     )
 }
 
-fn map(file: &File, length: usize) -> io::Result<Locked> {
+fn map(file: &File, length: usize) -> io::Result<PinnedFile> {
     // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours, and
     // nothing will read through it.
     let address =
         unsafe { mmap(null_mut(), length, ProtFlags::READ, MapFlags::SHARED, file.as_fd(), 0)? };
     let address = NonNull::new(address).expect("a mapping is never at address zero");
-    Ok(Locked { address, length })
+    Ok(PinnedFile { address, length })
 }
 
 #[cfg(test)]

@@ -151,7 +151,7 @@ impl Opener {
     /// event that is awake and has forgotten `enable_on_exec`, and no later child counts anything.
     /// One event that is not inherited makes the two different, and nothing is swapped.
     pub(crate) fn anchor(&self) -> io::Result<Descriptor> {
-        let mut asked = asked(Source::ANCHOR);
+        let mut asked = attributes(Source::ANCHOR);
         asked.set_disabled(1);
         asked.set_exclude_kernel(1);
         asked.set_exclude_hv(1);
@@ -194,7 +194,7 @@ impl Opener {
     }
 
     fn inherited(&self, source: Source, leads: bool) -> perf_event_attr {
-        let mut asked = asked(source);
+        let mut asked = attributes(source);
         asked.set_inherit(1);
         // Members of a group count whenever their leader does.
         asked.set_disabled(leads.into());
@@ -226,7 +226,7 @@ impl Opener {
 }
 
 /// Returns the attributes of an event whose readings include the times in [`Reading`].
-fn asked(source: Source) -> perf_event_attr {
+fn attributes(source: Source) -> perf_event_attr {
     let (kind, config) = source.numbers();
     perf_event_attr {
         type_: kind,

@@ -107,7 +107,7 @@ fn between(before: &[Process], after: &[Process], ticks: f64) -> Vec<Busy> {
 
 /// The processor time used by a process.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ThreadTimes {
+pub struct ProcessTimes {
     /// Processor time of the whole process, in seconds, including ended threads.
     pub cpu_seconds: f64,
     /// By thread id: processor time, and time spent ready without a processor, in seconds. The
@@ -115,7 +115,7 @@ pub struct ThreadTimes {
     pub threads: HashMap<u32, (f64, f64)>,
 }
 
-impl ThreadTimes {
+impl ProcessTimes {
     /// Returns the difference from an earlier sample. Threads that did not exist then have used all
     /// of their time since.
     pub(crate) fn since(&self, before: &Self) -> Self {
@@ -139,8 +139,8 @@ pub(crate) fn own_cpu_seconds(process: u32) -> Option<f64> {
 
 /// Returns the CPU time of a process and its children since they began; `None` if it is gone. Ended
 /// children count once they were waited for.
-pub(crate) fn had_with_children(process: u32) -> Option<ThreadTimes> {
-    let mut sum = ThreadTimes { cpu_seconds: 0.0, ..had(process)? };
+pub(crate) fn had_with_children(process: u32) -> Option<ProcessTimes> {
+    let mut sum = ProcessTimes { cpu_seconds: 0.0, ..had(process)? };
     for member in tree_of(process, &HashMap::new()) {
         sum.cpu_seconds += member.cpu_seconds;
         if let Some(own) = had(member.id).filter(|_| member.id != process) {
@@ -151,7 +151,7 @@ pub(crate) fn had_with_children(process: u32) -> Option<ThreadTimes> {
 }
 
 /// Returns the processor time of a process since it began; `None` if it is gone.
-pub(crate) fn had(process: u32) -> Option<ThreadTimes> {
+pub(crate) fn had(process: u32) -> Option<ProcessTimes> {
     let tick = 1.0 / rustix::param::clock_ticks_per_second() as f64;
     let ticks = |path: String| {
         let stat = fs::read(path).ok()?;
@@ -171,7 +171,7 @@ pub(crate) fn had(process: u32) -> Option<ThreadTimes> {
             Some((id, had))
         })
         .collect();
-    Some(ThreadTimes { cpu_seconds: ticks(format!("{own}/stat"))?, threads })
+    Some(ProcessTimes { cpu_seconds: ticks(format!("{own}/stat"))?, threads })
 }
 
 /// Parses the first two numbers of `schedstat`, in ns: time running, and time queued for a

@@ -46,9 +46,9 @@ pub(super) fn chosen(
         all.push(Chosen { name: named(&revision), commit, revision });
     }
     if all.len() > commits {
-        let mut places = git::Places::of(repository.top());
+        let mut places = git::CommitPositions::of(repository.top());
         all.sort_by_cached_key(|of| {
-            let place = places.place(&of.commit);
+            let place = places.position(&of.commit);
             (place.as_ref().and_then(|place| place.ordinal), place.map(|place| place.time))
         });
     }
