@@ -93,6 +93,13 @@ pub fn charts(analysis: &Analysis, figures: &Figures) -> Vec<Chart> {
     charts
 }
 
+/// Returns the index of the plot that shows the answer: medians over a parameter, a search for the
+/// highest rate, or the distribution of the values.
+pub(crate) fn best(charts: &[Chart]) -> Option<usize> {
+    let named = |name: &&str| charts.iter().position(|chart| chart.name == *name);
+    ["over-parameter", "rates-tried", "density", "box"].iter().find_map(named)
+}
+
 /// Returns unique names of pictures, for files and anchors on a page; repeated names are numbered.
 pub fn file_names(charts: &[Chart]) -> Vec<String> {
     let named = |(index, chart): (usize, &Chart)| {
@@ -172,13 +179,13 @@ impl<'a> Sheet<'a> {
         match (below, above) {
             (0, 0) => String::new(),
             (0, above) => {
-                format!(" Not in the picture: {} of {} values, larger ones.", n(above), n(of))
+                format!(" {} of {} values are outside the plot, on the right.", n(above), n(of))
             }
             (below, 0) => {
-                format!(" Not in the picture: {} of {} values, smaller ones.", n(below), n(of))
+                format!(" {} of {} values are outside the plot, on the left.", n(below), n(of))
             }
             (below, above) => format!(
-                " Not in the picture: {} smaller and {} larger ones of {} values.",
+                " Outside the plot are {} smaller and {} larger ones of {} values.",
                 n(below),
                 n(above),
                 n(of)

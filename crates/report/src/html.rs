@@ -105,9 +105,6 @@ fn words_added(page: &str) -> String {
     page.replacen(WORDS, &list, 1)
 }
 
-/// Environments with more facts than this are collapsed on a screen.
-const LONG_ENVIRONMENT: usize = 30;
-
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page {
@@ -118,9 +115,15 @@ struct Page {
     notes: Vec<String>,
     summary: Option<Table>,
     chains: Vec<ChainOnPage>,
+    /// The tables that belong to the answer.
+    answers: Vec<Table>,
+    /// The plot that shows it best.
+    picture: Vec<Plot>,
+    /// All others.
     plots: Vec<Plot>,
     series: Vec<SeriesOnPage>,
-    tables: Vec<Table>,
+    /// All other tables.
+    numbers: Vec<Table>,
     tests: Vec<Table>,
     findings: Vec<Noted>,
     environment: Vec<(String, String)>,
@@ -163,8 +166,11 @@ struct DataPart {
 fn page(material: Material<'_>) -> Page {
     let Material { analysis, figures, data, meta, command, protocol, summaries, repeats, .. } =
         material;
-    let plots = charts::charts(analysis, figures);
-    let ids = charts::file_names(&plots);
+    let charts = charts::charts(analysis, figures);
+    let ids = charts::file_names(&charts);
+    let best = charts::best(&charts);
+    let mut plots: Vec<Plot> = charts.iter().zip(ids).map(|(chart, id)| Plot::of(chart, id)).collect();
+    let picture = best.map(|best| plots.remove(best)).into_iter().collect();
     let mut notes = Vec::new();
     let mut verdicts = claims(analysis, protocol, &mut notes);
     let chains = protocol::on_page(analysis, protocol);
@@ -185,9 +191,11 @@ fn page(material: Material<'_>) -> Page {
         notes,
         summary: summary(analysis, protocol).or_else(|| repeats.as_ref().and_then(then_and_now)),
         chains,
-        plots: plots.iter().zip(ids).map(|(chart, id)| Plot::of(chart, id)).collect(),
+        answers: tables::answers(analysis),
+        picture,
+        plots,
         series: describe::page::of(summaries),
-        tables: tables::of(analysis),
+        numbers: tables::of(analysis),
         tests: all_table::on_page(analysis, &analysis.names()),
         findings: findings(analysis, protocol, summaries),
         environment: environment(analysis),

@@ -192,9 +192,10 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
     Sentence { claim, sureness }
 }
 
-/// Writes more about the only subject: its spread, and its other metrics.
+/// Writes more about the only subject: its spread, and its other metrics. For a load test, the table
+/// of its requests shows them.
 fn alone_in_detail(page: &mut Page, analysis: &Analysis) {
-    let Some(d) = analysis.primary_of(0) else { return };
+    let Some(d) = analysis.primary_of(0).filter(|_| analysis.answers.is_empty()) else { return };
     spread(page, analysis, d, &table::column_of(analysis, analysis.primary, true));
     let others: Vec<String> = table::other_metrics(analysis)
         .into_iter()

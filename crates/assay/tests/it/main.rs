@@ -72,3 +72,4 @@ mod toggling;
 mod warm;
 mod watch_mutants;
 mod watching;
+mod windows;

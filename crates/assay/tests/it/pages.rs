@@ -1,7 +1,7 @@
 //! `assay history site` and `serve`: pages that a real browser opens from the disk, and the same
 //! pages from a server that answers only its owner.
 
-use crate::browser::{browsed, chromium, on_a_phone};
+use crate::browser::{browsed, chromium, in_windows};
 use crate::room::{Room, finish, start, until};
 use std::collections::BTreeSet;
 use std::fs;
@@ -194,7 +194,7 @@ fn a_phone_shows_the_whole_width_of_the_pages() {
         let style = room.read("out/assets/site.css");
         let text = room.read(&page).replace("</head>", &format!("<style>{style}</style></head>"));
         let text = text.replace("Content-Security-Policy", "nothing");
-        let phone = on_a_phone(&room.path("."), &text);
+        let phone = in_windows(&room.path("."), &text);
         let (dom, said) = browsed(&browser, &room.path("."), &["--dump-dom"], &phone);
         assert_eq!(
             (attribute(&dom, "data-overflow"), attribute(&dom, "data-worst")),

@@ -6,7 +6,7 @@
 
 use crate::browser;
 
-use browser::{browsed, chromium, on_a_phone};
+use browser::{browsed, chromium, in_windows};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -228,7 +228,7 @@ fn whoever_points_into_a_plot_is_told_the_value_there() {
     let Some(browser) = chromium() else { return };
     let directory = recordings(60);
     let page = with_report(directory.path());
-    let pointing = "<script>addEventListener('load',function(){var s=document.querySelector('#plot-ecdf svg'),b=s.getBoundingClientRect();\
+    let pointing = "<script>addEventListener('load',function(){document.querySelectorAll('details').forEach(function(d){d.open=true});var s=document.querySelector('#plot-ecdf svg'),b=s.getBoundingClientRect();\
          s.dispatchEvent(new PointerEvent('pointermove',{clientX:b.left+b.width/2,clientY:b.top+b.height/2,bubbles:true}));\
          document.body.setAttribute('data-told',document.querySelector('.at').hidden?'':document.querySelector('.at').textContent)})</script>";
     let text = fs::read_to_string(&page).unwrap().replace("</body>", &format!("{pointing}</body>"));
@@ -240,7 +240,7 @@ fn whoever_points_into_a_plot_is_told_the_value_there() {
 }
 
 #[test]
-fn a_phone_shows_the_whole_width_of_the_page() {
+fn every_window_shows_the_whole_width_of_a_page_with_long_names() {
     let Some(browser) = chromium() else { return };
     let long = "a-very-long-name-of-a-command --with=/many/parts/and/no/spaces/".repeat(3);
     let directory = recordings(500);
@@ -263,7 +263,7 @@ fn a_phone_shows_the_whole_width_of_the_page() {
     );
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let page = fs::read_to_string(directory.path().join("out.html")).unwrap();
-    let phone = on_a_phone(directory.path(), &page);
+    let phone = in_windows(directory.path(), &page);
     let (dom, said) = browsed(&browser, directory.path(), &["--dump-dom"], &phone);
     let attribute = |name: &str| {
         let rest =
@@ -454,7 +454,7 @@ fn the_page_of_a_recorded_suite_is_sorted_searched_and_zoomed() {
         assert!(dom.contains(told), "no {told} in {dom}");
     }
     assert!(!dom.contains("data-ran") && !dom.contains("<img"), "{dom}");
-    let phone = on_a_phone(directory.path(), &fs::read_to_string(&page).unwrap());
+    let phone = in_windows(directory.path(), &fs::read_to_string(&page).unwrap());
     let (dom, _) = browsed(&browser, directory.path(), &["--dump-dom"], &phone);
     assert!(dom.contains("data-overflow=\"0\""), "{dom}");
 }

@@ -28,7 +28,10 @@ struct Page {
     notes: Vec<String>,
     plots: Vec<Plot>,
     suites: Vec<SuiteOnPage>,
-    tables: Vec<Table>,
+    /// The tables of the primary metric.
+    answers: Vec<Table>,
+    /// Those of all other metrics.
+    others: Vec<Table>,
     tests: Vec<Table>,
     noun: String,
     pictures_told: String,
@@ -81,6 +84,10 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
         .enumerate()
         .map(|(number, (row, figures))| in_pictures(suite, row, figures, number))
         .collect();
+    let (answers, others): (Vec<_>, Vec<_>) =
+        suite.tables().partition(|table| table.metric == suite.primary);
+    let [answers, others] =
+        [answers, others].map(|part| part.iter().map(|t| on_page(suite, t, shown)).collect());
     let sides: Vec<&str> = suite.sides.iter().map(|side| side.name.as_str()).collect();
     let findings = words::told_once(suite).into_iter().map(|(f, more)| Noted::new(f, &more));
     Page {
@@ -92,7 +99,8 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
         notes: notes.iter().map(|note| clean(note)).collect(),
         plots: plots.collect(),
         suites: tests_run::page::suites(suite, tests),
-        tables: suite.tables().map(|t| on_page(suite, &t, shown)).collect(),
+        answers,
+        others,
         tests: all_table::on_page(suite, &suite.names()),
         noun: suite.noun.clone(),
         pictures_told: match suite.comparisons.len() {

@@ -72,13 +72,12 @@ pub(super) fn bootstrap(sheet: &Sheet<'_>) -> Option<Chart> {
         "each sample"
     };
     let sure = number::chosen_percent(sheet.figures.confidence);
-    let scaled = if own { " Each hill is drawn to its own height." } else { "" };
+    let scaled = if own { "  Each histogram has its own vertical scale." } else { "" };
     Some(Chart {
         name: "bootstrap",
-        title: "How sure the standard deviation is".to_owned(),
+        title: "Uncertainty of the standard deviation".to_owned(),
         caption: format!(
-            "Standard deviations of {resamples} samples drawn out of {out_of} (bootstrap, seed {seeds}); upright lines are those of \
-             the samples. {sure} intervals ({how}): {}.{scaled}",
+            "Standard deviations of {resamples} resamples of {out_of} (bootstrap, seed {seeds}); vertical lines are those of the samples. {sure} intervals ({how}): {}.{scaled}",
             told.join("; ")
         ),
         scene,
@@ -133,17 +132,15 @@ pub(super) fn bootstrap_normal(sheet: &Sheet<'_>) -> Option<Chart> {
     }
     let normal = found.iter().all(|(_, r)| r.interval_of == IntervalOf::Normal);
     let bend = if normal {
-        "a bend at the ends means that it is too short on one side, which is why the plan takes the largest upper end of three kinds \
-         of intervals."
+        "a bend at the ends means that it is too short on one side, so the plan uses the largest upper end of three kinds of intervals."
     } else {
-        "a bend at the ends means that it would be too short on one side, which is why the interval above is not symmetric."
+        "a bend at the ends means that it would be too short on one side, so the interval above is not symmetric."
     };
     Some(Chart {
         name: "bootstrap-normal",
-        title: "Is that uncertainty normal?".to_owned(),
+        title: "Is this uncertainty normally distributed?".to_owned(),
         caption: format!(
-            "Normal Q-Q plot of the bootstrap, in its own standard deviations. Dots along the dashed line mean that the usual ± \
-             interval will do; {bend}"
+            "Normal Q-Q plot of the bootstrap, in units of its standard deviation. If the dots follow the dashed line, the usual ± interval is valid; {bend}"
         ),
         scene,
     })
@@ -159,7 +156,7 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
     }
     let unit = &sheet.figures.metric.unit;
     let x = Axis::of(&format!("true difference in {}", sheet.metric), unit, 0.0, last, false);
-    let y = Axis::of_shares("chance to find it", 0.0, 1.0);
+    let y = Axis::of_shares("probability of detection", 0.0, 1.0);
     let subjects: Vec<usize> = found.iter().map(|(of, _)| *of).collect();
     let (mut scene, frame) = framed(sheet, &subjects, x, y);
     let wanted = found[0].1.wanted;
@@ -176,11 +173,11 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
     let chance = number::chosen_percent(wanted);
     let visible = match first.visible {
         Some(delta) if found.len() == 1 => format!(
-            " Of differences of {} {} would find {chance} (dashed line).",
+            "  A difference of {} is found by {} in {chance} of experiments (dashed line).",
             size(delta),
-            if first.of_protocol { "the rank test" } else { "it" }
+            if first.of_protocol { "the rank test" } else { "a t test" }
         ),
-        _ => format!(" The dashed line is a chance of {chance}."),
+        _ => format!("  The dashed line is a probability of {chance}."),
     };
     let n = match found.as_slice() {
         [(_, only)] => format!(
@@ -195,7 +192,7 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
     };
     let threshold = match first.threshold {
         Some(t) if t > last => {
-            format!(" The smallest difference that matters, {}, lies to the right.", size(t))
+            format!(" The smallest difference that matters, {}, is to the right.", size(t))
         }
         Some(t) => format!(" The grey line is the smallest difference that matters, {}.", size(t)),
         None => String::new(),
@@ -204,8 +201,7 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
         name: "power",
         title: "What this experiment could detect".to_owned(),
         caption: format!(
-            "How likely a difference of a given size would have been found.{visible}{threshold} Power of a t test ({n}); the dotted line \
-             is a rank test by the rule that it needs 15 % more values (for a shift 15.7 % is the most)."
+            "The probability of detecting a difference of a given size.{visible}{threshold} Solid line: t test ({n}). Dotted line: rank test, which needs 15 % more values (at most 15.7 % for a shift)."
         ),
         scene,
     })

@@ -60,14 +60,14 @@ pub(super) fn pairwise(sheet: &Sheet<'_>) -> Option<Chart> {
     scene.dashed(frame.upright(0.0), Ink::Mark, 1.2, &[4.0, 3.0]);
     let how = match (sheet.figures.in_blocks, drawn.iter().any(|b| b.thinned)) {
         (true, _) => "Differences within blocks.".to_owned(),
-        (false, false) => "Differences of all pairs of a value of one with a value of the other.".to_owned(),
+        (false, false) => "Differences between all pairs of values, one from each side.".to_owned(),
         (false, true) => {
-            "Differences of all pairs, taken from 600 quantiles of each side where there are more values.".to_owned()
+            "Differences between all pairs of values, one from each side; with more than 600 values, of 600 quantiles.".to_owned()
         }
     };
     let beyond = drawn.iter().map(|b| b.beyond).fold(0.0, f64::max);
     let beyond = if beyond > 0.0 {
-        format!(" Not in the picture: {} of the differences.", share(beyond))
+        format!("  {} of the differences are outside the plot.", share(beyond))
     } else {
         String::new()
     };
@@ -75,8 +75,7 @@ pub(super) fn pairwise(sheet: &Sheet<'_>) -> Option<Chart> {
         name: "differences",
         title: format!("Differences: {}", whose(sheet, &drawn)),
         caption: format!(
-            "The straight dashed line is no difference. The thin line is the estimate of the shift, the band behind it its interval: how \
-             sure one is of the middle. The curve is how much single differences spread around it. {how}{beyond}"
+            "The dashed line marks no difference. The solid line is the estimated shift, and the band its confidence interval. The curve shows the spread of single differences. {how}{beyond}"
         ),
         scene,
     })
@@ -128,8 +127,7 @@ pub(super) fn blocks(sheet: &Sheet<'_>) -> Option<Chart> {
         name: "blocks",
         title: "The difference, block by block".to_owned(),
         caption: format!(
-            "Every block holds each subject once, so whatever slows the machine for a while is in both. The dashed line is no \
-             difference; the line is the estimate with the band of its interval.{} A difference that drifts is no single number.",
+            "Every block contains each subject once, so a disturbance affects both. The dashed line marks no difference; the solid line is the estimate, and the band its confidence interval.{} If the difference drifts, no single number describes it.",
             told.unwrap_or_default()
         ),
         scene,

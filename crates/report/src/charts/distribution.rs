@@ -58,8 +58,7 @@ pub(super) fn density(sheet: &Sheet<'_>) -> Option<Chart> {
         name: "density",
         title: format!("Distribution of {}", sheet.metric),
         caption: format!(
-            "Look for more than one hill, and for long tails; the dotted lines are medians. Normal-kernel density with R's \
-             bandwidth bw.nrd0; all curves have the same area.{scale}{}{}",
+            "Look for several peaks and for long tails. Dotted lines are medians. Kernel density with R's bandwidth bw.nrd0; all curves have the same area.{scale}{}{}",
             sheet.beyond(),
             sheet.left_out()
         ),
@@ -88,7 +87,7 @@ pub(super) fn ecdf(sheet: &Sheet<'_>) -> Chart {
         name: "ecdf",
         title: "Share of values up to a size".to_owned(),
         caption: format!(
-            "A curve farther to the left has smaller values; where it crosses the dashed line is its median. Where two curves cross, \
+            "A curve farther to the left has smaller values; it crosses the dashed line at its median. Where two curves cross, \
              neither is always the smaller one. The empirical distribution, nothing smoothed.{}{}",
             sheet.beyond(),
             sheet.left_out()
@@ -149,15 +148,14 @@ pub(super) fn boxes(sheet: &Sheet<'_>) -> Chart {
     let outside: usize = subjects.iter().map(|s| s.shape.numbers.outside).sum();
     let dots = match outside {
         0 => String::new(),
-        1 => " One value lies outside the whiskers, a dot.".to_owned(),
-        n => format!(" {} values lie outside the whiskers; the outermost are dots.", counted(n)),
+        1 => "  The value outside the whiskers is a dot.".to_owned(),
+        n => format!("  {} values are outside the whiskers; the outermost are dots.", counted(n)),
     };
     Chart {
         name: "box",
         title: format!("{} at a glance", capital(&sheet.metric)),
         caption: format!(
-            "The box holds the middle half of the values, the upright line in it is the median; whiskers reach at most 1.5 times \
-             the box beyond it. The cloud around it is the density.{dots}{}{}",
+            "The box contains the middle half of the values, and the line in it is the median. Whiskers extend at most 1.5 times the box. The outline is the density.{dots}{}{}",
             sheet.beyond(),
             sheet.left_out()
         ),

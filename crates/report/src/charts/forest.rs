@@ -105,8 +105,7 @@ fn chart(suite: &Analysis, table: &Table<'_>, sort: Sort) -> Option<Chart> {
         name: "forest",
         title: format!("{title}: {new} against {old}"),
         caption: format!(
-            "A dot is a benchmark's ratio, the line its interval; left of the dashed line is less than {old}. Lines that do not touch it are \
-             differences; a dot without a line has no interval.{band}{more}"
+            "Each dot is a benchmark's ratio, and the line its confidence interval. Left of the dashed line is less than {old}; lines that do not cross it are differences. A dot without a line has no interval.{band}{more}"
         ),
         scene,
     })

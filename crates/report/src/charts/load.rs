@@ -114,13 +114,12 @@ impl Drawn<'_> {
         });
         let limit = if search.limit.is_some() { " The dashed line is the goal." } else { "" };
         let never =
-            if never { " At the upper edge are rates at which too many failed." } else { "" };
+            if never { " Rates at which too many requests failed are at the upper edge." } else { "" };
         Some(Chart {
             name: "rates-tried",
             title: "The search for the highest rate".to_owned(),
             caption: format!(
-                "Every slice of all searches: dots are rates that were held, crosses are those that were not. Upright lines are the rates found, medians \
-                 over the blocks, with their {} intervals.{limit}{never} The axis across is logarithmic.{}{}",
+                "Every slice of all searches: dots are rates that met the goals, crosses are those that did not. Vertical lines are the resulting rates, medians over the blocks, with their {} intervals.{limit}{never} The horizontal axis is logarithmic.{}{}",
                 number::chosen_percent(self.analysis.plan.confidence),
                 logarithmic(low, high),
                 left_out(all)
@@ -164,7 +163,7 @@ impl Drawn<'_> {
                 }
             });
         let failing = if failed {
-            " What failed was never answered: a curve leaves the picture where only failures are left."
+            "  Failed requests count as never answered: a curve leaves the plot where only failures remain."
         } else {
             ""
         };
@@ -175,7 +174,7 @@ impl Drawn<'_> {
         };
         let from = match self.analysis.environment.text("load_loop") {
             Some("closed") => {
-                "Times count from the sending: waiting is not in them, since the next request was sent when the last was answered."
+                "Times count from when requests were sent, so they exclude waiting."
             }
             _ => "Times count from when requests were due.",
         };
@@ -183,8 +182,7 @@ impl Drawn<'_> {
             name: "latency-quantiles",
             title: "Latency by share of the requests".to_owned(),
             caption: format!(
-                "Within which time which share of the requests was answered: with each step to the right, ten times fewer took longer. Where a \
-                 curve rises steeply, some requests met what the others did not. {slices} {from}{failing}{}{left_out}",
+                "Latency within which a given share of the requests was answered; each step to the right stands for ten times fewer slower requests. A steep rise means that some requests were delayed and others were not. {slices} {from}{failing}{}{left_out}",
                 logarithmic(low, high)
             ),
             scene,
@@ -274,8 +272,7 @@ impl Drawn<'_> {
             name: "latency-over-time",
             title: "Latency over time".to_owned(),
             caption: format!(
-                "Quantiles of what was answered in {}, settling parts included. Look for peaks that come again and again, for slices that begin slow, and \
-                 for a server that gets slower from slice to slice.{shaded}{}",
+                "Quantiles of the requests answered in {}, including the settling part of slices. Look for recurring peaks, slices that begin slow, and a server that gets slower from slice to slice.{shaded}{}",
                 self.per_piece(),
                 logarithmic(low, high)
             ),
@@ -327,7 +324,7 @@ impl Drawn<'_> {
             name: "failures-over-time",
             title: "Failures over time".to_owned(),
             caption: format!(
-                "How many requests failed in {}, by kind and by when they failed, settling parts included.{shaded}{more}",
+                "Number of requests that failed in {}, by kind, including the settling part of slices.{shaded}{more}",
                 self.per_piece()
             ),
             scene,
@@ -363,7 +360,7 @@ fn tried(scene: &mut Scene, (x, y): Place, own: &Try, ink: Ink) {
 }
 
 fn logarithmic(low: f64, high: f64) -> &'static str {
-    if high > WIDE * low { " The upright axis is logarithmic." } else { "" }
+    if high > WIDE * low { "  The vertical axis is logarithmic." } else { "" }
 }
 
 fn shade(scene: &mut Scene, frame: &Frame, bands: &[(f64, f64)]) {

@@ -38,7 +38,7 @@ pub(super) fn raw(sheet: &Sheet<'_>) -> Chart {
         name: "raw",
         title: format!("{} over time", capital(&sheet.metric)),
         caption: format!(
-            "Look for steps, trends and waves: values that belong together lie evenly around their median (dashed). {how}{}",
+            "Look for steps, trends and waves: stable values scatter evenly around their median (dashed). {how}{}",
             sheet.left_out()
         ),
         scene,
@@ -101,8 +101,7 @@ pub(super) fn correlogram(sheet: &Sheet<'_>) -> Option<Chart> {
         name: "correlogram",
         title: "Dependence on earlier values".to_owned(),
         caption: format!(
-            "Bars within the grey band are what independent values show too: about 1 in 20 lies outside by chance. Tall bars mean that successive values are correlated, and carry less information than their number suggests. \
-             Autocorrelation as R's acf computes it; the band is ± 1.96 / √n.{}",
+            "For independent values, 19 of 20 bars are within the grey band. Taller bars mean that successive values are correlated and carry less information than their number suggests. Autocorrelation as computed by R's acf; the band is ± 1.96 / √n.{}",
             sheet.left_out()
         ),
         scene,

@@ -123,9 +123,7 @@ pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
         name: "quadrant",
         title: "Well tested or tangled".to_owned(),
         caption: format!(
-            "A dot is a function, a larger one several. To the right: more of its changes are noticed. Up: with a change its own tests fail, and few other files. \
-             Orange: {} of its rewrites or more, which mean the same, fail a test; green: fewer; grey: none could be made. The dashed lines are {} and {LOCAL}. Bars are 95 % intervals, where \
-             something is left open.{more}",
+            "Each dot is a function, a larger one several. Right: tests notice more of its changes. Up: a change fails the function's own tests, and few other files. Orange: {} or more of its equivalent rewrites fail a test; green: fewer; grey: no rewrite was possible. The dashed lines are {} and {LOCAL}. Bars are 95 % intervals of estimates.{more}",
             crate::number::chosen_percent(BRITTLE),
             crate::number::chosen_percent(TESTED),
         ),

@@ -3,14 +3,15 @@
 //! One column per subject, since there are few subjects and many properties; a table of two fits a
 //! phone.
 
-use super::table::Table;
+use super::table::{Row, Table};
 use crate::answers;
+use crate::charts::capital;
 use crate::label::label;
 use crate::medians;
 use crate::names::fitted;
 use crate::number;
 use crate::screen_table::{column_of, other_metrics};
-use crate::words::{confidence, metric_name};
+use crate::words::{confidence, metric_name, verdict_word};
 use assay_analysis::{Analysis, Comparison, Description, Effect, Verdict};
 use assay_data::Unit;
 
@@ -24,10 +25,17 @@ pub(crate) fn tone(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Returns all tables.
+/// Returns the tables that belong to the answer: the medians with the ratios to their references,
+/// and the requests of a load test.
+pub(super) fn answers(analysis: &Analysis) -> Vec<Table> {
+    let mut tables = vec![medians(analysis)];
+    tables.extend(answers::on_page(analysis));
+    tables
+}
+
+/// Returns all other tables.
 pub(super) fn of(analysis: &Analysis) -> Vec<Table> {
-    let mut tables = answers::on_page(analysis);
-    tables.push(values(analysis));
+    let mut tables = vec![values(analysis)];
     if !analysis.comparisons.is_empty() {
         tables.push(differences(analysis));
     }
@@ -39,6 +47,34 @@ pub(super) fn of(analysis: &Analysis) -> Vec<Table> {
 
 fn names(analysis: &Analysis) -> Vec<String> {
     fitted(&analysis.names(), 40, "…")
+}
+
+/// Returns a row for each subject: its median and, for all but references, the ratio and the
+/// verdict.
+fn medians(analysis: &Analysis) -> Table {
+    let column = column_of(analysis, analysis.primary, true);
+    let is_compared = !analysis.comparisons.is_empty();
+    let row = |(s, name): (usize, String)| {
+        let described = analysis.primary_of(s);
+        let median = described.map_or_else(String::new, |d| column.with_unit(d.median));
+        let interval = described.and_then(|d| d.median_interval).map_or_else(String::new, |i| {
+            format!("{} … {}", column.number(i.lower), column.with_unit(i.upper))
+        });
+        let mut cells = vec![name, median, interval];
+        let own = analysis.comparisons.iter().find(|c| c.of == s);
+        if is_compared {
+            cells.push(own.map_or_else(String::new, ratio));
+            cells.push(own.map_or_else(|| "reference".to_owned(), |c| verdict_word(analysis, c)));
+        }
+        Row { cells, tone: own.map_or("", |c| tone(c.decision.verdict)) }
+    };
+    let mut heads = vec![String::new(), "median".to_owned(), format!("{} interval", confidence(analysis))];
+    if is_compared {
+        heads.extend(["ratio".to_owned(), String::new()]);
+    }
+    let rows = names(analysis).into_iter().enumerate().map(row).collect();
+    let title = capital(&metric_name(analysis));
+    Table { title, told: String::new(), heads, rows, kind: " answer" }
 }
 
 fn values(analysis: &Analysis) -> Table {
@@ -94,11 +130,6 @@ fn differences(analysis: &Analysis) -> Table {
     let row = |name: &str, cell: &dyn Fn(&Comparison) -> String| {
         std::iter::once(name.to_owned()).chain(compared.iter().map(cell)).collect::<Vec<_>>()
     };
-    let ratio = |c: &Comparison| {
-        c.ratio.map_or_else(String::new, |r| {
-            number::ratio(r.estimate, r.interval.map(|i| (i.lower, i.upper)))
-        })
-    };
     let rows = vec![
         row("verdict", &|c| c.decision.verdict.word().to_owned()),
         row("compared with", &|c| names[c.against].clone()),
@@ -115,6 +146,13 @@ fn differences(analysis: &Analysis) -> Table {
     ];
     let heads = heads(compared.iter().map(|c| names[c.of].clone()).collect());
     Table::plain(format!("Differences: {}", metric_name(analysis)), heads, rows)
+}
+
+/// Formats the ratio of a comparison with its interval; empty if it has none.
+fn ratio(c: &Comparison) -> String {
+    c.ratio.map_or_else(String::new, |r| {
+        number::ratio(r.estimate, r.interval.map(|i| (i.lower, i.upper)))
+    })
 }
 
 /// Formats an effect in the metric's unit with its interval.

@@ -275,7 +275,7 @@ fn tables(mutation: &Mutation, scores: &Scores, shown: &[Survivor<'_>]) -> Vec<T
     let rows: Vec<Row> = rows.collect();
     if !rows.is_empty() {
         let heads = [&heads("function")[..], &[("place", false)]].concat();
-        let told = "A name leads to the first change of it that no test notices.";
+        let told = "Each name links to its first change that no test notices.";
         tables.push(Table { title: "Functions", told, class: "counts", heads, rows });
     }
     if let Some(all) = &scores.couplings {
@@ -289,10 +289,10 @@ fn tables(mutation: &Mutation, scores: &Scores, shown: &[Survivor<'_>]) -> Vec<T
             ("noticed", true),
             ("own tests", true),
             ("test files", true),
-            ("rewrites that fail", false),
-            ("it is", false),
+            ("failing rewrites", false),
+            ("verdict", false),
         ];
-        let told = "Own tests: which share of the tests that fail with a change are the code's own. Test files: how many fail with a change. Rewrites mean the same, and no test should notice one.";
+        let told = "Own tests: share of the failing tests that belong to the code. Test files: number that fail with a change. Rewrites keep the meaning, so no test should fail.";
         let title = "Well tested or tangled, by function";
         tables.push(Table { title, told, class: "counts", heads, rows: rows.collect() });
     }

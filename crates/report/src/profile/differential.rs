@@ -114,10 +114,10 @@ impl<'a> Differential<'a> {
             names: found.names.clone(),
             claim: words::claim(found),
             sure: words::sureness(found),
-            about: "colour: the change of the function's own share, from wherever it is called"
+            about: "color: the change of the function's own share, over all its callers"
                 .to_owned(),
             doubt: words::DOUBT.to_owned(),
-            heads: ["function", "first", "second", "points", "sure", "verdict"]
+            heads: ["function", "first", "second", "points", "interval", "verdict"]
                 .map(str::to_owned)
                 .to_vec(),
             rows: rows.collect(),

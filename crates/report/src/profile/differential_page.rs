@@ -28,6 +28,8 @@ struct Page {
     names: [String; 2],
     heads: Vec<String>,
     rows: Vec<Vec<String>>,
+    /// Columns that narrow screens leave out.
+    minor: &'static [usize],
     left_out: String,
     findings: Vec<Noted>,
 }
@@ -58,6 +60,7 @@ pub fn render(
         data: data(found),
         names: [0, 1].map(|side: usize| clean(&found.names[side])),
         heads: found.heads.clone(),
+        minor: &[4],
         rows: found.rows[..shown]
             .iter()
             .map(|row| row.iter().map(|cell| clean(cell)).collect())

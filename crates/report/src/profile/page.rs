@@ -23,6 +23,8 @@ struct Page {
     svg: String,
     data: String,
     rows: Vec<Vec<String>>,
+    /// Columns that narrow screens leave out.
+    minor: &'static [usize],
     left_out: String,
     findings: Vec<Noted>,
 }
@@ -58,6 +60,7 @@ pub fn render(report: &ProfileReport<'_>, tool: &str) -> Result<String, askama::
         svg: flame::svg(profile),
         data: data(report),
         rows: rows(report),
+        minor: &[1, 3, 4, 5, 7],
         left_out: match left_out {
             0 => String::new(),
             more => format!("and {}", counted(more, "more function")),
@@ -72,7 +75,7 @@ fn rows(report: &ProfileReport<'_>) -> Vec<Vec<String>> {
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let ends = |interval: Option<Interval>| {
         interval.map_or_else(String::new, |i| {
-            format!("{:.1} … {:.1}", i.lower * 100.0, i.upper * 100.0)
+            format!("{:.1} … {:.1} %", i.lower * 100.0, i.upper * 100.0)
         })
     };
     let mut sum = 0.0;

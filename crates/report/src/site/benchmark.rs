@@ -191,7 +191,7 @@ fn runs(trend: &Trend, index: &Index) -> Vec<Ran> {
             when: time(point.started),
             value: column.with_unit(point.result.centre),
             interval: interval.map_or_else(String::new, |i| {
-                format!("{} … {}", column.number(i.lower), column.number(i.upper))
+                format!("{} … {}", column.number(i.lower), column.with_unit(i.upper))
             }),
         }
     };

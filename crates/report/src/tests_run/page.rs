@@ -20,6 +20,9 @@ use assay_analysis::{Analysis, Interval};
 use assay_data::list;
 use assay_data::{Finding, Unit};
 
+/// CSS class of columns that narrow screens leave out.
+const MINOR: &str = "minor";
+
 /// Maximum number of failed tests shown with their messages; the table has all.
 const MOST_FAILED: usize = 50;
 
@@ -55,8 +58,16 @@ pub(crate) struct SuiteOnPage {
     pub waterfall_told: String,
     /// Causes that were counted but never occurred.
     pub nothing: String,
-    pub heads: Vec<(String, bool)>,
+    pub heads: Vec<Head>,
     pub rows: Vec<Row>,
+}
+
+/// The heading of a column.
+pub(crate) struct Head {
+    pub name: String,
+    pub is_number: bool,
+    /// CSS class: columns that narrow screens leave out have one.
+    pub class: &'static str,
 }
 
 pub(crate) struct Failed {
@@ -158,23 +169,22 @@ fn suite(analysis: &Analysis, found: &Testing, several: bool) -> SuiteOnPage {
 fn moments(found: &Testing, timeline: &assay_analysis::testing::Timeline) -> String {
     let which = match found.runs {
         1 => "The run".to_owned(),
-        n => format!("Run {} of {n}, which is the nearest to the median", timeline.run),
+        n => format!("Run {} of {n}, the one nearest to the median", timeline.run),
     };
     let lanes = match timeline.lanes.len() {
         1 => String::new(),
-        n => format!(" {n} lanes ran beside one another."),
+        n => format!(" {n} lanes ran in parallel."),
     };
     format!(
-        "{which}: {}.{lanes} Setup and teardown of a test are lighter than its body; what is set up for a group stands over it. The line below the bars \
-         is the critical path: without what stands on it the run would have been over earlier. Tests too narrow to be seen are one bar, \
-         which says how many they are.",
+        "{which}: {}.{lanes} Setup and teardown of a test are lighter than its body; hooks of a group are above it. The line below the bars \
+         is the critical path: anything shorter on it would end the run earlier. Tests too short to be seen share one bar, with their number.",
         with_interval(timeline.wall, None).0
     )
 }
 
 fn ends_of(column: &Column, interval: Option<Interval>) -> String {
     interval.filter(|i| i.is_bounded()).map_or_else(String::new, |i| {
-        format!("{} … {}", column.number(i.lower), column.number(i.upper))
+        format!("{} … {}", column.number(i.lower), column.with_unit(i.upper))
     })
 }
 
@@ -198,6 +208,8 @@ fn parts(found: &Testing) -> (Vec<Piece>, Vec<String>, Vec<PartRow>, Vec<String>
             let mut cells = vec![name.to_owned(), column.with_unit(time), share.to_owned()];
             if several {
                 let (median, interval) = own.unwrap_or((f64::NAN, None));
+                let widths: Vec<f64> = interval.iter().map(|i| i.half_width()).collect();
+                let column = Column::for_row(&Unit::Second, number::ends(&all), &[median], &widths);
                 let known = median.is_finite();
                 cells.push(if known { column.with_unit(median) } else { String::new() });
                 cells.push(ends_of(&column, interval));
@@ -232,11 +244,11 @@ fn parts(found: &Testing) -> (Vec<Piece>, Vec<String>, Vec<PartRow>, Vec<String>
     }
     if let Some(first) = &found.first {
         let (time, ends) = with_interval(first.seconds, Some(first.interval));
-        notes.push(format!("{time}{ends} of it the first test pays for all, whichever it is."));
+        notes.push(format!("{time}{ends} of it are paid by whichever test runs first."));
     }
     if let Some(workers) = found.workers.filter(|workers| *workers > 1.5) {
         notes.push(format!(
-            "{} processes ran tests beside one another, which took {} together; the parts are of the one that ended last.",
+            "{} processes ran tests in parallel, which took {} together; the parts are those of the process that ended last.",
             workers.round(),
             with_interval(found.together, None).0
         ));
@@ -267,9 +279,8 @@ fn causes(found: &Testing) -> Vec<&String> {
     found.causes.iter().filter(is_any).collect()
 }
 
-/// Returns the table of all tests: headings, each with a flag for numeric columns, and rows,
-/// slowest first.
-fn table(found: &Testing) -> (Vec<(String, bool)>, Vec<Row>) {
+/// Returns the table of all tests: its headings, and its rows, slowest first.
+fn table(found: &Testing) -> (Vec<Head>, Vec<Row>) {
     let status = OfStatus::of(found);
     let bounded = |test: &TestTime| test.time.median_interval.is_some_and(|i| i.is_bounded());
     let several = found.tests.iter().any(bounded);
@@ -279,17 +290,19 @@ fn table(found: &Testing) -> (Vec<(String, bool)>, Vec<Row>) {
         found.tests.iter().any(with)
     };
     let phases: Vec<&&str> = PHASES.iter().filter(has).collect();
-    let mut heads = vec![("test".to_owned(), false), ("time".to_owned(), true)];
+    let head = |name: &str, is_number, class| Head { name: name.to_owned(), is_number, class };
+    let mut heads = vec![head("test", false, ""), head("time", true, "")];
     if several {
-        heads.push(("interval".to_owned(), true));
+        heads.push(head("interval", true, MINOR));
     }
-    heads.push(("of all".to_owned(), true));
-    heads.extend(phases.iter().map(|name| (told_part(name, false).0.to_owned(), true)));
-    if let Some(body) = heads.iter_mut().find(|(name, _)| name == "tests") {
-        body.0 = "body".to_owned();
-    }
-    heads.extend(causes.iter().map(|cause| (clean(&cause.replace('_', " ")), true)));
-    heads.push(("status".to_owned(), false));
+    heads.push(head("of all", true, MINOR));
+    heads.extend(phases.iter().map(|name| match told_part(name, false).0 {
+        "tests" => head("body", true, MINOR),
+        name => head(name, true, MINOR),
+    }));
+    let names = causes.iter().map(|cause| clean(&cause.replace('_', " ")));
+    heads.extend(names.map(|name| head(&name, true, MINOR)));
+    heads.push(head("status", false, ""));
     let medians: Vec<f64> = found.tests.iter().map(|test| test.time.median).collect();
     let table = number::ends(&medians);
     let row = |test: &TestTime| {

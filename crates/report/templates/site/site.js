@@ -100,7 +100,7 @@
     while (decimals < 9 && Math.abs(((step / factor) * 10 ** decimals) % 1) > 1e-6 && Math.abs(((step / factor) * 10 ** decimals) % 1) < 1 - 1e-6) decimals += 1;
     return `${(value / factor).toFixed(decimals)} ${symbol}`.trim();
   };
-  const ends = (lower, upper, [factor]) => (lower === null ? "" : `${digits(lower / factor)} … ${digits(upper / factor)}`);
+  const ends = (lower, upper, [factor, symbol]) => (lower === null ? "" : `${digits(lower / factor)} … ${digits(upper / factor)} ${symbol}`.trim());
   const percent = (ratio) => {
     const change = 100 * (ratio - 1);
     return `${change < 0 ? "−" : "+"}${digits(Math.abs(change), Math.abs(change) < 1 ? 2 : 3)} %`;

@@ -149,7 +149,7 @@ fn a_browser_opens_every_page_without_a_complaint_and_none_is_wider_than_a_phone
     for name in written(directory.path()) {
         let page = directory.path().join(format!("{name}.html"));
         let frame = fs::read_to_string(&page).unwrap();
-        let phone = browser::on_a_phone(directory.path(), &frame);
+        let phone = browser::in_windows(directory.path(), &frame);
         let (dom, said) = browsed(&browser, directory.path(), &["--dump-dom"], &phone);
         assert!(!said.contains("CONSOLE"), "{name}: {said}");
         assert!(

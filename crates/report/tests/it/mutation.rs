@@ -206,7 +206,7 @@ fn a_browser_shows_the_page_on_a_phone_and_sorts_its_tables() {
     let mut wide = stack();
     wide.units[0].name = "a_name_that_is_much_wider_than_any_phone_can_be".repeat(3);
     let page = page(&wide);
-    let phone = browser::on_a_phone(directory.path(), &page);
+    let phone = browser::in_windows(directory.path(), &page);
     let (dom, said) = browser::browsed(&chromium, directory.path(), &["--dump-dom"], &phone);
     assert!(dom.contains("data-overflow=\"0\"") && dom.contains("data-worst=\"\""), "{said} {dom}");
     let file = directory.path().join("page.html");

@@ -64,18 +64,19 @@ pub fn visited(
     (text(&run.stdout), text(&run.stderr))
 }
 
-/// Creates a page that contains another one in a frame of a phone's width, and reports by how much
-/// that page is wider. A headless window cannot be made as narrow as a phone.
-pub fn on_a_phone(directory: &Path, page: &str) -> PathBuf {
+/// The script of [`in_windows`].
+const WINDOWS: &str = include_str!("windows.js");
+
+/// Creates a page that contains another one in frames of four widths, because a headless window
+/// cannot be made as narrow as a phone. The attributes of its body tell by how much the page is
+/// wider than a frame (`data-overflow`, the sum), which element is (`data-worst`), which text is cut
+/// off (`data-cut`) or lacks contrast (`data-faint`, WCAG AA), and how many texts its plots have.
+pub fn in_windows(directory: &Path, page: &str) -> PathBuf {
     let frame = format!(
-        "<!DOCTYPE html><body style=\"margin:0\"><iframe id=f style=\"width:390px;height:800px;border:0\" srcdoc=\"{}\"></iframe>\
-         <script>f.onload=function(){{var d=f.contentDocument,r=d.documentElement,w=r.scrollWidth-r.clientWidth,worst='';\
-         d.querySelectorAll('main *').forEach(function(e){{if(!e.closest('.scroll')&&!e.closest('svg')&&!e.closest('pre')&&e.getBoundingClientRect().right>r.clientWidth+.5)worst=e.tagName+'.'+e.className}});\
-         document.body.setAttribute('data-overflow',w);document.body.setAttribute('data-worst',worst);\
-         document.body.setAttribute('data-figures',d.querySelectorAll('figure svg text').length)}}</script>",
-        page.replace('&', "&amp;").replace('"', "&quot;")
+        "<!DOCTYPE html><body style=\"margin:0\"><template>{}</template><script>{WINDOWS}</script>",
+        page.replace('&', "&amp;").replace('<', "&lt;")
     );
-    let path = directory.join("phone.html");
+    let path = directory.join("windows.html");
     fs::write(&path, frame).unwrap();
     path
 }
