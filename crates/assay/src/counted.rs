@@ -136,7 +136,7 @@ pub(crate) struct Count {
     pub values: Vec<f64>,
     /// The counted programs, if the counter reports them.
     pub programs: Vec<PathBuf>,
-    /// A program among them that was not counted because it has its own malloc.
+    /// Name of a started program that was not counted because it has its own malloc.
     pub bypassed: Option<PathBuf>,
     /// The programs that the counted ones executed, or tried to.
     pub executed: BTreeSet<Executed>,

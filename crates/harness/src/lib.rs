@@ -50,10 +50,10 @@ pub fn question() -> Request {
 struct HarnessEntry {
     /// Name by which users choose it.
     name: &'static str,
-    /// Recognizes it by the program's looks alone, for programs that would measure rather than
+    /// Recognizes the harness by the program's file alone, for programs that would measure rather than
     /// answer a question.
     by_looks: fn(&Program) -> Option<Box<dyn Driver>>,
-    /// Recognizes it by the program's help.
+    /// Recognizes the harness by the program's help.
     by_help: fn(&Program, &str) -> Option<Box<dyn Driver>>,
     /// Makes the driver when the user says that it is this harness, without further evidence.
     assumed: fn(&Program) -> Box<dyn Driver>,

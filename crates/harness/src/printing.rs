@@ -30,7 +30,7 @@ struct Printing {
     tool: Option<String>,
 }
 
-/// Recognizes it by the output of a plain run.
+/// Recognizes the harness by the output of a plain run.
 pub(crate) fn recognise(reply: &Reply) -> Option<Box<dyn Driver>> {
     let samples = printed(reply).ok()?;
     let is_usable = reply.success && !readings(&samples).is_empty();

@@ -33,7 +33,7 @@ pub enum CopyError {
     Line {
         /// Line number, from 1.
         number: u64,
-        /// What is wrong with it.
+        /// Description of the fault.
         said: String,
     },
 }

@@ -18,7 +18,7 @@ pub enum StoreError {
     NoAddress {
         /// The address as written, without its password.
         shown: String,
-        /// What is wrong with it.
+        /// Description of the fault.
         said: String,
     },
     /// This build has no PostgreSQL client.
@@ -155,7 +155,7 @@ pub enum StoreError {
     BadSamples {
         /// Name of the run.
         run: String,
-        /// What is wrong.
+        /// Description of the fault.
         problem: String,
     },
     /// The samples cannot be written as text.

@@ -27,10 +27,11 @@ use std::time::Duration;
   assay mutate --coupling -- pytest                 is the code well tested, or tangled?
   assay mutate --list --diff src/stack.py           show the changes without running tests
 
-To accept a survivor, write a comment on its line or the line above: `# assay: keep REASON`, with the comment sign of the language.
+To accept a survivor, write a comment on its line or the line above: `# assay:
+keep REASON`, with the comment sign of the language.
 
-Exit codes: 0 success, 1 a condition of --fail-if is true, 2 usage or input error,
-4 the tests fail without any change, 130 interrupted."
+Exit codes: 0 success, 1 a condition of --fail-if is true, 2 usage or input
+error, 4 the tests fail without any change, 130 interrupted."
 )]
 pub(crate) struct Args {
     /// Files or directories to change [default: all source files except tests]

@@ -15,7 +15,7 @@ pub struct Code {
     pub severities: &'static [Severity],
     /// Its topic.
     pub topic: Topic,
-    /// What it means, why that matters, and what to do, in Markdown.
+    /// Its meaning, why that matters, and what to do, in Markdown.
     pub text: &'static str,
 }
 

@@ -67,7 +67,7 @@ pub enum ImportError {
     Unknown {
         /// The file.
         file: String,
-        /// What it is or how it begins, as the rest of a sentence.
+        /// Its kind or its beginning, as the rest of a sentence.
         seen: String,
         /// The known formats, on lines of their own.
         known: String,
@@ -116,7 +116,7 @@ pub enum ImportError {
     /// The user's regular expression cannot be used.
     #[error("`--pattern`: {problem}")]
     Pattern {
-        /// What is wrong with it, and how to correct it.
+        /// Description of the fault, and how to correct it.
         problem: String,
     },
     /// There are lines, but no numbers in them.

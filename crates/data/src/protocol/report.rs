@@ -55,6 +55,6 @@ pub struct Report {
 pub struct Problem {
     /// Line number, from 1.
     pub line: usize,
-    /// What is wrong and what to do about it. One line of text without control characters.
+    /// Description of the problem and its remedy. One line of text without control characters.
     pub what: String,
 }

@@ -1,4 +1,4 @@
-//! What is changed in each language, and how: one table per language, one entry per change. Node
+//! The changes in each language: one table per language, one entry per change. Node
 //! names are those of the grammars. Each language has its own file; this one defines entries, and
 //! those that languages share.
 //!

@@ -11,17 +11,20 @@ use std::path::PathBuf;
   assay bench ./bench --keep && assay gate     compare the run just kept with earlier runs
   assay gate new.json                          judge a file, without keeping it
   assay gate new.json --machine ci             judge a file from a machine whose host name changes
-  assay gate --confirm --build make            raise an alarm only if a fresh run of both revisions confirms it
+  assay gate --confirm --build make            raise an alarm only if a fresh run confirms it
   assay gate new.json --rev HEAD --confirm --build make -- bench build/bm
   assay gate --export comment.md --export gate.xml --export gate.sarif --export badge.svg
 
-Exit codes: 0 nothing is worse, 1 something is worse, 2 usage or input error, 3 inconclusive (too few runs, too much spread, or this run
-is an outlier that no other run confirms: run it again, or use --confirm), 130 interrupted.
+Exit codes: 0 nothing is worse, 1 something is worse, 2 usage or input error,
+3 inconclusive (too few runs, too much spread, or an outlier that no other run
+confirms: run it again, or use --confirm), 130 interrupted.
 
-If both builds can be measured here and now, `assay bench --rev OLD --rev NEW` detects smaller changes, because differences between runs
-cancel out. --confirm measures this way: if a benchmark is worse or this run is an outlier, it measures those benchmarks of the last normal
-revision and of the new one alternately, and that fresh run decides. The command for it is taken from the recorded run, or from the words
-after `--`.")]
+If both builds can be measured here and now, `assay bench --rev OLD --rev NEW`
+detects smaller changes, because differences between runs cancel out. --confirm
+measures this way: if a benchmark is worse or this run is an outlier, it
+measures those benchmarks of the last normal revision and of the new one
+alternately, and that fresh run decides. The command is that of the recorded
+run, or the words after `--`.")]
 pub(crate) struct Args {
     /// File in any format that `assay compare` reads [default: the last run that was kept]
     #[arg(value_name = "FILE")]

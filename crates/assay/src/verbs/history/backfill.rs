@@ -30,9 +30,11 @@ use std::path::Path;
   assay history backfill --at v1.0 --at v1.1 --build 'cargo build --release' -- run -n start 'target/release/app --version'
   assay history backfill v1.0..main -- run 'python3 bench.py'
 
-The words after `--` are a command line of assay run, bench or load. It runs in the tree of each revision, and paths of programs are
-relative to the root of that tree. The ends of the range are measured first, then always the middle of the widest gap. A revision that does
-not build, or cannot be measured, is left out. After an interruption, run the same command again to continue.")]
+The words after `--` are a command line of assay run, bench or load. It runs in
+the tree of each revision, and paths of programs are relative to the root of
+that tree. The ends of the range are measured first, then always the middle of
+the widest gap. A revision that does not build, or cannot be measured, is left
+out. After an interruption, run the same command again to continue.")]
 pub(super) struct Args {
     /// Commits from A to B, both included, by first parents [default for B: HEAD]
     #[arg(value_name = "A..B", required_unless_present = "at", value_parser = any_words())]

@@ -18,8 +18,9 @@ use jiff::Timestamp;
   assay history bless --list                                 list the accepted levels
   assay history bless BM_Copy --run 9c41 --remove            withdraw an acceptance
 
-`assay gate` then compares new runs only with that run and later ones, so it needs some more runs before it can judge again.
-`assay history trend` shows the change as accepted.")]
+`assay gate` then compares new runs only with that run and later ones, so it
+needs some more runs before it can judge again. `assay history trend` shows the
+change as accepted.")]
 pub(crate) struct Args {
     /// Benchmarks, as `assay history show` names them [default: all]
     #[arg(value_name = "BENCHMARK", value_hint = clap::ValueHint::Other)]

@@ -16,8 +16,9 @@ use std::path::PathBuf;
   assay history site public/             write the pages, to open public/index.html
   assay history site public/ --store /srv/ci.db --project parser
 
-The pages are an overview, one page for each benchmark, a comparison of any two runs, and a page on the machines. They need no server and
-load nothing from the network. Writing them again replaces them.")]
+The pages are an overview, one page for each benchmark, a comparison of any two
+runs, and a page on the machines. They need no server and load nothing from the
+network. Writing them again replaces them.")]
 pub(crate) struct Args {
     /// Directory to write to, created if missing
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]

@@ -123,7 +123,7 @@ fn anchor(name: &str) -> String {
     spelled(name).to_lowercase().replace(' ', "-")
 }
 
-/// What is said of one type: its sentence and the table of its members or words.
+/// Description of one type: its sentence and the table of its members or words.
 fn section(schema: &Value) -> String {
     let mut text = described(schema);
     text += "\n\n";
