@@ -29,7 +29,7 @@ struct BenchmarkDotNet {
     given: Vec<String>,
 }
 
-/// Recognizes the harness by the program\'s help.
+/// Recognizes the harness by the program's help.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = ["--exporters", "--artifacts", "--iterationTime", "--launchCount", "--inProcess"]
         .iter()

@@ -38,7 +38,7 @@ struct Catch2 {
     is_chosen: bool,
 }
 
-/// Recognizes the harness by the program\'s help.
+/// Recognizes the harness by the program's help.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = help.contains("--benchmark-samples") && help.contains("--benchmark-no-analysis");
     let version = |line: &str| {

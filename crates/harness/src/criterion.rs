@@ -47,7 +47,7 @@ const HOME: &str = "CRITERION_HOME";
 /// 702).
 const WITHOUT_HELP: &str = "unexpected argument found";
 
-/// Recognizes the harness by the program\'s help or, if it has none, by the contents of its file.
+/// Recognizes the harness by the program's help or, if it has none, by the contents of its file.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = ["--measurement-time", "--warm-up-time", "--nresamples", "--save-baseline"]
         .iter()

@@ -37,7 +37,7 @@ struct Divan {
     debug_build: Option<String>,
 }
 
-/// Recognizes the harness by the program\'s help.
+/// Recognizes the harness by the program's help.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     (help.contains("--sample-count") && help.contains("DIVAN_SAMPLE_COUNT"))
         .then(|| assumed(program))

@@ -27,7 +27,7 @@ struct GoTest {
     debug_build: Option<String>,
 }
 
-/// Recognizes the harness by the program\'s help.
+/// Recognizes the harness by the program's help.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = help.contains("-test.bench ") && help.contains("-test.benchtime ");
     is.then(|| assumed(program))

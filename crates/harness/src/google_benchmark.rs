@@ -28,7 +28,7 @@ struct GoogleBenchmark {
     pins: bool,
 }
 
-/// Recognizes the harness by the program\'s help.
+/// Recognizes the harness by the program's help.
 pub(crate) fn recognise(_program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     help.contains("--benchmark_list_tests")
         .then(|| Box::new(GoogleBenchmark { pins: help.contains("<integer>x") }) as Box<dyn Driver>)

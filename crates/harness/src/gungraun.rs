@@ -27,7 +27,7 @@ struct Gungraun {
     debug_build: Option<String>,
 }
 
-/// Recognizes the harness by the program\'s help.
+/// Recognizes the harness by the program's help.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = ["--callgrind-args", "--save-summary", "--output-format", "--workspace-root"]
         .iter()

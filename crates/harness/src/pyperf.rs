@@ -46,7 +46,7 @@ pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     (program.kind == Kind::Script && imports && text.contains("Runner(")).then(|| assumed(program))
 }
 
-/// Recognizes the harness by the program\'s help.
+/// Recognizes the harness by the program's help.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     (help.contains("--worker-task") && help.contains("--calibrate-loops")).then(|| assumed(program))
 }

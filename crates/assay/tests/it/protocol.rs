@@ -219,7 +219,7 @@ fn the_page_draws_and_cites_what_the_protocol_did() {
     let pages = ["--report", "p.html", "old.txt", "new.txt"];
     room.run(&[&["compare", "--rigorous"], &asked[..], &pages[..]].concat()).ends(0);
     let page = room.read("p.html");
-    let methods = page.split("<h2>Methods</h2>").nth(1).unwrap();
+    let methods = page.split("<h3>Methods</h3>").nth(1).unwrap();
     for cited in [
         "up to 10,000 resamples from the seed 1",
         "resampled 10,000 times from the seed 1",
@@ -232,13 +232,13 @@ fn the_page_draws_and_cites_what_the_protocol_did() {
         assert!(methods.contains(cited), "{cited}\n{methods}");
     }
     assert!(!methods.contains("BCa") && !page.contains("four in five"));
-    assert!(page.contains("the rank test would find 90 %"), "the power plot has another power");
+    assert!(page.contains("is found by the rank test in 90 % of experiments"), "the power plot has another power");
     // The claim is bold, but not the numbers in parentheses after it.
     let conclusion = page.split("<p class=\"conclusion\"><strong>").nth(1).unwrap();
     let (bold, rest) = conclusion.split_once("</strong>").unwrap();
     assert!(bold.starts_with("One may publish: ") && !bold.contains('('), "{bold}");
     assert!(rest.starts_with(" ("), "{rest}");
-    assert!(page.contains("<details class=\"long\"><summary>Show all "));
+    assert!(page.contains(" facts about the machine</summary>"));
 }
 
 #[test]

@@ -174,8 +174,8 @@ fn a_comparison_has_a_page_that_shows_each_side_by_itself_too() {
     let path = directory.path();
     let rows = |page: &Path| {
         let page = fs::read_to_string(page).unwrap();
-        let (_, section) = page.split_once("<h2>What the values show</h2>").expect("the section");
-        section.split_once("</section>").unwrap().0.to_owned()
+        let (_, section) = page.split_once("<div class=\"series\">").expect("the part");
+        section.split_once("</div>").unwrap().0.to_owned()
     };
     let compared = rows(&with_report(path));
     for part in ["<h3>old</h3>", "<h3>new</h3>", "over time", "dependence", "lognormal", " ms"] {
