@@ -169,7 +169,8 @@ fn page(material: Material<'_>) -> Page {
     let charts = charts::charts(analysis, figures);
     let ids = charts::file_names(&charts);
     let best = charts::best(&charts);
-    let mut plots: Vec<Plot> = charts.iter().zip(ids).map(|(chart, id)| Plot::of(chart, id)).collect();
+    let mut plots: Vec<Plot> =
+        charts.iter().zip(ids).map(|(chart, id)| Plot::of(chart, id)).collect();
     let picture = best.map(|best| plots.remove(best)).into_iter().collect();
     let mut notes = Vec::new();
     let mut verdicts = claims(analysis, protocol, &mut notes);

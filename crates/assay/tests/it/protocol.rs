@@ -232,7 +232,10 @@ fn the_page_draws_and_cites_what_the_protocol_did() {
         assert!(methods.contains(cited), "{cited}\n{methods}");
     }
     assert!(!methods.contains("BCa") && !page.contains("four in five"));
-    assert!(page.contains("is found by the rank test in 90 % of experiments"), "the power plot has another power");
+    assert!(
+        page.contains("is found by the rank test in 90 % of experiments"),
+        "the power plot has another power"
+    );
     // The claim is bold, but not the numbers in parentheses after it.
     let conclusion = page.split("<p class=\"conclusion\"><strong>").nth(1).unwrap();
     let (bold, rest) = conclusion.split_once("</strong>").unwrap();

@@ -72,7 +72,7 @@ pub(super) fn bootstrap(sheet: &Sheet<'_>) -> Option<Chart> {
         "each sample"
     };
     let sure = number::chosen_percent(sheet.figures.confidence);
-    let scaled = if own { "  Each histogram has its own vertical scale." } else { "" };
+    let scaled = if own { " Each histogram has its own vertical scale." } else { "" };
     Some(Chart {
         name: "bootstrap",
         title: "Uncertainty of the standard deviation".to_owned(),
@@ -173,11 +173,11 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
     let chance = number::chosen_percent(wanted);
     let visible = match first.visible {
         Some(delta) if found.len() == 1 => format!(
-            "  A difference of {} is found by {} in {chance} of experiments (dashed line).",
+            " A difference of {} is found by {} in {chance} of experiments (dashed line).",
             size(delta),
             if first.of_protocol { "the rank test" } else { "a t test" }
         ),
-        _ => format!("  The dashed line is a probability of {chance}."),
+        _ => format!(" The dashed line is a probability of {chance}."),
     };
     let n = match found.as_slice() {
         [(_, only)] => format!(

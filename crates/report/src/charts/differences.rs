@@ -67,7 +67,7 @@ pub(super) fn pairwise(sheet: &Sheet<'_>) -> Option<Chart> {
     };
     let beyond = drawn.iter().map(|b| b.beyond).fold(0.0, f64::max);
     let beyond = if beyond > 0.0 {
-        format!("  {} of the differences are outside the plot.", share(beyond))
+        format!(" {} of the differences are outside the plot.", share(beyond))
     } else {
         String::new()
     };

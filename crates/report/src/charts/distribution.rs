@@ -148,8 +148,8 @@ pub(super) fn boxes(sheet: &Sheet<'_>) -> Chart {
     let outside: usize = subjects.iter().map(|s| s.shape.numbers.outside).sum();
     let dots = match outside {
         0 => String::new(),
-        1 => "  The value outside the whiskers is a dot.".to_owned(),
-        n => format!("  {} values are outside the whiskers; the outermost are dots.", counted(n)),
+        1 => " The value outside the whiskers is a dot.".to_owned(),
+        n => format!(" {} values are outside the whiskers; the outermost are dots.", counted(n)),
     };
     Chart {
         name: "box",

@@ -113,8 +113,11 @@ impl Drawn<'_> {
             }
         });
         let limit = if search.limit.is_some() { " The dashed line is the goal." } else { "" };
-        let never =
-            if never { " Rates at which too many requests failed are at the upper edge." } else { "" };
+        let never = if never {
+            " Rates at which too many requests failed are at the upper edge."
+        } else {
+            ""
+        };
         Some(Chart {
             name: "rates-tried",
             title: "The search for the highest rate".to_owned(),
@@ -163,7 +166,7 @@ impl Drawn<'_> {
                 }
             });
         let failing = if failed {
-            "  Failed requests count as never answered: a curve leaves the plot where only failures remain."
+            " Failed requests count as never answered: a curve leaves the plot where only failures remain."
         } else {
             ""
         };
@@ -173,9 +176,7 @@ impl Drawn<'_> {
             None => "All slices together.",
         };
         let from = match self.analysis.environment.text("load_loop") {
-            Some("closed") => {
-                "Times count from when requests were sent, so they exclude waiting."
-            }
+            Some("closed") => "Times count from when requests were sent, so they exclude waiting.",
             _ => "Times count from when requests were due.",
         };
         Some(Chart {
@@ -360,7 +361,7 @@ fn tried(scene: &mut Scene, (x, y): Place, own: &Try, ink: Ink) {
 }
 
 fn logarithmic(low: f64, high: f64) -> &'static str {
-    if high > WIDE * low { "  The vertical axis is logarithmic." } else { "" }
+    if high > WIDE * low { " The vertical axis is logarithmic." } else { "" }
 }
 
 fn shade(scene: &mut Scene, frame: &Frame, bands: &[(f64, f64)]) {

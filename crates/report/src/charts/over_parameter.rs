@@ -127,13 +127,13 @@ fn chart(analysis: &Analysis, parameter: &str, lines: &[Line], metric: usize) ->
         (true, true) => {
             " Both axes are logarithmic: a straight line is a power, the steeper one grows faster."
         }
-        (true, false) => "  The horizontal axis is logarithmic.",
-        (false, true) => "  The vertical axis is logarithmic.",
+        (true, false) => " The horizontal axis is logarithmic.",
+        (false, true) => " The vertical axis is logarithmic.",
         (false, false) => "",
     };
     let look = match () {
         _ if against_asked => {
-            "Where a line falls below the dashed one, the server no longer keeps up.  "
+            "Where a line falls below the dashed one, the server no longer keeps up. "
         }
         _ if asked => "Where a line bends up, requests begin to wait for one another. ",
         _ => "",

@@ -68,7 +68,8 @@ fn medians(analysis: &Analysis) -> Table {
         }
         Row { cells, tone: own.map_or("", |c| tone(c.decision.verdict)) }
     };
-    let mut heads = vec![String::new(), "median".to_owned(), format!("{} interval", confidence(analysis))];
+    let mut heads =
+        vec![String::new(), "median".to_owned(), format!("{} interval", confidence(analysis))];
     if is_compared {
         heads.extend(["ratio".to_owned(), String::new()]);
     }

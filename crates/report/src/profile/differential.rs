@@ -114,8 +114,7 @@ impl<'a> Differential<'a> {
             names: found.names.clone(),
             claim: words::claim(found),
             sure: words::sureness(found),
-            about: "color: the change of the function's own share, over all its callers"
-                .to_owned(),
+            about: "color: the change of the function's own share, over all its callers".to_owned(),
             doubt: words::DOUBT.to_owned(),
             heads: ["function", "first", "second", "points", "interval", "verdict"]
                 .map(str::to_owned)
