@@ -126,7 +126,7 @@ pub(crate) fn capital(text: &str) -> String {
 }
 
 /// Returns the name of the metric for standalone use: `wall` is not a noun.
-fn whole_name(metric: &Metric) -> String {
+pub(crate) fn whole_name(metric: &Metric) -> String {
     match metric.name.as_str() {
         "wall" => "wall time".to_owned(),
         "cpu" => "CPU time".to_owned(),

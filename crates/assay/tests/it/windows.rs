@@ -24,6 +24,14 @@ fn go(factor: f64) -> String {
     text
 }
 
+/// Output of a test suite: a long name, a failed test and a skipped one.
+const TAP: &str = "TAP version 13
+1..3
+ok 1 - stock_is_counted_again_after_everything_was_sold_and_returned # time=12.5ms
+not ok 2 - prices_are_asked_once # time=3ms
+ok 3 - orders # SKIP no database
+";
+
 /// A report of a test suite: a long name, a failed test and a skipped one.
 fn junit(time: f64) -> String {
     let name = "test_stock_is_counted_again_after_everything_was_sold_and_returned";
@@ -52,7 +60,7 @@ fn commands() -> Vec<(&'static str, &'static str)> {
         ("scan", "run --runs 6 -P n=1..3 -n a -n b \"true {n}\" \"true {n}\" --report scan.html"),
         ("repeat", "repeat --runs 6 r.assay --report repeat.html"),
         ("suite", "compare old.go new.go --report suite.html"),
-        ("tests", "compare run.xml --report tests.html"),
+        ("tests", "tests --framework tap --report tests.html -- cat tap"),
         ("suites", "compare run.xml later.xml --report suites.html"),
         ("profile", "profile a.collapsed -o profile.html"),
         ("difference", "profile a.collapsed b.collapsed -o difference.html"),
@@ -74,6 +82,7 @@ fn no_page_is_wider_than_its_window_or_cuts_off_text() {
     room.write("new.go", &go(0.8));
     room.write("run.xml", &junit(1.25).repeat(6));
     room.write("later.xml", &junit(1.5).repeat(6));
+    room.write("tap", TAP);
     room.write("a.collapsed", "main;<load>;parse 60\nmain;draw;line 30\nmain;(marking) 10\n");
     room.write("b.collapsed", "main;<load>;parse 300\nmain;draw;line 600\nmain;(marking) 100\n");
     for (name, arguments) in commands() {

@@ -48,7 +48,7 @@ impl Data {
         }
         Self::Embedded {
             csv: String::from_utf8_lossy(&bytes).into_owned(),
-            told: "One row for every observation, in base units. What reads it:".to_owned(),
+            told: "One row for every observation, in base units. Read it with".to_owned(),
             command: "assay compare samples.csv".to_owned(),
         }
     }
@@ -78,8 +78,7 @@ fn columns(samples: &Samples) -> Data {
         "1" => "assay compare samples.csv".to_owned(),
         _ => format!("assay compare --unit {unit} samples.csv"),
     };
-    let told =
-        "One column for every subject, in the order in which they were taken. What reads it:";
+    let told = "One column for every subject, in the order in which they were taken. Read it with";
     Data::Embedded { csv, told: told.to_owned(), command }
 }
 
@@ -109,7 +108,7 @@ mod tests {
     fn recordings_are_columns_with_every_digit() {
         let data = Data::of(&samples(&[(0, 0.1), (0, 1e-9), (1, 1.0 / 3.0)]), None);
         let told =
-            "One column for every subject, in the order in which they were taken. What reads it:";
+            "One column for every subject, in the order in which they were taken. Read it with";
         let command = "assay compare --unit s samples.csv".to_owned();
         let csv = "old,\"new, \"\"fast\"\"\"\n0.1,0.3333333333333333\n1e-9,\n";
         assert_eq!(data, Data::Embedded { csv: csv.to_owned(), told: told.to_owned(), command });

@@ -5,7 +5,7 @@
 
 use super::table::{Row, Table};
 use crate::answers;
-use crate::charts::capital;
+use crate::charts::{capital, whole_name};
 use crate::label::label;
 use crate::medians;
 use crate::names::fitted;
@@ -74,7 +74,7 @@ fn medians(analysis: &Analysis) -> Table {
         heads.extend(["ratio".to_owned(), String::new()]);
     }
     let rows = names(analysis).into_iter().enumerate().map(row).collect();
-    let title = capital(&metric_name(analysis));
+    let title = capital(&whole_name(&analysis.metrics[analysis.primary]));
     Table { title, told: String::new(), heads, rows, kind: " answer" }
 }
 
