@@ -81,6 +81,7 @@ mod ticks;
 pub mod unpaired;
 pub mod until;
 pub mod verdict;
+pub mod why;
 
 #[cfg(test)]
 mod tests;

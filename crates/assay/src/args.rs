@@ -25,7 +25,7 @@ pub(crate) fn any_words() -> impl TypedValueParser<Value = String> {
 }
 
 /// Options that decide a comparison.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Deciding")]
 pub(crate) struct JudgeArgs {
     /// Smallest difference that matters, as in 2% or 250us [default: 1%]

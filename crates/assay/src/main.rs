@@ -188,6 +188,7 @@ const VERBS: &[Verb] = &[
         ..verb!(load, "Load-test HTTP servers: highest rate, latency, and which is better")
     },
     verb!(compare, "Compare recorded samples and give a verdict"),
+    verb!(why, "Name the most likely cause of a difference that was found"),
     verb!(
         describe,
         "Describe each series of samples: distribution, change over time, autocorrelation, outliers"

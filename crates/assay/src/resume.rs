@@ -76,9 +76,9 @@ impl RecordArgs {
 }
 
 /// Arguments that may be given again when a run is resumed; the file determines all others.
-const ANEW: [&str; 14] = [
+const ANEW: [&str; 15] = [
     "resume", "time", "fail_if", "json", "export", "report", "plots", "quiet", "color", "force",
-    "yes", "keep", "store", "machine",
+    "yes", "keep", "store", "machine", "why",
 ];
 
 /// Rejects arguments (by their ids) that may not be given again.

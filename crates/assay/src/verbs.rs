@@ -36,3 +36,4 @@ pub(crate) mod tests;
 pub(crate) mod warm;
 #[cfg(target_os = "linux")]
 pub(crate) mod watch;
+pub(crate) mod why;

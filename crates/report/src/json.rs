@@ -35,6 +35,7 @@ mod synthetic;
 mod test_log;
 mod values;
 mod watching;
+mod why;
 
 pub use battery::{GroupTests, PairTests};
 pub use bisect::Bisection;
@@ -66,6 +67,7 @@ pub use synthetic::Synthetic;
 pub use test_log::TestLog;
 pub use values::{Estimate, Interval, Verdict};
 pub use watching::WatchedRun;
+pub use why::Reasons;
 
 use assay_data::ParameterValue;
 use assay_data::export::{Escapes, plain_text};

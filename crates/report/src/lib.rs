@@ -96,4 +96,5 @@ pub mod test_log;
 pub mod tests_run;
 mod ticks;
 pub mod watching;
+pub mod why;
 pub mod words;

@@ -50,6 +50,7 @@ pub mod proportion;
 pub mod quantile_difference;
 pub mod rank_power;
 mod ranks;
+pub mod ratio_of_means;
 pub mod resampling;
 mod selection;
 pub mod shapiro_wilk;

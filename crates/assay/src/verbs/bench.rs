@@ -110,6 +110,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     suite: SuiteArgs,
 
+    /// Also name the most likely cause of the largest difference, as `assay why` does
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
+    why: bool,
+
     #[command(flatten)]
     pub(crate) record: RecordArgs,
 }
@@ -167,6 +171,7 @@ fn resumed_run(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     // to show.
     first.when.time = args.when.time;
     first.judge.fail_if.clone_from(&args.judge.fail_if);
+    first.why = args.why;
     first.record = args.record.after(&first.record);
     asked(&first, Some(&recorded))
 }
@@ -465,5 +470,8 @@ fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Resu
         return Ok(Ending::Fine);
     }
     present::present(how, &mut analysis, samples)?;
+    if args.why {
+        super::why::print_after(samples, file, args.record.show.color)?;
+    }
     Ok(args.same.ending(&analysis, present::judge(&analysis, &args.judge.fail_if)))
 }

@@ -2,7 +2,7 @@
 //! reads the output of a sampler, and shows shares with their intervals. With two programs it
 //! samples runs alternately and decides on every function. No arithmetic.
 
-mod comparing;
+pub(super) mod comparing;
 pub(super) mod exporting;
 mod files;
 pub(super) mod sampling;

@@ -41,7 +41,7 @@ use planning::{extended, plan, too_short};
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
-pub(crate) use again::{Again, again};
+pub(crate) use again::{Again, again, recorded_commands};
 
 /// Smallest number of runs in a block for which the user has to confirm.
 const ASK_FROM: usize = 500;
@@ -121,6 +121,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     settings: ControlArgs,
 
+    /// Also name the most likely cause of the largest difference, as `assay why` does
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
+    why: bool,
+
     #[command(flatten)]
     pub(crate) record: RecordArgs,
 }
@@ -182,6 +186,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         // what to show.
         first.when.time = args.when.time;
         first.judge.fail_if.clone_from(&args.judge.fail_if);
+        first.why = args.why;
         first.record = args.record.after(&first.record);
         // The user confirmed a large scan when it was started.
         first.scan.yes = true;
@@ -540,5 +545,8 @@ fn decide(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Re
     let (dialect, rows) = (Dialect::Run, Shown::default());
     let how = Showing { dialect, rows, show: &args.record.show, file };
     present::present(how, &mut analysis, samples)?;
+    if args.why {
+        super::why::print_after(samples, file, args.record.show.color)?;
+    }
     Ok(present::judge(&analysis, &args.judge.fail_if))
 }

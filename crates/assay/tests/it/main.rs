@@ -72,4 +72,5 @@ mod toggling;
 mod warm;
 mod watch_mutants;
 mod watching;
+mod why;
 mod windows;

@@ -45,7 +45,7 @@ impl Document {
 const DEFINITIONS: &str = "$defs";
 
 /// All documents, in the order of the page.
-const DOCUMENTS: [Document; 26] = [
+const DOCUMENTS: [Document; 27] = [
     Document {
         title: "A result",
         commands: &["run A B", "bench A B", "load A B", "compare A B", "profile 'A' 'B'"],
@@ -72,6 +72,7 @@ const DOCUMENTS: [Document; 26] = [
         commands: &["repeat --summary"],
         names: &["repeat-summary"],
     },
+    Document { title: "An explanation", commands: &["why"], names: &["why"] },
     Document { title: "A planned experiment", commands: &["plan"], names: &["plan"] },
     Document {
         title: "A calibration of the machine",

@@ -1,8 +1,8 @@
 //! Samples two programs alternately: every run is one profile, and each function is judged like a
 //! benchmark of a suite.
 
-use super::sampling::{Sampling, ending, name_of, plan_of, take};
-use super::{Args, exporting};
+use super::sampling::{Sampling, Settings, ending, name_of, plan_of, take};
+use super::{Args, SamplerArgs, exporting};
 use crate::advice::{Dialect, spell};
 use crate::args::{PageArgs, ShowArgs};
 use crate::present::Showing;
@@ -11,18 +11,18 @@ use crate::{Ending, output, present};
 use anyhow::bail;
 use assay_analysis::Analysis;
 use assay_data::source::{Layout, Measured, Obstacle, Source, Turn};
-use assay_data::{Environment, Metric, Unit};
+use assay_data::{Environment, Metric, Plan, Samples, Unit};
 use assay_measure::sampling::{ProcessEnd, Target};
 use assay_measure::{Command, environment, interrupt};
 use assay_profiles::runs::{Run, samples};
 use assay_profiles::{Pairing, Profile, checks};
 use assay_report::benchmarks::Shown;
 use assay_report::profile::verdicts;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 /// Default number of blocks: enough to decide on one function among about twenty.
-const BLOCKS: u32 = 12;
+pub(crate) const BLOCKS: u32 = 12;
 
 /// Width of the range around the requested rate from which each run draws its own rate, as a
 /// fraction of it. If a program does the same in every run, a timer that starts with it always hits
@@ -46,63 +46,17 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
     if names[0] == names[1] {
         names[1] += " #2";
     }
-    let samplers = [Sampling::of_command(args, both[0])?, Sampling::of_command(args, both[1])?];
-    if samplers[0].place.sampler != samplers[1].place.sampler {
-        bail!(
-            "{} would be sampled by {} and {} by {}, and what two samplers see can't be compared; --sampler names one for both",
-            names[0],
-            samplers[0].place.sampler.name(),
-            names[1],
-            samplers[1].place.sampler.name()
-        );
-    }
+    let samplers = samplers(&args.how.by, args.how.settings(), both, &names)?;
     let runs = args.how.runs.unwrap_or(BLOCKS);
     let plan =
         plan_of(args.how.seed, &args.judge, runs, args.judge.primary.as_deref().unwrap_or("self"));
     if let Some(told) = too_few(runs, plan.confidence).filter(|_| !args.show.quiet) {
         output::say(&told);
     }
-    let environment = Environment::from_facts(environment::capture());
-    let began = jiff::Timestamp::now();
-    let sampler = samplers[0].place.sampler;
-    let both = Both {
-        samplers,
-        commands: both,
-        names: &names,
-        metrics: vec![Metric::lower("total", Unit::Second)],
-        runs: Vec::new(),
-        endings: Vec::new(),
-    };
-    let session = take(args.show.quiet, both, &plan)?;
-    if session.samples.complete_blocks(0).is_empty() {
-        output::say("interrupted before both had been sampled once: there is nothing to compare");
+    let Some(sampled) = alternately(samplers, both, &names, &plan, args.show.quiet)? else {
         return Ok(Ending::Interrupted);
-    }
-    let Both { mut runs, endings, .. } = session.source;
-    let of = |side| runs.iter().filter(move |run| run.side == side).map(|run| &run.profile);
-    let pairing = Pairing::of(of(0), of(1));
-    runs.iter_mut().filter(|run| run.side == 1).for_each(|run| pairing.apply(&mut run.profile));
-    let mut found = samples(&names, &runs);
-    found.plan = Some(plan);
-    found.environment = environment;
-    // Other verbs read this file, and they name its rows like that.
-    found.environment.set("sampler", sampler.name());
-    found.started = Some(began.to_string());
-    found.argv = present::argv();
-    let mut known = HashSet::new();
-    let merged = [0, 1].map(|side| {
-        let own: Vec<Profile> =
-            runs.iter().filter(|run| run.side == side).map(|run| run.profile.clone()).collect();
-        Profile::merged(&own).unwrap_or_default()
-    });
-    for (profile, name) in merged.iter().zip(&names) {
-        for finding in checks::findings(profile) {
-            // A finding that applies to both is reported once.
-            if known.insert(finding.code.clone()) {
-                found.findings.push(finding.about(name));
-            }
-        }
-    }
+    };
+    let Alternated { samples: found, merged, endings, .. } = sampled;
     let mut suite = assay_analysis::analyse(&found, &args.judge.options())?;
     spell(Dialect::Profile, &mut suite.findings);
     let show = ShowArgs {
@@ -137,6 +91,99 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
         Ending::Fine => present::judge(&suite, &args.judge.fail_if),
         other => other,
     })
+}
+
+/// Finds the sampler for two commands.
+///
+/// # Errors
+/// If there is none, or if each would need another one.
+pub(crate) fn samplers(
+    by: &SamplerArgs,
+    settings: Settings,
+    both: [&Command; 2],
+    names: &[String; 2],
+) -> anyhow::Result<[Sampling; 2]> {
+    let of = |command| Sampling::of_command(by, settings, command);
+    let samplers = [of(both[0])?, of(both[1])?];
+    if samplers[0].place.sampler != samplers[1].place.sampler {
+        bail!(
+            "{} would be sampled by {} and {} by {}, and what two samplers see can't be compared; --sampler names one for both",
+            names[0],
+            samplers[0].place.sampler.name(),
+            names[1],
+            samplers[1].place.sampler.name()
+        );
+    }
+    Ok(samplers)
+}
+
+/// Two commands that were sampled alternately.
+pub(crate) struct Alternated {
+    /// The seconds in every function.
+    pub samples: Samples,
+    /// All runs of each side as one profile; the second with the files of the first.
+    pub merged: [Profile; 2],
+    /// The file of each function that has one, by its name, of each side.
+    pub files: [HashMap<String, String>; 2],
+    /// How the runs ended.
+    pub endings: Vec<Ended>,
+}
+
+/// Samples both alternately; `None` if the user interrupts before both were sampled once.
+pub(crate) fn alternately(
+    samplers: [Sampling; 2],
+    commands: [&Command; 2],
+    names: &[String; 2],
+    plan: &Plan,
+    quiet: bool,
+) -> anyhow::Result<Option<Alternated>> {
+    let environment = Environment::from_facts(environment::capture());
+    let began = jiff::Timestamp::now();
+    let sampler = samplers[0].place.sampler;
+    let both = Both {
+        samplers,
+        commands,
+        names,
+        metrics: vec![Metric::lower("total", Unit::Second)],
+        runs: Vec::new(),
+        endings: Vec::new(),
+    };
+    let session = take(quiet, both, plan)?;
+    if session.samples.complete_blocks(0).is_empty() {
+        output::say("interrupted before both had been sampled once: there is nothing to compare");
+        return Ok(None);
+    }
+    let Both { mut runs, endings, .. } = session.source;
+    let files = [0, 1].map(|side| {
+        let own = runs.iter().filter(|run| run.side == side);
+        let frames = own.flat_map(|run| &run.profile.frames);
+        frames.filter_map(|frame| Some((frame.name.clone(), frame.file.clone()?))).collect()
+    });
+    let of = |side| runs.iter().filter(move |run| run.side == side).map(|run| &run.profile);
+    let pairing = Pairing::of(of(0), of(1));
+    runs.iter_mut().filter(|run| run.side == 1).for_each(|run| pairing.apply(&mut run.profile));
+    let mut found = samples(names, &runs);
+    found.plan = Some(plan.clone());
+    found.environment = environment;
+    // Other verbs read this file, and they name its rows like that.
+    found.environment.set("sampler", sampler.name());
+    found.started = Some(began.to_string());
+    found.argv = present::argv();
+    let mut known = HashSet::new();
+    let merged = [0, 1].map(|side| {
+        let own: Vec<Profile> =
+            runs.iter().filter(|run| run.side == side).map(|run| run.profile.clone()).collect();
+        Profile::merged(&own).unwrap_or_default()
+    });
+    for (profile, name) in merged.iter().zip(names) {
+        for finding in checks::findings(profile) {
+            // A finding that applies to both is reported once.
+            if known.insert(finding.code.clone()) {
+                found.findings.push(finding.about(name));
+            }
+        }
+    }
+    Ok(Some(Alternated { samples: found, merged, files, endings }))
 }
 
 /// Warns if there are fewer runs than by default, which decide on few functions: the smallest p

@@ -54,7 +54,7 @@ pub(crate) struct Settings {
 }
 
 impl HowArgs {
-    fn settings(&self) -> Settings {
+    pub(super) fn settings(&self) -> Settings {
         Settings {
             clock: self.by.clock(),
             call_graph: self.call_graph(),
@@ -74,10 +74,14 @@ pub(crate) struct Sampling {
 
 impl Sampling {
     /// Finds the sampler for a command.
-    pub fn of_command(args: &Args, command: &Command) -> anyhow::Result<Self> {
+    pub fn of_command(
+        by: &SamplerArgs,
+        settings: Settings,
+        command: &Command,
+    ) -> anyhow::Result<Self> {
         let (language, interpreter) = language_of_program(command)?;
-        let place = find(language, args.how.by.sampler(), Some(&interpreter))?;
-        Ok(Self::of(&args.how.by, args.how.settings(), place))
+        let place = find(language, by.sampler(), Some(&interpreter))?;
+        Ok(Self::of(by, settings, place))
     }
 
     /// Uses a sampler that was found.
@@ -281,7 +285,7 @@ pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
 /// Samples a command, once or several times.
 pub(super) fn command(args: &Args, command: &Command) -> anyhow::Result<Ending> {
     exporting::check_single(&args.show.export)?;
-    let source = Sampling::of_command(args, command)?;
+    let source = Sampling::of_command(&args.how.by, args.how.settings(), command)?;
     let name = name_of(command);
     let arms = |arms| Arms {
         source: &source,

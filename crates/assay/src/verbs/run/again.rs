@@ -4,9 +4,10 @@
 //! since what fitted into the budget was decided after that line was typed. The caller decides what
 //! to do with the two runs.
 
-use super::{Args, Decide, Earlier, measure};
+use super::{Args, Decide, Earlier, commands_of, measure};
 use crate::args::KeepInHistoryArgs;
 use crate::args::{KeepArgs, ShowArgs};
+use crate::commands::Prepared;
 use crate::resume::{self, ResumeArgs};
 use crate::{Ending, output, seed};
 use anyhow::{Context, ensure};
@@ -29,6 +30,29 @@ pub(crate) struct Again<'a> {
     /// Options about its record.
     pub keep: KeepArgs,
     pub show: ShowArgs,
+}
+
+/// Returns the commands of a recorded run, in the order of its subjects.
+///
+/// # Errors
+/// If the record lacks a part of them, or they need hooks between their runs.
+pub(crate) fn recorded_commands(recorded: &Samples, path: &Path) -> anyhow::Result<Vec<Prepared>> {
+    let instead = "give its commands to `assay profile`";
+    resume::check_complete(recorded, path, "sampled", instead)?;
+    let args = resume::begun::<Args>(recorded, path, "run", "sampled")?;
+    let (commands, _) = commands_of(&args)?;
+    let hooks = commands.iter().any(|own| own.prepare.is_some() || own.conclude.is_some());
+    ensure!(
+        !hooks && args.how.setup.is_none(),
+        "{}: its commands need --setup, --prepare or --conclude, which would not run between sampled runs; {instead}",
+        path.display()
+    );
+    ensure!(
+        commands.len() == recorded.subjects.len(),
+        "{}: its commands are not those of its command line",
+        path.display()
+    );
+    Ok(commands)
 }
 
 /// Measures again, then decides and shows the result.

@@ -3,7 +3,7 @@
 
 use super::super::{
     Bisection, Calibrated, Checked, Claims, Decision, Diagnosis, ExperimentPlan, Explanation,
-    Gated, Happenings, HeldProcesses, Listing, Mutated, ProfileDifference, ProfileShares,
+    Gated, Happenings, HeldProcesses, Listing, Mutated, ProfileDifference, ProfileShares, Reasons,
     Repetition, RunContents, RunList, SeriesDescription, SmokeTest, StoreChange, SuiteShares,
     Synthetic, TestLog, Trends, VERSION, WatchedRun,
 };
@@ -24,6 +24,7 @@ const TYPES: [fn() -> Schema; DOCUMENTS.len()] = [
     of::<SeriesDescription>,
     of::<Repetition>,
     of::<Claims>,
+    of::<Reasons>,
     of::<ExperimentPlan>,
     of::<Calibrated>,
     of::<Diagnosis>,

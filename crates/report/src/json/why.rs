@@ -1,0 +1,257 @@
+//! Why one side takes longer, as JSON: the causes with their numbers, and the evidence.
+
+use super::Head;
+use super::finding::Finding;
+use super::values::{Estimate, Verdict, view, words};
+use crate::why::{WhyReport, sentence};
+use assay_analysis::why as found;
+
+view! {
+    /// The explanation of a difference.
+    Reasons of (report: &WhyReport<'_>, file: &str) {
+        /// Layout version and verb.
+        #[serde(flatten)]
+        head: Head = Head::of("why"),
+        /// The file of the record.
+        file: String = file.to_owned(),
+        /// The answer in one sentence. For people.
+        sentence: String = sentence(report),
+        /// The verdict on the difference. Without a direction there is nothing to explain, and
+        /// `causes` is empty.
+        verdict: Verdict = (&report.why.comparison.decision.verdict).into(),
+        /// Name of the subject that the verdict is about.
+        of: String = report.analysis.subjects[report.why.comparison.of].name.clone(),
+        /// Name of the reference.
+        against: String = report.analysis.subjects[report.why.comparison.against].name.clone(),
+        /// The metric that decides.
+        metric: String = report.analysis.metrics[report.why.comparison.metric].name.clone(),
+        /// Its base unit.
+        unit: String = report.analysis.metrics[report.why.comparison.metric].unit.symbol().to_owned(),
+        /// `of` / `against`; `null` if a value is zero or negative.
+        ratio: Option<Estimate> = report.why.comparison.ratio.map(Estimate::from),
+        /// `of` − `against`, in the unit.
+        shift: Estimate = report.why.comparison.shift.into(),
+        /// The causes that the numbers support, most likely first; empty if no part explains the
+        /// difference.
+        causes: Vec<Reason> = report.why.causes.iter().map(|own| Reason::of(report, own)).collect(),
+        /// The time that `parts` are parts of.
+        whole: WholeTime = (&report.why.whole).into(),
+        /// The parts of the time, largest share first; empty if the record has none.
+        parts: Vec<TimePart> = report.why.parts.iter().map(TimePart::of).collect(),
+        /// The sampled functions, largest share first; empty without `--measure`.
+        functions: Vec<FunctionReason> = report.why.functions.iter().map(FunctionReason::of).collect(),
+        /// The changes of the other metrics.
+        changes: Vec<MetricChange> = report.why.changes.iter().map(|own| MetricChange::of(report, own)).collect(),
+        /// The inputs in which the sides differ; empty if there are none, or if they are not
+        /// recorded.
+        inputs: Vec<InputChange> = report.why.inputs.iter().map(InputChange::of).collect(),
+        /// Findings about the record and the sampled runs.
+        findings: Vec<Finding> =
+            report.analysis.findings.iter().chain(report.findings).map(Finding::of).collect(),
+    }
+}
+
+view! {
+    /// A cause of a difference.
+    Reason of (report: &WhyReport<'_>, cause: &found::Cause) {
+        /// Its kind.
+        kind: ReasonKind = (&cause.kind).into(),
+        /// The function or metric that it is about; `null` for other kinds.
+        name: Option<String> = name(report, &cause.kind),
+        /// The part of the time that it explains; `null` if it is not about one.
+        part: Option<PartWord> = part(cause).as_ref().map(PartWord::from),
+        /// The share of the difference that it may explain: of the part, or of the function;
+        /// `null` if it has none.
+        share: Option<Estimate> = cause.share.map(Estimate::from),
+        /// The share of the change in processor time that instructions explain, by logarithms;
+        /// `null` for other kinds.
+        explains: Option<Estimate> = explains(&cause.kind),
+    }
+}
+
+view! {
+    /// A part of the time.
+    TimePart of (part: &found::Part) {
+        /// Its name.
+        name: PartWord = (&part.name).into(),
+        /// The mean difference, in seconds.
+        seconds: f64 = part.seconds,
+        /// Its share of the difference; `null` if unknown.
+        share: Option<Estimate> =
+            part.share.map(|share| Estimate::new(share.estimate, Some(share.interval))),
+    }
+}
+
+view! {
+    /// A sampled function.
+    FunctionReason of (function: &found::FunctionPart) {
+        /// Its name.
+        name: String = function.name.clone(),
+        /// The mean difference of the time in the function itself, in seconds, or of its samples
+        /// if only these are known.
+        difference: f64 = function.amount,
+        /// Its share of the difference in processor time; `null` if unknown.
+        share: Option<Estimate> =
+            function.share.map(|share| Estimate::new(share.estimate, Some(share.interval))),
+        /// Whether its code changed.
+        code: CodeWord = (&function.code).into(),
+    }
+}
+
+view! {
+    /// The change of a metric that is no part of the time.
+    MetricChange of (report: &WhyReport<'_>, change: &found::Change) {
+        /// The metric.
+        metric: String = report.analysis.metrics[change.metric].name.clone(),
+        /// Its base unit.
+        unit: String = report.analysis.metrics[change.metric].unit.symbol().to_owned(),
+        /// What is known about it.
+        direction: DirectionWord = (&change.direction).into(),
+        /// `of` / `against`; `null` if a value is zero.
+        ratio: Option<Estimate> = change.ratio.map(Estimate::from),
+        /// `of` − `against`, in the unit.
+        shift: Estimate = change.shift.into(),
+    }
+}
+
+view! {
+    /// An input in which the sides differ.
+    InputChange of (input: &found::Input) {
+        /// Its kind.
+        kind: InputKind = input.into(),
+        /// The names of what differs: files, variables, settings; empty if there are none.
+        names: Vec<String> = names(input),
+    }
+}
+
+words! {
+    /// Kinds of causes.
+    ReasonKind from found::Kind {
+        /// The sides were recorded on different machines.
+        Source::Machine(_) => Machine,
+        /// The reference, measured twice, differs from itself by half as much or more.
+        Source::Floor(_) => Floor,
+        /// The code is the same on both sides; its placement in memory differs.
+        Source::Placement => Placement,
+        /// The outputs differ.
+        Source::Output => Output,
+        /// A function.
+        Source::Function(_) => Function,
+        /// A count that explains a part of the time, such as page faults.
+        Source::Count { .. } => Count,
+        /// More or fewer instructions.
+        Source::Instructions { .. } => Instructions,
+        /// More or less time for the same instructions.
+        Source::PerInstruction { .. } => TimePerInstruction,
+        /// A part of the time, of which no more is known.
+        Source::Part(_) => Part,
+    }
+}
+
+words! {
+    /// Times that are divided into parts.
+    WholeTime from found::Whole {
+        /// Wall time.
+        Source::Wall => Wall,
+        /// Processor time: it decides, or a side uses several processors at once.
+        Source::Cpu => Cpu,
+        /// Processor time, since waiting grew in proportion to it: the processors were busy.
+        Source::Busy => BusyCpu,
+    }
+}
+
+words! {
+    /// Parts of the time.
+    PartWord from found::PartName {
+        /// Processor time in the program and its libraries.
+        Source::User => User,
+        /// Processor time in the kernel.
+        Source::System => System,
+        /// Wall time without processor time.
+        Source::Waiting => Waiting,
+    }
+}
+
+words! {
+    /// Changes of a function's code.
+    CodeWord from found::CodeChange {
+        /// It differs.
+        Source::Changed => Changed,
+        /// It is the same.
+        Source::Same => Same,
+        /// Only one of the sides has the function.
+        Source::OnOneSide => OnOneSide,
+        /// Unknown.
+        Source::Unknown => Unknown,
+    }
+}
+
+words! {
+    /// Directions of a change.
+    DirectionWord from found::Direction {
+        /// More than on the reference.
+        Source::More => More,
+        /// Less.
+        Source::Less => Less,
+        /// Any change is smaller than 1 %.
+        Source::Unchanged => Unchanged,
+        /// Unknown.
+        Source::Unknown => Unknown,
+    }
+}
+
+words! {
+    /// Kinds of inputs.
+    InputKind from found::Input {
+        /// The files of the program.
+        Source::Files(_) => Files,
+        /// The command line.
+        Source::Arguments => Arguments,
+        /// Variables of the environment.
+        Source::Environment(_) => Environment,
+        /// Settings of the processes.
+        Source::Settings(_) => Settings,
+        /// The working directory.
+        Source::Directory => Directory,
+        /// The number of runs in parallel.
+        Source::Jobs => Jobs,
+    }
+}
+
+fn name(report: &WhyReport<'_>, kind: &found::Kind) -> Option<String> {
+    let metric =
+        |change: usize| report.analysis.metrics[report.why.changes[change].metric].name.clone();
+    match *kind {
+        found::Kind::Function(index) => Some(report.why.functions[index].name.clone()),
+        found::Kind::Count { change, .. }
+        | found::Kind::Instructions { change, .. }
+        | found::Kind::PerInstruction { change, .. } => Some(metric(change)),
+        _ => None,
+    }
+}
+
+fn part(cause: &found::Cause) -> Option<found::PartName> {
+    match cause.kind {
+        found::Kind::Count { part, .. } | found::Kind::Part(part) => Some(part),
+        found::Kind::Instructions { .. } | found::Kind::PerInstruction { .. } => {
+            cause.share.map(|_| found::PartName::User)
+        }
+        _ => None,
+    }
+}
+
+fn explains(kind: &found::Kind) -> Option<Estimate> {
+    match *kind {
+        found::Kind::Instructions { explains, .. }
+        | found::Kind::PerInstruction { explains, .. } => Some(explains.into()),
+        _ => None,
+    }
+}
+
+fn names(input: &found::Input) -> Vec<String> {
+    match input {
+        found::Input::Files(name) => name.iter().cloned().collect(),
+        found::Input::Environment(names) | found::Input::Settings(names) => names.clone(),
+        found::Input::Arguments | found::Input::Directory | found::Input::Jobs => Vec::new(),
+    }
+}
