@@ -26,10 +26,10 @@ pub use causes::{Cause, Kind};
 pub use functions::{CodeChange, FunctionPart, Sampled};
 pub use parts::{Part, PartName, Whole};
 
-/// A change of a count within this is none, as a fraction.
+/// A count whose change is smaller than this fraction is unchanged.
 const UNCHANGED: f64 = 0.01;
 
-/// What is known about the change of a metric.
+/// The direction of a metric's change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// There is more on the side than on its reference.
@@ -38,11 +38,11 @@ pub enum Direction {
     Less,
     /// Any change is smaller than 1 %.
     Unchanged,
-    /// Nothing.
+    /// Unknown.
     Unknown,
 }
 
-/// The change of a metric that is no part of the time.
+/// The change of a metric other than the parts of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// Index of the metric.
@@ -51,11 +51,11 @@ pub struct Change {
     pub ratio: Option<Effect>,
     /// Side − reference, in the metric's unit.
     pub shift: Effect,
-    /// What is known about it.
+    /// Its direction.
     pub direction: Direction,
 }
 
-/// What two sides differ in, other than in what was measured.
+/// An input of two commands that differs between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// The files of the program; holds the name of the only one, if the others are the same.
@@ -81,11 +81,11 @@ pub struct Why {
     pub whole: Whole,
     /// The parts of the time, largest share first; empty if the record holds none.
     pub parts: Vec<Part>,
-    /// The sampled functions, largest share first; empty if none were sampled.
+    /// The sampled functions, largest share first; empty without sampling.
     pub functions: Vec<FunctionPart>,
     /// The other metrics, in the order of the record.
     pub changes: Vec<Change>,
-    /// The inputs in which the sides differ; empty if there are none, or if they are not recorded.
+    /// The inputs in which the sides differ, if they are recorded.
     pub inputs: Vec<Input>,
     /// The causes that the numbers support, most likely first.
     pub causes: Vec<Cause>,
@@ -106,7 +106,7 @@ impl Why {
 /// Why no difference can be explained.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WhyError {
-    /// There is nothing that was compared.
+    /// The record has one command.
     #[error("there is one command, and nothing that it differs from")]
     Alone,
     /// Nothing has this name.
@@ -175,7 +175,7 @@ pub fn explain(
     why
 }
 
-/// Returns the changes of all metrics that are no parts of the time.
+/// Returns the changes of all metrics other than the parts of the time.
 fn changes(analysis: &Analysis, comparison: &Comparison) -> Vec<Change> {
     let is_same = |c: &&Comparison| (c.of, c.against) == (comparison.of, comparison.against);
     let is_time = |c: &&Comparison| parts::is_time(&analysis.metrics[c.metric]);

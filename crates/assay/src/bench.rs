@@ -11,7 +11,10 @@ mod benchmarks;
 mod catalogue;
 mod code;
 mod counting;
+mod executed;
+mod functions;
 mod libraries;
+mod reached;
 mod sides;
 mod trial;
 
@@ -20,6 +23,7 @@ pub(crate) use benchmarks::Benchmarks;
 pub(crate) use catalogue::{Catalogue, Wanted, driver_of};
 pub(crate) use code::Codes;
 pub(crate) use counting::{Passes, TIMES};
+pub(crate) use executed::Executed;
 pub(crate) use libraries::{Proof, check_differ};
 pub(crate) use sides::{Build, Side, all_differ, named, numbered};
 pub(crate) use trial::Trial;

@@ -1,6 +1,7 @@
 //! The interface of a harness: what each must be able to do, and the types of requests and answers.
 
 use crate::error::HarnessError;
+use crate::executed::Language;
 use crate::reading::Reading;
 use crate::reply::{Answer, Reply};
 use std::ffi::OsString;
@@ -117,6 +118,12 @@ pub trait Driver: std::fmt::Debug {
     /// measures. If names do not show that, no symbol is.
     fn is_code_of(&self, _benchmark: &str, _symbol: &str) -> bool {
         false
+    }
+
+    /// Returns the language whose means show which functions a benchmark executes, if there are
+    /// any.
+    fn executes(&self) -> Option<Language> {
+        None
     }
 
     /// Returns why the times of a run are larger than those of an optimized build, if the answer

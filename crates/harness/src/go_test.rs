@@ -7,6 +7,7 @@
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail};
+use crate::executed::Language;
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, add_iterations, imported_or_said, readings};
 use crate::reply::Reply;
@@ -41,6 +42,10 @@ pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
 impl Driver for GoTest {
     fn name(&self) -> String {
         HARNESS.to_owned()
+    }
+
+    fn executes(&self) -> Option<Language> {
+        Some(Language::Go)
     }
 
     fn pins(&self) -> bool {

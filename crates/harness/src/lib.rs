@@ -21,6 +21,7 @@ mod criterion;
 mod divan;
 mod driver;
 mod error;
+pub mod executed;
 mod go_test;
 mod google_benchmark;
 mod gungraun;

@@ -12,6 +12,7 @@
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail};
+use crate::executed::Language;
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, readings};
 use crate::reply::{Answer, Reply};
@@ -68,6 +69,10 @@ fn worker(values: u32, scratch: &Path) -> Request {
 impl Driver for Pyperf {
     fn name(&self) -> String {
         "pyperf".to_owned()
+    }
+
+    fn executes(&self) -> Option<Language> {
+        Some(Language::Python)
     }
 
     fn pins(&self) -> bool {

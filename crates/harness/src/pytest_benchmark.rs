@@ -12,6 +12,7 @@
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail};
+use crate::executed::Language;
 use crate::program::Program;
 use crate::reading::{Reading, imported, readings};
 use crate::reply::{Answer, Reply};
@@ -54,6 +55,10 @@ fn quiet(scratch: &Path) -> Request {
 impl Driver for PytestBenchmark {
     fn name(&self) -> String {
         "pytest-benchmark".to_owned()
+    }
+
+    fn executes(&self) -> Option<Language> {
+        Some(Language::Python)
     }
 
     fn pins(&self) -> bool {

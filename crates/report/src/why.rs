@@ -12,7 +12,7 @@ use assay_analysis::Analysis;
 use assay_analysis::why::Why;
 use assay_data::Finding;
 
-pub use words::{evidence, sentence};
+pub use words::sentence;
 
 /// Maximum number of lines after the answer.
 const MOST_LINES: usize = 5;
@@ -44,7 +44,7 @@ impl WhyReport<'_> {
 
     /// The lines after the answer, each with its heading.
     fn lines(&self) -> Vec<(&'static str, String)> {
-        let mut lines = evidence(self);
+        let mut lines = words::evidence(self);
         let warnings = self.findings.iter().map(|finding| ("sampling", finding.message.clone()));
         lines.extend(warnings);
         let next = self.next.map(|(command, what)| ("next", format!("{command} ({what})")));

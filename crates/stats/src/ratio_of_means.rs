@@ -5,7 +5,7 @@
 //! 1954): the interval contains every ratio r for which the mean of `y − r·x` is not significantly
 //! different from zero by Student's t. It takes the correlation of the two into account, which a
 //! quotient of two intervals would not. It has no bound if the mean of the denominators is not
-//! significantly different from zero itself: then nothing can be said about the ratio.
+//! significantly different from zero itself: then the ratio may be anything.
 
 use crate::{Interval, descriptive, student_t};
 

@@ -6,7 +6,7 @@
 //!
 //! A count explains a part of the time if it changed in the same direction, and by so much that the
 //! part could be its cost: `COSTS` has the largest time that one page fault, allocation or block of
-//! a file plausibly takes. A count that rose along with the time, but by too little, is no cause.
+//! a file plausibly takes. A count that rose along with the time, but by too little, is not named.
 //! Instructions explain processor time by their logarithms: the ratio of the times is that of the
 //! instructions times that of the time per instruction.
 
@@ -22,7 +22,7 @@ use assay_stats::Interval;
 
 /// A control that moved by this share of the difference explains it.
 const FLOOR: f64 = 0.5;
-/// A part that is a smaller share of the difference is no cause of it.
+/// Smallest share of the difference that a named part has.
 const SMALLEST_PART: f64 = 0.2;
 /// A count must be able to explain this share of its part.
 const ENOUGH: f64 = 0.5;
@@ -62,7 +62,7 @@ const fn cost(metric: &'static str, part: PartName, most: f64, usual: f64) -> Co
 /// A cause of a difference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cause {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The share of the difference that it may explain, if it has one.
     pub share: Option<Effect>,

@@ -17,11 +17,11 @@ pub struct Sampled<'a> {
     pub whole: &'a str,
     /// The row of the functions without a row of their own.
     pub others: &'a str,
-    /// Whether the code of each function changed, by name; of the others nothing is known.
+    /// The state of the code of each function, by name, where it is known.
     pub code: &'a [(String, CodeChange)],
 }
 
-/// Whether the code of a function differs between the sides.
+/// The state of a function's code on the two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeChange {
     /// It differs.
@@ -43,7 +43,7 @@ pub struct FunctionPart {
     pub amount: f64,
     /// Its share of the difference in processor time; `None` if unknown.
     pub share: Option<RatioOfMeans>,
-    /// Whether its code changed.
+    /// The state of its code.
     pub code: CodeChange,
 }
 

@@ -34,7 +34,7 @@ const PARTS: f64 = 3.0;
 pub enum Whole {
     /// Wall time.
     Wall,
-    /// Processor time: it decides, or a side uses several processors at once.
+    /// Processor time: it decides, or a side uses several processors in parallel.
     Cpu,
     /// Processor time, since waiting grew in proportion to it: the processors were busy.
     Busy,
@@ -54,7 +54,7 @@ pub enum PartName {
 /// A part of the difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// What it is.
+    /// Its name.
     pub name: PartName,
     /// The mean difference, in seconds.
     pub seconds: f64,

@@ -147,7 +147,7 @@ fn the_same_instructions_that_take_longer_are_no_other_work() {
 fn allocations_are_named_only_if_they_can_take_the_time() {
     let many = Means { user: 0.020, allocations: 101_000.0, instructions: 5.2e7, ..BASE };
     assert_eq!(first(many).1.as_deref(), Some("allocations"));
-    // A hundred more do not take 4 ms, whatever rose with them.
+    // A hundred more do not take 4 ms.
     let few = Means { allocations: 1100.0, ..many };
     assert_eq!(first(few).1.as_deref(), Some("valgrind_instructions"));
 }

@@ -7,7 +7,7 @@
 use super::asker::Question;
 use super::code::Codes;
 use super::counting::Counting;
-use super::{Asker, Catalogue, Ran, Trial};
+use super::{Asker, Catalogue, Executed, Ran, Trial};
 use crate::run_error::RunError;
 use assay_data::code;
 use assay_data::samples::ITERATIONS;
@@ -92,7 +92,7 @@ impl<'a> Benchmarks<'a> {
         trial: &Trial,
         seconds: f64,
         asker: &'a mut Asker,
-        recorded: Option<&Samples>,
+        (recorded, executed): (Option<&Samples>, &Executed),
     ) -> anyhow::Result<Self> {
         let mut all = Self {
             catalogue,
@@ -170,12 +170,14 @@ impl<'a> Benchmarks<'a> {
         for unit in &all.units {
             for (side, _, subjects) in &unit.on {
                 for (&subject, &benchmark) in subjects.iter().zip(&unit.benchmarks) {
-                    all.declared.subjects[subject].code = codes.digest(catalogue, benchmark, *side);
+                    let own = codes.digest(catalogue, benchmark, *side);
+                    all.declared.subjects[subject].code =
+                        own.or_else(|| executed.digest(benchmark, *side));
                 }
             }
         }
         if recorded.is_none() {
-            all.changes = codes.changes(catalogue, &all.declared);
+            all.changes = codes.changes(catalogue, &all.declared, executed);
         }
         all.declared.drop_unused_keys();
         Ok(all)

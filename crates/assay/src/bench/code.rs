@@ -4,11 +4,10 @@
 //! The harness knows the names of symbols, and `assay-measure` reads their code. Nothing is judged
 //! here: the analysis reports if a difference is found despite equal digests.
 
-use super::Catalogue;
-use assay_data::code;
-use assay_data::{Action, Finding, Samples, Severity};
-use assay_harness::function_name;
-use assay_measure::code::{Changed, Code, changed};
+use super::reached::{Wording, reach};
+use super::{Catalogue, Executed};
+use assay_data::{Finding, Samples};
+use assay_measure::code::{Code, changed};
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::libraries::{Loads, loaded};
 
@@ -71,25 +70,36 @@ impl Codes {
     }
     /// Returns the findings about the functions that differ between the reference and each other
     /// side, and whether the benchmarks reach them.
-    pub fn changes(&mut self, catalogue: &Catalogue, samples: &Samples) -> Vec<Finding> {
+    pub fn changes(
+        &mut self,
+        catalogue: &Catalogue,
+        samples: &Samples,
+        executed: &Executed,
+    ) -> Vec<Finding> {
+        let mut found: Vec<Finding> =
+            (1..catalogue.sides.len()).filter_map(|side| executed.finding(side).cloned()).collect();
         let Some((Some((reference, _)), others)) = self.0.split_first_mut() else {
-            return Vec::new();
+            return found;
         };
         let symbols = |side: usize| {
             let driver = &catalogue.drivers[side];
             let own = catalogue.benchmarks.iter().filter_map(move |b| b.on[side].as_deref());
             move |symbol: &str| own.clone().any(|name| driver.is_code_of(name, symbol))
         };
-        let mut found = Vec::new();
         for (index, other) in others.iter_mut().enumerate() {
             let side = index + 1;
-            let Some((other, _)) = other else { continue };
+            // An executed function says more than one that may be called.
+            let Some((other, _)) = other.as_mut().filter(|_| executed.finding(side).is_none())
+            else {
+                continue;
+            };
             let functions = changed((reference, other), [&symbols(0), &symbols(side)]);
             let whose = match catalogue.sides.len() {
                 2 => String::new(),
                 _ => format!(" in {}", catalogue.sides[side].name),
             };
-            found.extend(reach(&functions, reached(samples, &catalogue.sides[side].name), &whose));
+            let of_all = reached(samples, &catalogue.sides[side].name);
+            found.extend(reach(&functions, of_all, &whose, Wording::Reaches));
         }
         found
     }
@@ -104,44 +114,4 @@ fn reached(samples: &Samples, side: &str) -> (usize, usize) {
         Some(own.code.as_ref()? != reference.code.as_ref()?)
     });
     known.fold((0, 0), |(differ, all), differs| (differ + usize::from(differs), all + 1))
-}
-
-/// Returns the finding about changed functions of which `differ` of `all` benchmarks reach some.
-fn reach(functions: &[Changed], (differ, all): (usize, usize), whose: &str) -> Option<Finding> {
-    // Initializers of files run before any benchmark.
-    let functions: Vec<&Changed> =
-        functions.iter().filter(|own| !own.name.starts_with("_GLOBAL__")).collect();
-    let mut unreached = functions.iter().filter(|own| !own.is_reached);
-    if all == 0 || functions.is_empty() {
-        return None;
-    }
-    let lacking = unreached.clone().count();
-    let first = unreached.next().map(|own| function_name(&own.name));
-    let is_longest = functions.first().is_some_and(|own| !own.is_reached);
-    let longest = if is_longest { ", the longest function that changed" } else { "" };
-    let others = match lacking {
-        0 | 1 => String::new(),
-        2 => ", nor 1 other".to_owned(),
-        n => format!(", nor {} others", n - 1),
-    };
-    let none =
-        first.map_or(String::new(), |name| format!("none reaches `{name}`{longest}{others}"));
-    let told = match (differ, none.is_empty()) {
-        (0, true) => format!("no benchmark reaches code that changed{whose}"),
-        (0, false) => format!("of {all} benchmarks {none}{whose}"),
-        (1, _) => format!("1 of {all} benchmarks reaches code that changed{whose}"),
-        _ => format!("{differ} of {all} benchmarks reach code that changed{whose}"),
-    };
-    let none = if differ == 0 || none.is_empty() { String::new() } else { format!("; {none}") };
-    let severity = if differ == 0 { Severity::Warning } else { Severity::Note };
-    let finding = Finding::new(code::CODE_CHANGED, format!("{told}{none}"))
-        .at(severity)
-        .with("benchmarks", differ as f64)
-        .with("of", all as f64)
-        .with("functions", functions.len() as f64)
-        .with("unreached", lacking as f64);
-    Some(match differ {
-        0 => finding.advise(Action::text("add a benchmark that calls what changed")),
-        _ => finding,
-    })
 }

@@ -8,7 +8,9 @@ mod telling;
 
 use crate::advice::Dialect;
 use crate::args::{JudgeArgs, SameArgs, any_words, seconds};
-use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, TIMES, Trial, check_differ};
+use crate::bench::{
+    Asker, Benchmarks, Catalogue, Executed, Passes, Proof, TIMES, Trial, check_differ,
+};
 use crate::builds::{self, Builds};
 use crate::counted::Counted;
 use crate::planning::DurationArgs;
@@ -286,7 +288,14 @@ fn measure(
     let trial = Trial::of(catalogue, &comparable, effort, asker, &mut |done, of| {
         telling.trying(done, of);
     })?;
-    let suite = Benchmarks::ready(catalogue, &trial, run_time, asker, recorded)?;
+    // A resumed run keeps what was found out when it began.
+    let executed = match recorded {
+        Some(_) => Executed::default(),
+        None => Executed::of(catalogue, &comparable, asker, &mut |done, of| {
+            telling.tracing(done, of);
+        })?,
+    };
+    let suite = Benchmarks::ready(catalogue, &trial, run_time, asker, (recorded, &executed))?;
     if suite.benchmarks() == 0 {
         telling.line.end();
         let failures = suite.failures.iter().take(5);

@@ -1,5 +1,5 @@
 //! `assay why`: the most likely cause of a difference that was found, from what the record holds,
-//! and from sampled runs if they are asked for. No arithmetic.
+//! and from sampled runs with `--measure`. No arithmetic.
 
 #[cfg(target_os = "linux")]
 mod code;
@@ -56,7 +56,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// The seconds in the functions of both sides, with what is known about them.
+/// The seconds in the functions of both sides, with the state of their code.
 struct Measured {
     runs: Samples,
     code: Vec<(String, why::CodeChange)>,
@@ -120,9 +120,9 @@ pub(crate) fn print_after(
     output::print(&format!("\n{}", render(&report, &present::screen(color))))
 }
 
-/// What sampling would tell.
+/// The question that sampling answers.
 const FUNCTIONS: &str = "which functions?";
-/// What counting would tell.
+/// The question that counting answers.
 const COUNTS: &str = "more instructions, or slower ones?";
 
 /// The forms of an export.
@@ -189,7 +189,7 @@ fn measured(
     Ok(None)
 }
 
-/// Returns a command that would tell more, and what it would tell.
+/// Returns a command that tells more, and the question that it answers.
 fn next(args: &Args, explained: &why::Why, samples: &Samples) -> Option<(String, &'static str)> {
     if !explained.has_difference() || !can_be_sampled(samples) {
         return None;

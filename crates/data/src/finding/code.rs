@@ -184,7 +184,8 @@ catalogue! {
     /// benchmarks reach such code, directly or through what they call; no benchmark reaches `unreached`
     /// of the functions.
     /// **Why:** a benchmark that does not reach the change says nothing about it. What a benchmark *may*
-    /// call counts as reached; whether it does is not traced.
+    /// call counts as reached. Benchmarks of pytest-benchmark, pyperf and Go run once more, untimed, and
+    /// the message says what they execute.
     /// **What to do:** add a benchmark that calls the functions named, or run one that does.
     CODE_CHANGED: Note | Warning;
 

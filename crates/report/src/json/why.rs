@@ -16,8 +16,7 @@ view! {
         file: String = file.to_owned(),
         /// The answer in one sentence. For people.
         sentence: String = sentence(report),
-        /// The verdict on the difference. Without a direction there is nothing to explain, and
-        /// `causes` is empty.
+        /// The verdict on the difference. Without a direction, `causes` is empty.
         verdict: Verdict = (&report.why.comparison.decision.verdict).into(),
         /// Name of the subject that the verdict is about.
         of: String = report.analysis.subjects[report.why.comparison.of].name.clone(),
@@ -36,14 +35,13 @@ view! {
         causes: Vec<Reason> = report.why.causes.iter().map(|own| Reason::of(report, own)).collect(),
         /// The time that `parts` are parts of.
         whole: WholeTime = (&report.why.whole).into(),
-        /// The parts of the time, largest share first; empty if the record has none.
+        /// The parts of the time, largest share first; empty if they were not recorded.
         parts: Vec<TimePart> = report.why.parts.iter().map(TimePart::of).collect(),
         /// The sampled functions, largest share first; empty without `--measure`.
         functions: Vec<FunctionReason> = report.why.functions.iter().map(FunctionReason::of).collect(),
         /// The changes of the other metrics.
         changes: Vec<MetricChange> = report.why.changes.iter().map(|own| MetricChange::of(report, own)).collect(),
-        /// The inputs in which the sides differ; empty if there are none, or if they are not
-        /// recorded.
+        /// The inputs in which the sides differ, if they are recorded.
         inputs: Vec<InputChange> = report.why.inputs.iter().map(InputChange::of).collect(),
         /// Findings about the record and the sampled runs.
         findings: Vec<Finding> =
@@ -60,8 +58,8 @@ view! {
         name: Option<String> = name(report, &cause.kind),
         /// The part of the time that it explains; `null` if it is not about one.
         part: Option<PartWord> = part(cause).as_ref().map(PartWord::from),
-        /// The share of the difference that it may explain: of the part, or of the function;
-        /// `null` if it has none.
+        /// The share of the difference that it may explain, that of the part or of the function;
+        /// `null` for other kinds.
         share: Option<Estimate> = cause.share.map(Estimate::from),
         /// The share of the change in processor time that instructions explain, by logarithms;
         /// `null` for other kinds.
@@ -87,25 +85,25 @@ view! {
     FunctionReason of (function: &found::FunctionPart) {
         /// Its name.
         name: String = function.name.clone(),
-        /// The mean difference of the time in the function itself, in seconds, or of its samples
-        /// if only these are known.
+        /// The mean difference of the time in the function itself, in seconds; of the number of
+        /// samples where the sampler gives no time.
         difference: f64 = function.amount,
         /// Its share of the difference in processor time; `null` if unknown.
         share: Option<Estimate> =
             function.share.map(|share| Estimate::new(share.estimate, Some(share.interval))),
-        /// Whether its code changed.
+        /// The state of its code.
         code: CodeWord = (&function.code).into(),
     }
 }
 
 view! {
-    /// The change of a metric that is no part of the time.
+    /// The change of a metric other than the parts of the time.
     MetricChange of (report: &WhyReport<'_>, change: &found::Change) {
         /// The metric.
         metric: String = report.analysis.metrics[change.metric].name.clone(),
         /// Its base unit.
         unit: String = report.analysis.metrics[change.metric].unit.symbol().to_owned(),
-        /// What is known about it.
+        /// Its direction.
         direction: DirectionWord = (&change.direction).into(),
         /// `of` / `against`; `null` if a value is zero.
         ratio: Option<Estimate> = change.ratio.map(Estimate::from),
@@ -119,7 +117,7 @@ view! {
     InputChange of (input: &found::Input) {
         /// Its kind.
         kind: InputKind = input.into(),
-        /// The names of what differs: files, variables, settings; empty if there are none.
+        /// The names of the files, variables or settings that differ.
         names: Vec<String> = names(input),
     }
 }
@@ -153,7 +151,7 @@ words! {
     WholeTime from found::Whole {
         /// Wall time.
         Source::Wall => Wall,
-        /// Processor time: it decides, or a side uses several processors at once.
+        /// Processor time: it decides, or a side uses several processors in parallel.
         Source::Cpu => Cpu,
         /// Processor time, since waiting grew in proportion to it: the processors were busy.
         Source::Busy => BusyCpu,

@@ -163,7 +163,7 @@ fn of_cause(report: &WhyReport<'_>, cause: &Cause) -> String {
 }
 
 /// Returns the evidence in decreasing importance, each line with its heading.
-pub fn evidence(report: &WhyReport<'_>) -> Vec<(&'static str, String)> {
+pub(super) fn evidence(report: &WhyReport<'_>) -> Vec<(&'static str, String)> {
     let (analysis, why) = (report.analysis, report.why);
     let (of, against) = report.names();
     let said = crate::words::sentence(analysis, &why.comparison, &of, &against).plain();

@@ -21,6 +21,11 @@ impl Telling {
         self.counted("trying every benchmark once", done, of);
     }
 
+    /// Shows how many of all runs told which functions they execute.
+    pub fn tracing(&self, done: usize, of: usize) {
+        self.counted("looking which functions are executed, nothing is timed", done, of);
+    }
+
     /// Shows how many of all benchmarks were counted.
     pub fn counting(&self, done: usize, of: usize) {
         self.counted("counting, nothing is timed", done, of);

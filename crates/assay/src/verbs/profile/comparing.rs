@@ -96,7 +96,7 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
 /// Finds the sampler for two commands.
 ///
 /// # Errors
-/// If there is none, or if each would need another one.
+/// If no sampler is found, or the two commands need different ones.
 pub(crate) fn samplers(
     by: &SamplerArgs,
     settings: Settings,

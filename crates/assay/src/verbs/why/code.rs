@@ -1,5 +1,5 @@
-//! Whether the code of sampled functions differs between two commands: the machine code of
-//! programs, otherwise the text of a function in its file.
+//! Compares the code of sampled functions between two commands: the machine code of programs,
+//! otherwise the text of a function in its file.
 
 use assay_analysis::why::CodeChange;
 use assay_harness::function_name;

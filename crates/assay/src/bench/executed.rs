@@ -1,0 +1,425 @@
+//! Determines which benchmarks execute functions that changed between the trees of the sides, in an
+//! untimed run of each benchmark, for harnesses of languages that can tell ([`Language`]).
+//!
+//! The functions of both trees are compared by their text. A benchmark that executes none that
+//! changed is a control if nothing else differs between the trees. Nothing is said if a side does
+//! not answer, or if it executes a copy of a changed file from elsewhere (an installed package).
+
+use super::functions::{Function, OUTSIDE, at, functions};
+use super::reached::{Wording, reach};
+use super::{Asker, Catalogue, Side};
+use crate::run_error::RunError;
+use assay_data::Finding;
+use assay_harness::Effort;
+use assay_harness::executed::{Language, Place};
+use assay_measure::code::Changed;
+use assay_measure::git;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Directories that hold no sources of the project.
+const LEFT_OUT: [&str; 7] =
+    ["__pycache__", "node_modules", "site-packages", "venv", "testdata", "target", "build"];
+/// Files that no benchmark executes.
+const NO_CODE: [&str; 5] = ["md", "rst", "txt", "adoc", "lock"];
+/// Maximum number of files of a tree.
+const MOST_FILES: usize = 20_000;
+
+/// What the benchmarks execute.
+#[derive(Debug, Default)]
+pub(crate) struct Executed {
+    /// For each side other than the reference with a different tree: its findings.
+    of_sides: BTreeMap<usize, Finding>,
+    /// The digest of what a benchmark executes on a side, by benchmark and side.
+    digests: BTreeMap<(usize, usize), String>,
+}
+
+/// A function by its file, relative to the top of its tree, and its name.
+type Key = (String, String);
+
+/// The sources of a side.
+struct Tree {
+    root: PathBuf,
+    language: Language,
+    /// The functions of each source file, by its path below the root.
+    files: BTreeMap<String, Vec<Function>>,
+    /// Digests of all other files that may matter.
+    others: BTreeMap<String, u64>,
+    /// For Go, the path of the module.
+    module: String,
+}
+
+impl Executed {
+    /// Runs each benchmark once on both sides, where sides have different trees. Calls
+    /// `telling(done, total)` with the number of runs.
+    ///
+    /// # Errors
+    /// If the user interrupts; a run that fails only says nothing.
+    pub fn of(
+        catalogue: &Catalogue,
+        benchmarks: &[usize],
+        asker: &mut Asker,
+        telling: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, RunError> {
+        let mut found = Self::default();
+        if !catalogue.isolates() {
+            return Ok(found);
+        }
+        let trees = trees(catalogue);
+        let Some(Some(reference)) = trees.first() else { return Ok(found) };
+        let others: Vec<usize> = (1..trees.len())
+            .filter(|&side| trees[side].as_ref().is_some_and(|own| own.differs(reference)))
+            .collect();
+        if others.is_empty() {
+            return Ok(found);
+        }
+        let wanted: Vec<usize> = std::iter::once(0).chain(others.iter().copied()).collect();
+        let mut executed: BTreeMap<(usize, usize), BTreeSet<Key>> = BTreeMap::new();
+        let (all, mut done) = (benchmarks.len() * wanted.len(), 0);
+        for &side in &wanted {
+            let Some(tree) = &trees[side] else { continue };
+            let Some(program) = instrumented(&catalogue.sides[side], tree, asker) else {
+                return Ok(found);
+            };
+            for &benchmark in benchmarks {
+                telling(done, all);
+                done += 1;
+                let Some(name) = &catalogue.benchmarks[benchmark].on[side] else { continue };
+                let driver = &catalogue.drivers[side];
+                let scratch = asker.directory().map_err(|e| RunError::Reading(format!("{e:#}")))?;
+                let path = variable(&program, "PYTHONPATH");
+                let request = driver.measure(name, Effort::Once, &scratch);
+                let request = tree.language.asking(request, &scratch, path.as_deref());
+                let ran = asker.ask(&program, &request, &scratch)?;
+                let places = tree.language.executed(&scratch).filter(|_| ran.failure().is_none());
+                if let Some(keys) = places.and_then(|places| tree.keys(&places)) {
+                    executed.insert((benchmark, side), keys);
+                }
+            }
+        }
+        for side in others {
+            let Some(tree) = &trees[side] else { continue };
+            let whose = match catalogue.sides.len() {
+                2 => String::new(),
+                _ => format!(" in {}", catalogue.sides[side].name),
+            };
+            found.add(benchmarks, &executed, (reference, tree), side, &whose);
+        }
+        Ok(found)
+    }
+
+    /// Adds what is known about a side.
+    fn add(
+        &mut self,
+        benchmarks: &[usize],
+        executed: &BTreeMap<(usize, usize), BTreeSet<Key>>,
+        (old, new): (&Tree, &Tree),
+        side: usize,
+        whose: &str,
+    ) {
+        let changed = old.changed(new);
+        let pairs: Vec<(usize, [&BTreeSet<Key>; 2])> = benchmarks
+            .iter()
+            .filter_map(|&benchmark| {
+                let of = |side| executed.get(&(benchmark, side));
+                Some((benchmark, [of(0)?, of(side)?]))
+            })
+            .collect();
+        let is_in = |key: &Key, on: &[&BTreeSet<Key>; 2]| on.iter().any(|own| own.contains(key));
+        // Every import executes what a file does outside of its functions, such as its version.
+        let is_function = |key: &&Key| key.1 != OUTSIDE;
+        let executes =
+            |on: &[&BTreeSet<Key>; 2]| changed.keys().filter(is_function).any(|key| is_in(key, on));
+        let differ = pairs.iter().filter(|(_, on)| executes(on)).count();
+        let mut functions: Vec<Changed> = changed
+            .iter()
+            .filter(|(key, _)| is_function(key))
+            .map(|((file, name), lines)| Changed {
+                name: if ambiguous(&changed, name) {
+                    format!("{name} of {file}")
+                } else {
+                    name.clone()
+                },
+                bytes: *lines as u64,
+                is_reached: pairs.iter().any(|(_, on)| is_in(&(file.clone(), name.clone()), on)),
+            })
+            .collect();
+        functions.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
+        if let Some(finding) = reach(&functions, (differ, pairs.len()), whose, Wording::Executes) {
+            self.of_sides.insert(side, finding);
+        }
+        // Go's digests come from its machine code, which covers more.
+        if old.language == Language::Python && old.others == new.others {
+            for (benchmark, on) in &pairs {
+                for (of, tree, keys) in [(0, old, on[0]), (side, new, on[1])] {
+                    self.digests.insert((*benchmark, of), tree.digest(keys));
+                }
+            }
+        }
+    }
+
+    /// Returns the digest of what a benchmark executes on a side, if it is known.
+    pub fn digest(&self, benchmark: usize, side: usize) -> Option<String> {
+        self.digests.get(&(benchmark, side)).cloned()
+    }
+
+    /// Returns the finding about a side, if it is known which of its benchmarks execute a change.
+    pub fn finding(&self, side: usize) -> Option<&Finding> {
+        self.of_sides.get(&side)
+    }
+}
+
+/// Returns true if functions of this name changed in several files.
+fn ambiguous(changed: &BTreeMap<Key, usize>, name: &str) -> bool {
+    changed.keys().filter(|(_, own)| own == name).count() > 1
+}
+
+/// Returns the trees of the sides; `None` for a side whose language cannot tell.
+fn trees(catalogue: &Catalogue) -> Vec<Option<Tree>> {
+    let sides = catalogue.sides.iter().zip(&catalogue.drivers);
+    let places: Vec<Option<(Language, PathBuf, PathBuf)>> = sides
+        .map(|(side, driver)| {
+            let cwd = side.command.cwd.clone()?.canonicalize().ok()?;
+            let top = git::top(&cwd).unwrap_or_else(|| cwd.clone());
+            Some((driver.executes()?, top, cwd))
+        })
+        .collect();
+    let first = places.first().cloned().flatten();
+    let of = |(index, place): (usize, &Option<(Language, PathBuf, PathBuf)>)| {
+        let (language, top, cwd) = place.clone()?;
+        let (_, first_top, _) = first.as_ref()?;
+        // Trees inside of one repository are told apart by their own directories.
+        let shares = index > 0 && top == *first_top;
+        Tree::read(language, if shares { cwd } else { top })
+    };
+    places.iter().enumerate().map(of).collect()
+}
+
+impl Tree {
+    /// Reads the sources below a directory; `None` if there are too many, or none.
+    fn read(language: Language, root: PathBuf) -> Option<Self> {
+        let ending = match language {
+            Language::Python => "py",
+            Language::Go => "go",
+        };
+        let mut own = Self {
+            language,
+            files: BTreeMap::new(),
+            others: BTreeMap::new(),
+            module: module(&root),
+            root,
+        };
+        let mut directories = vec![own.root.clone()];
+        let mut count = 0;
+        while let Some(directory) = directories.pop() {
+            for entry in fs::read_dir(&directory).ok()?.flatten() {
+                let path = entry.path();
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let kind = entry.file_type().ok()?;
+                if name.starts_with('.') || LEFT_OUT.contains(&name.as_str()) {
+                    continue;
+                }
+                if kind.is_dir() {
+                    directories.push(path);
+                    continue;
+                }
+                count += 1;
+                if count > MOST_FILES {
+                    return None;
+                }
+                let below = path.strip_prefix(&own.root).ok()?.to_string_lossy().into_owned();
+                let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+                if extension == ending {
+                    let text = String::from_utf8_lossy(&fs::read(&path).ok()?).into_owned();
+                    own.files.insert(below, functions(language, &text));
+                } else if kind.is_file() && !NO_CODE.contains(&extension.as_str()) {
+                    let mut hasher = DefaultHasher::new();
+                    fs::read(&path).ok()?.hash(&mut hasher);
+                    own.others.insert(below, hasher.finish());
+                }
+            }
+        }
+        (!own.files.is_empty()).then_some(own)
+    }
+
+    fn differs(&self, reference: &Self) -> bool {
+        self.language == reference.language
+            && self.root != reference.root
+            && !reference.changed(self).is_empty()
+    }
+
+    /// Returns the functions that differ, or that only one of the trees has, with the number of
+    /// their lines. Tests of Go are not instrumented, so nothing is known about them.
+    fn changed(&self, other: &Self) -> BTreeMap<Key, usize> {
+        let of = |tree: &Self| -> BTreeMap<Key, Vec<String>> {
+            let mut all: BTreeMap<Key, Vec<String>> = BTreeMap::new();
+            for (file, functions) in &tree.files {
+                let is_known = tree.language != Language::Go || !file.ends_with("_test.go");
+                for own in functions.iter().filter(|_| is_known) {
+                    let is_executed = own.name != OUTSIDE || tree.language != Language::Go;
+                    if is_executed {
+                        // Definitions of one name in one file are one.
+                        let text = all.entry((file.clone(), own.name.clone())).or_default();
+                        text.extend(own.text.iter().cloned());
+                    }
+                }
+            }
+            all
+        };
+        let (old, mut new) = (of(self), of(other));
+        let mut changed = BTreeMap::new();
+        for (key, text) in old {
+            let now = new.remove(&key).unwrap_or_default();
+            if text != now {
+                changed.insert(key, text.len().max(now.len()));
+            }
+        }
+        let added = new.into_iter().filter(|(_, text)| !text.is_empty());
+        changed.extend(added.map(|(key, text)| (key, text.len())));
+        changed
+    }
+
+    /// Returns the functions that contain these places; `None` if one of them is in a copy of a
+    /// file of this tree.
+    fn keys(&self, places: &[Place]) -> Option<BTreeSet<Key>> {
+        let mut found = BTreeSet::new();
+        for place in places {
+            match self.below(&place.file) {
+                Some(file) => {
+                    let own = self.files.get(&file).and_then(|own| at(own, place.line));
+                    found.extend(own.map(|name| (file, name.to_owned())));
+                }
+                None if self.is_copy(&place.file) => return None,
+                None => {}
+            }
+        }
+        Some(found)
+    }
+
+    /// Returns the path of a file below the root, if it is there.
+    fn below(&self, file: &str) -> Option<String> {
+        if self.language == Language::Go {
+            let own = file.strip_prefix(&self.module)?.strip_prefix('/')?;
+            return self.files.contains_key(own).then(|| own.to_owned());
+        }
+        let path = Path::new(file);
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        Some(path.strip_prefix(&self.root).ok()?.to_string_lossy().into_owned())
+    }
+
+    /// Returns true if a file outside of the tree has the package and the name of one in it.
+    fn is_copy(&self, file: &str) -> bool {
+        let last = |path: &str| -> Option<String> {
+            let parts: Vec<&str> = path.rsplitn(3, '/').collect();
+            (parts.len() >= 2).then(|| format!("{}/{}", parts[1], parts[0]))
+        };
+        let own = last(file);
+        own.is_some() && self.files.keys().any(|known| last(known) == own)
+    }
+
+    /// Returns the digest of these functions.
+    fn digest(&self, keys: &BTreeSet<Key>) -> String {
+        let mut hasher = DefaultHasher::new();
+        for (file, name) in keys {
+            let functions = self.files.get(file).into_iter().flatten();
+            for own in functions.filter(|own| own.name == *name) {
+                (file, name, &own.text).hash(&mut hasher);
+            }
+        }
+        format!("executed:{:016x}", hasher.finish())
+    }
+}
+
+/// Returns the path of the Go module of a directory; empty if it has none.
+fn module(root: &Path) -> String {
+    let text = fs::read_to_string(root.join("go.mod")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("module "));
+    line.unwrap_or_default().trim().to_owned()
+}
+
+/// Returns a variable as the program of a side sees it.
+fn variable(side: &Side, name: &str) -> Option<String> {
+    let own = side.command.env.iter().rev().find(|(known, _)| known == name);
+    own.map(|(_, value)| value.clone()).or_else(|| std::env::var(name).ok())
+}
+
+/// Returns the side with a program that can tell what it executes: for Go, the package of its
+/// program built again, with coverage. `None` if that fails.
+fn instrumented(side: &Side, tree: &Tree, asker: &mut Asker) -> Option<Side> {
+    if tree.language != Language::Go {
+        return Some(side.clone());
+    }
+    let program = side.command.resolve().ok()?;
+    let go = |arguments: &[&str]| {
+        let mut command = Command::new("go");
+        command.args(arguments).current_dir(&tree.root).stdin(Stdio::null());
+        command.output().ok().filter(|output| output.status.success())
+    };
+    let facts = go(&["version", "-m", program.to_str()?])?;
+    let facts = String::from_utf8_lossy(&facts.stdout).into_owned();
+    let path = facts.lines().find_map(|line| line.trim().strip_prefix("path\t"))?;
+    let package = path.strip_suffix(".test")?.to_owned();
+    let built = asker.directory().ok()?.join("executed.test");
+    let everything = format!("-coverpkg={}/...", tree.module);
+    go(&["test", "-c", "-cover", &everything, "-o", built.to_str()?, &package])?;
+    let mut own = side.clone();
+    own.command.argv[0] = built.into_os_string();
+    Some(own)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+
+    fn tree(root: &Path, text: &str) -> Tree {
+        fs::create_dir_all(root.join("pkg")).unwrap();
+        fs::write(root.join("pkg/a.py"), text).unwrap();
+        Tree::read(Language::Python, root.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn a_benchmark_executes_a_change_where_its_function_is_executed() {
+        let room = tempfile::tempdir().unwrap();
+        let root = room.path().canonicalize().unwrap();
+        let text = "def fast():\n    return 1\n\ndef parse():\n    return 2\n";
+        let old = tree(&root.join("old"), text);
+        let new = tree(&root.join("new"), &text.replace("return 2", "return 3\n    return 2"));
+        let changed = old.changed(&new);
+        assert_eq!(
+            changed.keys().collect::<Vec<_>>(),
+            [&("pkg/a.py".to_owned(), "parse".to_owned())]
+        );
+        let place = |tree: &Tree, line| Place {
+            file: tree.root.join("pkg/a.py").display().to_string(),
+            line,
+        };
+        let of = |tree: &Tree, lines: &[usize]| {
+            tree.keys(&lines.iter().map(|&line| place(tree, line)).collect::<Vec<_>>()).unwrap()
+        };
+        let executed = BTreeMap::from([
+            ((0, 0), of(&old, &[1])),
+            ((0, 1), of(&new, &[1])),
+            ((1, 0), of(&old, &[1, 4])),
+            ((1, 1), of(&new, &[1, 4])),
+        ]);
+        let mut found = Executed::default();
+        found.add(&[0, 1], &executed, (&old, &new), 1, "");
+        let finding = found.finding(1).unwrap();
+        assert_eq!(finding.message, "1 of 2 benchmarks executes code that changed");
+        assert_eq!(found.digest(0, 0), found.digest(0, 1));
+        assert_ne!(found.digest(1, 0), found.digest(1, 1));
+        // A copy elsewhere is not what was built.
+        let copy = Place { file: "/lib/site-packages/pkg/a.py".to_owned(), line: 4 };
+        assert_eq!(new.keys(&[copy]), None);
+        // A file that is no source may change what a function does.
+        fs::write(new.root.join("pkg/native.so"), "x").unwrap();
+        let with = Tree::read(Language::Python, new.root.clone()).unwrap();
+        let mut found = Executed::default();
+        found.add(&[0, 1], &executed, (&old, &with), 1, "");
+        assert_eq!(found.digest(0, 0), None);
+    }
+}

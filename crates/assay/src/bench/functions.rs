@@ -1,0 +1,255 @@
+//! The functions of source files, as far as is needed to tell which differ between two trees: where
+//! each begins and ends, and its own text without that of functions in it.
+//!
+//! Python's functions end where their indentation does, Go's with a brace in the first column.
+//! Comments and empty lines do not count.
+
+use assay_harness::executed::Language;
+
+/// The name of the code of a file outside of its functions.
+pub(super) const OUTSIDE: &str = "";
+
+/// A function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Function {
+    /// Its name with those of its classes and enclosing functions; [`OUTSIDE`] for the rest of the
+    /// file.
+    pub name: String,
+    /// Its first and last line, counted from 1, with its decorators.
+    pub lines: (usize, usize),
+    /// Its own lines.
+    pub text: Vec<String>,
+}
+
+/// Returns the functions of a file; the first is the code outside of functions.
+pub(super) fn functions(language: Language, text: &str) -> Vec<Function> {
+    let all = text.lines().count();
+    let mut found = vec![Function { lines: (1, all), ..Function::default() }];
+    match language {
+        Language::Python => python(text, &mut found),
+        Language::Go => go(text, &mut found),
+    }
+    found
+}
+
+/// Returns the name of the innermost function that contains a line.
+pub(super) fn at(functions: &[Function], line: usize) -> Option<&str> {
+    let contains = |own: &&Function| (own.lines.0..=own.lines.1).contains(&line);
+    let innermost = functions.iter().filter(contains).min_by_key(|own| own.lines.1 - own.lines.0);
+    innermost.map(|own| own.name.as_str())
+}
+
+/// A definition that has begun.
+struct Open {
+    indent: usize,
+    name: String,
+    /// Its index among the functions; `None` for a class.
+    function: Option<usize>,
+}
+
+fn python(text: &str, found: &mut Vec<Function>) {
+    let mut open: Vec<Open> = Vec::new();
+    let mut scanner = Scanner::default();
+    let mut decorated: Option<usize> = None;
+    for (index, line) in text.lines().enumerate() {
+        let number = index + 1;
+        let bare = line.trim();
+        let begins = scanner.is_between() && !bare.is_empty() && !bare.starts_with('#');
+        if begins {
+            let indent = line.len() - line.trim_start().len();
+            while open.last().is_some_and(|own| indent <= own.indent) {
+                open.pop();
+            }
+            if let Some((name, is_class)) = defined(bare) {
+                let above: Vec<&str> = open.iter().map(|own| own.name.as_str()).collect();
+                let name = [above, vec![name]].concat().join(".");
+                let function = (!is_class).then(|| {
+                    let first = decorated.unwrap_or(number);
+                    found.push(Function {
+                        name: name.clone(),
+                        lines: (first, number),
+                        text: Vec::new(),
+                    });
+                    found.len() - 1
+                });
+                let last = name.rsplit('.').next().unwrap_or_default().to_owned();
+                open.push(Open { indent, name: last, function });
+                decorated = None;
+            } else if bare.starts_with('@') {
+                decorated = decorated.or(Some(number));
+            } else {
+                decorated = None;
+            }
+        }
+        if !bare.is_empty() && (!bare.starts_with('#') || !scanner.is_between()) {
+            for own in open.iter().filter_map(|own| own.function) {
+                found[own].lines.1 = number;
+            }
+            let innermost = open.iter().rev().find_map(|own| own.function).unwrap_or(0);
+            found[innermost].text.push(bare.to_owned());
+        }
+        scanner.line(line);
+    }
+}
+
+/// Returns the name that a line defines, and whether it is that of a class.
+fn defined(line: &str) -> Option<(&str, bool)> {
+    let line = line.strip_prefix("async ").unwrap_or(line);
+    let (rest, is_class) = match line.strip_prefix("def ") {
+        Some(rest) => (rest, false),
+        None => (line.strip_prefix("class ")?, true),
+    };
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    Some((&rest[..end], is_class))
+}
+
+/// Follows brackets and strings over the lines of a Python file.
+#[derive(Default)]
+struct Scanner {
+    depth: usize,
+    /// The quotes that end the string of several lines that has begun.
+    string: Option<&'static str>,
+    /// True if the last line ended with a backslash.
+    goes_on: bool,
+}
+
+impl Scanner {
+    /// Returns true if the next line begins a statement.
+    fn is_between(&self) -> bool {
+        self.depth == 0 && self.string.is_none() && !self.goes_on
+    }
+
+    fn line(&mut self, line: &str) {
+        let mut rest = line;
+        while let Some(c) = rest.chars().next() {
+            if let Some(quotes) = self.string {
+                if rest.starts_with('\\') {
+                    rest = rest.get(2..).unwrap_or_default();
+                } else if let Some(after) = rest.strip_prefix(quotes) {
+                    (rest, self.string) = (after, None);
+                } else {
+                    rest = &rest[c.len_utf8()..];
+                }
+                continue;
+            }
+            let quotes = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|own| rest.starts_with(own));
+            match (c, quotes) {
+                (_, Some(quotes)) => {
+                    self.string = Some(quotes);
+                    rest = &rest[quotes.len()..];
+                    continue;
+                }
+                ('#', _) => break,
+                ('(' | '[' | '{', _) => self.depth += 1,
+                (')' | ']' | '}', _) => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+            rest = &rest[c.len_utf8()..];
+        }
+        // A string of one line ends with it.
+        self.string = self.string.filter(|quotes| quotes.len() == 3);
+        self.goes_on = line.ends_with('\\');
+    }
+}
+
+fn go(text: &str, found: &mut Vec<Function>) {
+    let mut current: Option<usize> = None;
+    for (index, line) in text.lines().enumerate() {
+        let number = index + 1;
+        if current.is_none() && line.starts_with("func ") {
+            found.push(Function { name: go_name(line), lines: (number, number), text: Vec::new() });
+            current = Some(found.len() - 1);
+        }
+        let bare = line.trim();
+        let own = current.unwrap_or(0);
+        if !bare.is_empty() && !bare.starts_with("//") {
+            found[own].text.push(bare.to_owned());
+        }
+        if let Some(own) = current {
+            found[own].lines.1 = number;
+            let is_one_line = number == found[own].lines.0 && line.trim_end().ends_with('}');
+            if line.starts_with('}') || is_one_line {
+                current = None;
+            }
+        }
+    }
+}
+
+/// Returns the name of a function or method: `Parse`, `Reader.Next`.
+fn go_name(line: &str) -> String {
+    let rest = line.trim_start_matches("func ");
+    let word = |text: &str| -> String {
+        text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    };
+    match rest.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
+        Some((receiver, rest)) => {
+            let of = receiver.rsplit([' ', '*']).next().unwrap_or_default();
+            format!("{}.{}", word(of), word(rest.trim_start()))
+        }
+        None => word(rest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PYTHON: &str = r#"import os
+
+LIMIT = 3
+
+@cached
+@other(
+    1)
+def parse(
+    text,
+) -> int:
+    """Text at the left:
+def not_a_function():
+    """
+    # A comment.
+    def inner():
+        return 1
+
+    return inner() + len(text)
+
+class Reader:
+    size = 1
+
+    async def next(self):
+        return {
+    "x": 1,
+}
+
+def last(): return 2
+"#;
+
+    #[test]
+    fn functions_of_python_have_their_lines() {
+        let found = functions(Language::Python, PYTHON);
+        let names: Vec<&str> = found.iter().map(|own| own.name.as_str()).collect();
+        assert_eq!(names, [OUTSIDE, "parse", "parse.inner", "Reader.next", "last"]);
+        let lines = |name: &str| found.iter().find(|own| own.name == name).map(|own| own.lines);
+        assert_eq!(lines("parse"), Some((5, 18)));
+        assert_eq!(lines("parse.inner"), Some((15, 16)));
+        assert_eq!(lines("Reader.next"), Some((23, 26)));
+        assert_eq!(at(&found, 5), Some("parse"));
+        assert_eq!(at(&found, 15), Some("parse.inner"));
+        assert_eq!(at(&found, 21), Some(OUTSIDE));
+        // The text of an inner function is not that of the outer one, and a comment is no text.
+        let text = &found[1].text;
+        assert!(!text.iter().any(|line| line == "return 1" || line.starts_with('#')), "{text:?}");
+        assert!(found[0].text.contains(&"size = 1".to_owned()));
+    }
+
+    #[test]
+    fn functions_of_go_have_their_receivers() {
+        let text = "package m\n\nfunc (r *Reader) Next() int {\n\treturn 1\n}\n\nfunc One() int { return 1 }\nvar x = 2\nfunc Map[T any](a T) {\n}\n";
+        let found = functions(Language::Go, text);
+        let names: Vec<&str> = found.iter().map(|own| own.name.as_str()).collect();
+        assert_eq!(names, [OUTSIDE, "Reader.Next", "One", "Map"]);
+        assert_eq!(at(&found, 4), Some("Reader.Next"));
+        assert_eq!(at(&found, 8), Some(OUTSIDE));
+        assert_eq!(found[0].text, ["package m", "var x = 2"]);
+    }
+}

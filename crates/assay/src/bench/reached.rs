@@ -1,0 +1,72 @@
+//! The finding about functions that changed: how many benchmarks reach or execute one, and which
+//! changed functions none does.
+
+use assay_data::code;
+use assay_data::{Action, Finding, Severity};
+use assay_harness::function_name;
+use assay_measure::code::Changed;
+
+/// How a benchmark is related to code that changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wording {
+    /// It may call it.
+    Reaches,
+    /// It executed it.
+    Executes,
+}
+
+impl Wording {
+    /// The verb, for one benchmark and for several.
+    fn verbs(self) -> [&'static str; 2] {
+        match self {
+            Self::Reaches => ["reaches", "reach"],
+            Self::Executes => ["executes", "execute"],
+        }
+    }
+}
+
+/// Returns the finding about changed functions of which `differ` of `all` benchmarks reach some.
+pub(super) fn reach(
+    functions: &[Changed],
+    (differ, all): (usize, usize),
+    whose: &str,
+    wording: Wording,
+) -> Option<Finding> {
+    let [reaches, reach] = wording.verbs();
+    // Initializers of files run before any benchmark.
+    let functions: Vec<&Changed> =
+        functions.iter().filter(|own| !own.name.starts_with("_GLOBAL__")).collect();
+    let mut unreached = functions.iter().filter(|own| !own.is_reached);
+    if all == 0 || functions.is_empty() {
+        return None;
+    }
+    let lacking = unreached.clone().count();
+    let first = unreached.next().map(|own| function_name(&own.name));
+    let is_longest = functions.first().is_some_and(|own| !own.is_reached);
+    let longest = if is_longest { ", the longest function that changed" } else { "" };
+    let others = match lacking {
+        0 | 1 => String::new(),
+        2 => ", nor 1 other".to_owned(),
+        n => format!(", nor {} others", n - 1),
+    };
+    let none =
+        first.map_or(String::new(), |name| format!("none {reaches} `{name}`{longest}{others}"));
+    let told = match (differ, none.is_empty()) {
+        (0, true) => format!("no benchmark {reaches} code that changed{whose}"),
+        (0, false) => format!("of {all} benchmarks {none}{whose}"),
+        (1, _) => format!("1 of {all} benchmarks {reaches} code that changed{whose}"),
+        _ => format!("{differ} of {all} benchmarks {reach} code that changed{whose}"),
+    };
+    let none = if differ == 0 || none.is_empty() { String::new() } else { format!("; {none}") };
+    let severity = if differ == 0 { Severity::Warning } else { Severity::Note };
+    let finding = Finding::new(code::CODE_CHANGED, format!("{told}{none}"))
+        .at(severity)
+        .with("benchmarks", differ as f64)
+        .with("of", all as f64)
+        .with("functions", functions.len() as f64)
+        .with("unreached", lacking as f64);
+    Some(match differ {
+        0 => finding.advise(Action::text("add a benchmark that calls what changed")),
+        _ => finding,
+    })
+}
