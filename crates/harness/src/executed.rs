@@ -123,4 +123,31 @@ mod tests {
             request.env.contains(&("PYTHONPATH".to_owned(), "/scratch/executed:src".to_owned()))
         );
     }
+
+    #[test]
+    fn python_notes_the_functions_that_it_starts() {
+        let room = tempfile::tempdir().unwrap();
+        let at = |name: &str| room.path().join(name);
+        std::fs::create_dir(at("executed")).unwrap();
+        std::fs::create_dir(at("own")).unwrap();
+        std::fs::write(at(PYTHON.0), PYTHON.1).unwrap();
+        // The user has one, too.
+        std::fs::write(at("own/sitecustomize.py"), "import builtins\nbuiltins.own = 1\n").unwrap();
+        let script =
+            "def used():\n    return own\n\n\ndef unused():\n    return 2\n\nprint(used())\n";
+        std::fs::write(at("script.py"), script).unwrap();
+        let path = at("own").display().to_string();
+        let request = Language::Python.asking(Request::default(), room.path(), Some(&path));
+        let mut python = std::process::Command::new("python3");
+        python.arg(at("script.py")).envs(request.env);
+        let Ok(output) = python.output() else { return };
+        assert_eq!(output.stdout, b"1\n", "{}", String::from_utf8_lossy(&output.stderr));
+        let places = Language::Python.executed(room.path()).unwrap();
+        let lines: Vec<usize> = places
+            .iter()
+            .filter(|place| place.file.ends_with("script.py"))
+            .map(|place| place.line)
+            .collect();
+        assert!(lines.contains(&1) && !lines.contains(&5), "{places:?}");
+    }
 }

@@ -344,3 +344,52 @@ fn a_revision_is_linked_several_times_each_with_its_seed() {
     let none = bench(&room, &["old", "main"], &format!("{same}; : $ASSAY_BUILD_SEED"), &short);
     none.ends(2).complains("does not heed the seed");
 }
+
+#[test]
+fn benchmarks_of_go_tell_which_changed_functions_they_execute() {
+    let go = std::process::Command::new("go").arg("version").output();
+    if !go.is_ok_and(|output| output.status.success()) {
+        return;
+    }
+    let room = Room::new();
+    room.write("go.mod", "module example.com/of\n\ngo 1.20\n");
+    room.write(".gitignore", "build/\nstate/\ncache/\ntmp/\n*.assay\n.config/\n");
+    let source = "package of\n\nvar Choice = 1\n\nfunc Fast() int {\n\treturn 1\n}\n\nfunc Used() int {\n\treturn 2\n}\n\nfunc Other() int {\n\tif Choice == 2 {\n\t\treturn Unused()\n\t}\n\treturn 3\n}\n\nfunc Unused() int {\n\treturn 4\n}\n";
+    room.write("of.go", source);
+    room.write(
+        "of_test.go",
+        "package of\n\nimport \"testing\"\n\nvar sink int\n\nfunc BenchmarkFast(b *testing.B) {\n\tfor i := 0; i < b.N; i++ {\n\t\tsink += Fast()\n\t}\n}\n\nfunc BenchmarkUsed(b *testing.B) {\n\tfor i := 0; i < b.N; i++ {\n\t\tsink += Used()\n\t}\n}\n\nfunc BenchmarkOther(b *testing.B) {\n\tfor i := 0; i < b.N; i++ {\n\t\tsink += Other()\n\t}\n}\n",
+    );
+    git(&room, "init -q -b main && git add . && git commit -q -m first && git tag old");
+    let changed = source.replace("return 2", "n := 2\n\treturn n");
+    room.write("of.go", &changed.replace("return 4", "n := 4\n\tn++\n\treturn n - 1"));
+    git(&room, "commit -q -a -m second");
+    let words = [
+        "bench",
+        "--rev",
+        "old",
+        "--rev",
+        "main",
+        "--build",
+        "go test -c -o build/x.test .",
+        "--program",
+        "build/x.test",
+        "--runs",
+        "6",
+        "--run-time",
+        "1ms",
+        "--json",
+        "--no-save",
+    ];
+    let mut command = room.assay(&words);
+    room.with_compilers(&mut command);
+    command.env("XDG_CACHE_HOME", room.path("cache"));
+    let result = finish(command).ends(0).json();
+    let found = result["findings"].as_array().unwrap();
+    let own = found.iter().find(|own| own["code"] == "CODE_CHANGED").unwrap();
+    // `Other` may call `Unused`, and does not.
+    assert_eq!(
+        own["message"],
+        "1 of 3 benchmarks executes code that changed; none executes `Unused`, the longest function that changed"
+    );
+}
