@@ -31,7 +31,7 @@
 //! - [`mutation`]: the share of source mutations that a project's tests detect. [`coupling`]:
 //!   whether that is because of thorough tests or because everything depends on everything.
 //! - [`planning`]: the number of runs a question needs. [`bisect`]: which of many commits
-//!   introduced a change.
+//!   introduced a change. [`why`]: the most likely cause of a difference.
 //! - [`analysis`]: all of the above, from [`assay_data::Samples`].
 
 pub mod analysis;

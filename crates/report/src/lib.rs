@@ -16,7 +16,7 @@
 //! - [`profile`]: where the time is spent, as table, flame graph and page.
 //! - [`replication`]: a run and its repetition. [`claim`]: a result on several machines.
 //!   [`history`]: stored runs. [`bisect`]: the commit responsible for a change.
-//! - [`check`]: the answer about a pull request.
+//! - [`check`]: the answer about a pull request. [`why`]: the cause of a difference.
 //! - [`test_log`]: the tests that write most to a log. [`mutation`]: the source changes that the
 //!   tests detect.
 //! - [`farm`]: the results of every version on every platform.

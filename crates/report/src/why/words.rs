@@ -3,7 +3,7 @@
 use super::{WhyReport, about, line_of};
 use crate::label::label;
 use crate::number;
-use crate::words::{listed, quoted};
+use crate::words::quoted;
 use assay_analysis::why::{
     Cause, Change, CodeChange, Direction, Input, Kind, Part, PartName, Whole, Why,
 };
@@ -12,6 +12,7 @@ use assay_data::code::{
     CODE_CHANGED, CPU_FREQUENCY, LAYOUT, MACHINE_BUSY, METRICS_DIFFER, OUTPUT_DIFFERS,
     RECORDINGS_DIFFER, SAME_CODE_MOVED,
 };
+use assay_data::list;
 use assay_data::samples::PER_ITERATION;
 use assay_data::{Finding, Metric, Unit};
 
@@ -74,7 +75,7 @@ fn of_cause(report: &WhyReport<'_>, cause: &Cause) -> String {
             let facts: Vec<String> = facts.iter().map(|fact| fact.replace('_', " ")).collect();
             format!(
                 "The machine is the most likely cause: {of} and {against} were recorded on machines with different {}",
-                listed(&facts)
+                list::all(&facts)
             )
         }
         Kind::Floor(effect) => format!(
@@ -401,5 +402,5 @@ pub(super) fn input_words(why: &Why) -> Option<String> {
         Input::Jobs => "the number of jobs".to_owned(),
     });
     let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| listed(&told))
+    (!told.is_empty()).then(|| list::all(&told))
 }
