@@ -1,7 +1,6 @@
 //! The interface of a harness: what each must be able to do, and the types of requests and answers.
 
 use crate::error::HarnessError;
-use crate::executed::Language;
 use crate::reading::Reading;
 use crate::reply::{Answer, Reply};
 use std::ffi::OsString;
@@ -70,6 +69,15 @@ impl Request {
     pub fn answered_in(self, answer: Answer) -> Self {
         Self { answer, ..self }
     }
+}
+
+/// A language whose programs can say which functions they execute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Python.
+    Python,
+    /// Go.
+    Go,
 }
 
 /// A harness, as detected in one of its programs.

@@ -4,17 +4,10 @@
 //! the user's, and calls that one. Go counts the blocks of its own coverage, in a program built
 //! with `-cover`.
 
+pub use crate::driver::Language;
+
 use crate::driver::Request;
 use std::path::Path;
-
-/// A language whose programs can say which functions they execute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// Python.
-    Python,
-    /// Go.
-    Go,
-}
 
 /// A place in a source file that was executed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,9 +5,8 @@
 //! part of a name; the number of processors after the last dash is not part of the name that they
 //! are matched with. Memory is always requested: Go counts it anyway.
 
-use crate::driver::{Driver, Effort, Request};
+use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, tail};
-use crate::executed::Language;
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, add_iterations, imported_or_said, readings};
 use crate::reply::Reply;

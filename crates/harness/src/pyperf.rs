@@ -10,9 +10,8 @@
 //! Values are not warmed up: an exact number of iterations matters more than the first call, and
 //! both sides make that call.
 
-use crate::driver::{Driver, Effort, Request};
+use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, tail};
-use crate::executed::Language;
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, readings};
 use crate::reply::{Answer, Reply};

@@ -10,9 +10,8 @@
 //! given; marks of a test (`@pytest.mark.benchmark(min_rounds=…)`) and `pedantic` override the
 //! requested effort.
 
-use crate::driver::{Driver, Effort, Request};
+use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, tail};
-use crate::executed::Language;
 use crate::program::Program;
 use crate::reading::{Reading, imported, readings};
 use crate::reply::{Answer, Reply};
