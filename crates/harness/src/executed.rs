@@ -126,8 +126,9 @@ mod tests {
         std::fs::write(at(PYTHON.0), PYTHON.1).unwrap();
         // The user has one, too.
         std::fs::write(at("own/sitecustomize.py"), "import builtins\nbuiltins.own = 1\n").unwrap();
-        let script =
-            "def used():\n    return own\n\n\ndef unused():\n    return 2\n\nprint(used())\n";
+        let imported = "def while_importing():\n    return 3\n\nX = while_importing()\n";
+        std::fs::write(at("own/imported.py"), imported).unwrap();
+        let script = "def used():\n    return own\n\n\ndef unused():\n    return 2\n\nimport imported\nprint(used())\n";
         std::fs::write(at("script.py"), script).unwrap();
         let path = at("own").display().to_string();
         let request = Language::Python.asking(Request::default(), room.path(), Some(&path));
@@ -142,5 +143,6 @@ mod tests {
             .map(|place| place.line)
             .collect();
         assert!(lines.contains(&1) && !lines.contains(&5), "{places:?}");
+        assert!(!places.iter().any(|place| place.file.ends_with("imported.py")), "{places:?}");
     }
 }

@@ -108,8 +108,7 @@ pub(super) fn drifting(lag1: f64) -> Finding {
 /// Too few values to judge dependence.
 pub(super) fn dependence_unknown(n: usize) -> Finding {
     let message = format!("{n} values are too few to tell whether they are independent");
-    Finding::new(code::DEPENDENCE, message)
-        .at(Severity::Warning)
+    Finding::new(code::DEPENDENCE_UNKNOWN, message)
         .with("have", n as f64)
         .advise(Action::text("record 24 or more of each"))
 }

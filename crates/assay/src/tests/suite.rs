@@ -407,7 +407,7 @@ impl Source for Suite<'_> {
         }
         for note in &self.notes {
             let message = format!("the framework was looked into in part only: {note}");
-            found.push(Finding::new(code::TESTS_HOOK, message));
+            found.push(Finding::new(code::PARTLY_READ, message));
         }
         found
     }

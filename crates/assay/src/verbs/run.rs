@@ -16,7 +16,7 @@ use crate::counted::Counted;
 use crate::ending::{close, ending};
 use crate::history;
 use crate::meter::{Meter, Requested};
-use crate::planning::{CEILING, DurationArgs, check_threshold};
+use crate::planning::{CEILING, check_threshold};
 use crate::present::Showing;
 use crate::progress::Progress;
 use crate::record::Record;
@@ -37,7 +37,7 @@ use builds::of_builds;
 use commands::{HowArgs, add_control, prepared};
 use control::{ControlArgs, lock_programs, may_drop_caches};
 use metrics::{Asked, MetricArgs};
-use planning::{extended, plan, too_short};
+use planning::{LengthArgs, extended, plan, too_short};
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
@@ -94,20 +94,7 @@ pub(crate) struct Args {
     judge: JudgeArgs,
 
     #[command(flatten)]
-    when: DurationArgs,
-
-    /// Stop as soon as this condition holds, as in 'width < 0.5% and blocks >= 30' or 'clear or
-    /// seconds > 90'
-    ///
-    /// It is checked after every block.
-    #[arg(long, value_name = "CONDITION", conflicts_with = "runs", help_heading = "How long")]
-    until: Option<String>,
-
-    /// Number of warm-up blocks, which are not recorded
-    ///
-    /// At least one if settings or custom metrics have to be tried first.
-    #[arg(long, short, value_name = "N", default_value_t = 1, help_heading = "How long")]
-    warmup: u32,
+    when: LengthArgs,
 
     #[command(flatten)]
     metrics: MetricArgs,
@@ -184,7 +171,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         let mut first: Args = resume::begun(&recorded, path, "run", "resumed")?;
         // The file determines what is measured; the current command line determines how long, and
         // what to show.
-        first.when.time = args.when.time;
+        first.when.duration.time = args.when.duration.time;
         first.judge.fail_if.clone_from(&args.judge.fail_if);
         first.why = args.why;
         first.record = args.record.after(&first.record);
@@ -248,7 +235,7 @@ fn ready(args: &Args, earlier: &Earlier, mut findings: Vec<Finding>) -> anyhow::
     asked.prepare(&mut commands)?;
     findings.extend(read_where_noticed(&mut commands));
     let controlled = commands.iter().any(|c| c.command.control != Control::default());
-    let mut plan = plan(args, &asked, controlled, commands.len())?;
+    let mut plan = plan(&args.when, &args.judge, &asked, controlled, commands.len())?;
     match earlier {
         Earlier::None => {}
         Earlier::Resumed(recorded) if asked.deciding(&begun_primary(recorded)).is_some() => {
@@ -257,7 +244,7 @@ fn ready(args: &Args, earlier: &Earlier, mut findings: Vec<Finding>) -> anyhow::
             )
         }
         Earlier::Resumed(recorded) => {
-            plan = planning::gone_on_with(plan, recorded, args)?;
+            plan = planning::gone_on_with(plan, recorded, &args.when, &args.judge)?;
         }
         Earlier::Repeated { plan: repeated, .. } => plan = repeated.clone(),
     }
@@ -414,16 +401,19 @@ fn measure_held(
         }
         let primary = primary(&session, &plan, &counted)?;
         if matches!(earlier, Earlier::None)
-            && let Some(finding) = too_short(&plan, block_seconds, args.when.time, &session.samples)
+            && let Some(finding) =
+                too_short(&plan, block_seconds, args.when.duration.time, &session.samples)
         {
             progress.say(&assay_report::findings::line(&finding));
             session.samples.findings.push(finding);
         }
-        if let Some(announced) = extended(&plan, block_seconds, args.when.time, &session.samples) {
+        if let Some(announced) =
+            extended(&plan, block_seconds, args.when.duration.time, &session.samples)
+        {
             progress.say(&announced);
         }
         progress.follow(&plan, &session.samples.metrics[primary]);
-        let ceiling_seconds = if args.when.time.is_none() { CEILING } else { 0.0 };
+        let ceiling_seconds = if args.when.duration.time.is_none() { CEILING } else { 0.0 };
         session.begin(&plan, primary, Limits { ceiling_seconds, sharing: 1 });
         let done = match resumption.take() {
             Some(resumption) => resume::go_on(resumption, &mut session, began)?,

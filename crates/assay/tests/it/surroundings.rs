@@ -11,11 +11,12 @@ use std::path::Path;
 
 /// Every verb, in a line that stores what it keeps. Verbs that only print are listed as well, so
 /// that none is forgotten.
-const LINES: [(&str, &str); 25] = [
+const LINES: [(&str, &str); 26] = [
     ("run", "--runs 3 --save r.assay true"),
     ("run", "--runs 3 --alloc true"),
     ("bench", "--rev HEAD~1,HEAD --build true --program suite.sh"),
     ("check", "--base HEAD~1"),
+    ("why", "r.assay"),
     ("load", "--rate 1 --slice 1s --time 2s http://127.0.0.1:9/"),
     ("compare", "a.txt b.txt"),
     ("describe", "a.txt"),

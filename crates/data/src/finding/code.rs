@@ -280,12 +280,17 @@ catalogue! {
     /// blocks does not stop early while this lasts. In a short series the sum over many lags often
     /// removes a few values by chance alone. As long as at least half of the values count and
     /// neighbours correlate by no more than 1.645/√n, this is a note and not a warning. The interval is
-    /// widened in either case. Fewer than 24 values (`have`) cannot show whether they are independent,
-    /// which the four-step check assumes.
+    /// widened in either case.
     /// **What to do:** measure again at another time and compare the two results. Look for slow
     /// changes: heat, frequency, a cache that fills, a leak. For the four-step check record 24 or more
     /// of each.
     DEPENDENCE: Note | Warning;
+
+    /// In the four-step check, a series has fewer than 24 values (`have`).
+    /// **Why:** that is too few to show whether successive values are independent, which the test
+    /// assumes.
+    /// **What to do:** record 24 or more of each.
+    DEPENDENCE_UNKNOWN: Warning;
 
     /// At least three runs of a subject, and more than one in twenty, were disturbed clearly more than
     /// is usual for that subject: interrupted by other programs (involuntary switches), waiting for the
@@ -575,7 +580,8 @@ catalogue! {
     /// the first blocks, because of `--skip` (`skipped`); a metric that has one unit in one file and
     /// another in the next, and neither can be converted to the other; requests of a recording to other
     /// servers, and its lines without a request (`load --har`, `--replay`); all events of a perf
-    /// recording but the first.
+    /// recording but the first; parts of a test suite that its hook could not see, because the
+    /// framework has an unknown version or the project replaced parts of it.
     /// **Why:** the rest is described or compared as if it were everything. A pattern that misses some
     /// of the values selects among them. Values in different units cannot be compared; if it is the
     /// deciding metric, that is an error. One side of a load test is one server.
@@ -862,13 +868,6 @@ catalogue! {
     /// **What to do:** see the log of the build for the reason. Faults of machines are retried
     /// automatically.
     TARGETS_UNTESTED: Note | Warning;
-
-    /// The hook that observes the tests of a suite could not see all of it. The message gives the
-    /// reason.
-    /// **Why:** the framework has an unknown version, or something in the project replaced parts of it.
-    /// The suite runs as usual, but some times or causes are missing.
-    /// **What to do:** nothing, if the missing parts are not needed.
-    TESTS_HOOK: Note;
 
     /// A test of a suite failed. The message gives its last failure (`assay tests`). Its time counts
     /// all the same.

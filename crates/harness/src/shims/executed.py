@@ -1,5 +1,5 @@
-# Notes which functions a Python process starts, and writes the file and first line of each when the
-# process ends. Found by Python as `sitecustomize`, before anything of the user runs.
+# Notes which functions a Python process starts, except while a module is imported, and writes the
+# file and first line of each when the process ends. Found by Python as `sitecustomize`, before anything of the user runs.
 import atexit
 import importlib.machinery
 import importlib.util
@@ -11,6 +11,14 @@ _OWN = os.path.dirname(os.path.abspath(__file__))
 _started = set()
 
 
+def _is_importing(frame):
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
 def _watch():
     monitoring = getattr(sys, "monitoring", None)
     if monitoring is not None:
@@ -18,6 +26,8 @@ def _watch():
         if tool is not None:
 
             def started(code, _offset):
+                if _is_importing(sys._getframe(1)):
+                    return None
                 _started.add(code)
                 # Once is enough.
                 return monitoring.DISABLE
@@ -28,7 +38,7 @@ def _watch():
             return
 
     def called(frame, event, _argument):
-        if event == "call":
+        if event == "call" and frame.f_code not in _started and not _is_importing(frame):
             _started.add(frame.f_code)
 
     threading.setprofile(called)

@@ -126,7 +126,7 @@ pub(crate) struct Alternated {
     /// The file of each function that has one, by its name, of each side.
     pub files: [HashMap<String, String>; 2],
     /// How the runs ended.
-    pub endings: Vec<Ended>,
+    pub endings: Vec<ProcessEnd>,
 }
 
 /// Samples both alternately; `None` if the user interrupts before both were sampled once.

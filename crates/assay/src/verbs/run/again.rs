@@ -79,7 +79,7 @@ pub(crate) fn again(wanted: Again<'_>, decide: Decide<'_>) -> anyhow::Result<End
     let until = before.until.clone().filter(|_| wanted.runs.is_none());
     let seed = wanted.seed.unwrap_or_else(seed::fresh);
     let plan = Plan { stop, budget_seconds, until, seed, ..before };
-    args.when.time = wanted.time.or(args.when.time);
+    args.when.duration.time = wanted.time.or(args.when.duration.time);
     args.judge.fail_if.clear();
     args.record.show = wanted.show;
     // The user confirmed a large scan when it was started.

@@ -1,12 +1,12 @@
 //! Decisions made before the first block: how many blocks, for how long, how strictly, and with
 //! which seed.
 
-use super::Args;
 use super::metrics::Asked;
+use crate::args::JudgeArgs;
 use crate::commands::COUNTING_RUNS;
 use crate::counted::Counted;
 use crate::meter::{Meter, is_given, of_every_run};
-use crate::planning::{self, BUDGET_ALONE, Words, check_threshold};
+use crate::planning::{self, BUDGET_ALONE, DurationArgs, Words, check_threshold};
 use assay_analysis::until::Condition;
 use assay_data::plan::MAX_BLOCKS;
 use assay_data::{Action, Finding, Plan, Samples};
@@ -14,15 +14,37 @@ use assay_data::{Action, Finding, Plan, Samples};
 /// Number of runs at which a single command stops even if the result is not precise.
 const MAX_RUNS_ALONE: u32 = 100_000;
 
+/// Options for how long to measure commands.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "How long")]
+pub(super) struct LengthArgs {
+    #[command(flatten)]
+    pub duration: DurationArgs,
+
+    /// Stop as soon as this condition holds, as in 'width < 0.5% and blocks >= 30' or 'clear or
+    /// seconds > 90'
+    ///
+    /// It is checked after every block.
+    #[arg(long, value_name = "CONDITION", conflicts_with = "runs")]
+    pub until: Option<String>,
+
+    /// Number of warm-up blocks, which are not recorded
+    ///
+    /// At least one if settings or custom metrics have to be tried first.
+    #[arg(long, short, value_name = "N", default_value_t = 1)]
+    pub warmup: u32,
+}
+
 /// The plan, made before the duration of a run is known.
 pub(super) fn plan(
-    args: &Args,
+    length: &LengthArgs,
+    judge: &JudgeArgs,
     asked: &Asked,
     controlled: bool,
     commands: usize,
 ) -> anyhow::Result<Plan> {
-    let (when, judge) = (&args.when, &args.judge);
-    if let Some(text) = &args.until {
+    let when = &length.duration;
+    if let Some(text) = &length.until {
         Condition::parse(text).map_err(|error| anyhow::anyhow!("--until {text}: {error}"))?;
     }
     let first_asked = asked.specs.first().map(|spec| spec.metric.name.clone());
@@ -55,21 +77,21 @@ pub(super) fn plan(
     }
     // Values reported by programs, and settings that may be refused, have to be tried before
     // anything is recorded.
-    let warmup = if may_come || controlled { args.warmup.max(1) } else { args.warmup };
+    let warmup = if may_come || controlled { length.warmup.max(1) } else { length.warmup };
     let max_blocks = if commands > 1 { MAX_BLOCKS } else { MAX_RUNS_ALONE };
     let mut plan = planning::plan(when, judge, &primary, max_blocks);
-    if commands == 1 && when.time.is_none() && when.runs.is_none() && args.until.is_none() {
+    if commands == 1 && when.time.is_none() && when.runs.is_none() && length.until.is_none() {
         plan.budget_seconds = Some(BUDGET_ALONE);
     }
     if asked.deciding(&primary).is_some() {
         let given = [
             (when.runs.is_some(), "--runs"),
             (when.time.is_some(), "--time"),
-            (args.until.is_some(), "--until"),
+            (length.until.is_some(), "--until"),
         ];
         plan = planning::counting_plan(plan, COUNTING_RUNS, &given, "each command")?;
     }
-    let plan = Plan { warmup, until: args.until.clone(), ..plan };
+    let plan = Plan { warmup, until: length.until.clone(), ..plan };
     if let Some(metric) = of_every_run().iter().find(|m| m.name == plan.primary) {
         check_threshold(&plan, metric).map_err(anyhow::Error::msg)?;
     }
@@ -78,8 +100,13 @@ pub(super) fn plan(
 
 /// The plan of a resumed run: its original plan with a new budget. Decisions made before the first
 /// block cannot be made again once some blocks have been seen.
-pub(super) fn gone_on_with(wished: Plan, recorded: &Samples, args: &Args) -> anyhow::Result<Plan> {
-    let (when, judge) = (&args.when, &args.judge);
+pub(super) fn gone_on_with(
+    wished: Plan,
+    recorded: &Samples,
+    length: &LengthArgs,
+    judge: &JudgeArgs,
+) -> anyhow::Result<Plan> {
+    let when = &length.duration;
     let Some(begun) = recorded.plan.clone() else {
         anyhow::bail!("--resume: the file holds no plan, so there is nothing to go on with");
     };
@@ -99,7 +126,7 @@ pub(super) fn gone_on_with(wished: Plan, recorded: &Samples, args: &Args) -> any
     if when.runs.is_some() && wished.stop != begun.stop {
         changed.push("--runs");
     }
-    if args.until.is_some() && wished.until != begun.until {
+    if length.until.is_some() && wished.until != begun.until {
         changed.push("--until");
     }
     if when.seed.is_some() && wished.seed != begun.seed {
