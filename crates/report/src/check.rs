@@ -98,6 +98,11 @@ impl CheckReport<'_> {
         }
     }
 
+    /// Returns the programs that could not be measured.
+    fn failed(&self) -> impl Iterator<Item = &Unmeasured> {
+        self.unmeasured.iter().filter(|own| own.is_failure)
+    }
+
     /// Returns the answer in one paragraph.
     pub fn paragraph(&self) -> String {
         if !self.nothing.is_empty() {
@@ -127,7 +132,7 @@ impl CheckReport<'_> {
         said.extend(self.others());
         said.extend(self.bound());
         said.extend(self.too_few());
-        let failed = self.unmeasured.iter().filter(|own| own.is_failure).count();
+        let failed = self.failed().count();
         if failed > 0 {
             said.push(format!("{} could not be measured.", counted(failed, "program")));
         }
@@ -314,7 +319,11 @@ fn ordered<'a>(report: &'a CheckReport<'_>) -> Vec<(&'a CheckedProgram, &'a Chec
 /// Returns the screen.
 pub fn screen(report: &CheckReport<'_>, screen: &Screen) -> String {
     let mut text = wrapped(&report.paragraph(), screen.width);
+    let not_measured = |own: &Unmeasured| {
+        wrapped(&format!("\n{}: not measured: {}", own.program, own.why), screen.width)
+    };
     if !report.nothing.is_empty() {
+        text.extend(report.failed().map(not_measured));
         return text;
     }
     let rows = ordered(report);
@@ -339,9 +348,7 @@ pub fn screen(report: &CheckReport<'_>, screen: &Screen) -> String {
     if rows.len() > MOST_ROWS {
         text += &format!("  … and {} more\n", rows.len() - MOST_ROWS);
     }
-    for own in report.unmeasured {
-        text += &wrapped(&format!("\n{}: not measured: {}", own.program, own.why), screen.width);
-    }
+    text.extend(report.unmeasured.iter().map(not_measured));
     text.push('\n');
     text += &wrapped(&format!("{}.", report.about()), screen.width);
     text + &wrapped(&report.sureness(), screen.width)
@@ -376,8 +383,10 @@ fn wrapped(text: &str, width: usize) -> String {
 /// whole result of every program, folded.
 pub fn markdown(report: &CheckReport<'_>) -> String {
     let sign = match answer(report.programs) {
-        _ if !report.nothing.is_empty() => "✅",
         Answer::Slower => "❌",
+        // What could not be measured may be slower.
+        _ if report.failed().next().is_some() => "❔",
+        _ if !report.nothing.is_empty() => "✅",
         Answer::Inconclusive => "❔",
         Answer::Faster | Answer::Equivalent | Answer::Unreached => "✅",
     };

@@ -459,6 +459,10 @@ impl From<RevisionError> for Obstacle {
 
 impl From<anyhow::Error> for Obstacle {
     fn from(error: anyhow::Error) -> Self {
+        if let Some(RevisionError::Build { revision, how, log, .. }) = error.downcast_ref() {
+            let log = log.display();
+            return Self::Other(format!("the build of {revision} {how}; its output is in {log}"));
+        }
         match error.downcast_ref::<RunError>() {
             Some(RunError::Interrupted(_)) => Self::Interrupted,
             _ => Self::Other(format!("{error:#}").lines().next().unwrap_or_default().to_owned()),

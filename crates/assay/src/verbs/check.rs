@@ -279,16 +279,21 @@ fn measure(
         let why = "the base does not have it".to_owned();
         Unmeasured { program, why, is_failure: false }
     }));
-    if measured.programs.is_empty() && measured.unmeasured.iter().any(|own| own.is_failure) {
-        let all = measured.unmeasured.iter().filter(|own| own.is_failure);
+    let all = &measured.unmeasured;
+    if measured.programs.is_empty() && !all.is_empty() && all.iter().all(|own| own.is_failure) {
+        let all = all.iter();
         let told: Vec<String> = all.map(|own| format!("{}: {}", own.program, own.why)).collect();
         bail!("no program could be measured:\n  {}", told.join("\n  "));
     }
-    let nothing = match measured.programs.is_empty() {
-        true => {
+    let failed = all.iter().any(|own| own.is_failure);
+    let nothing = match (measured.programs.is_empty(), failed) {
+        (true, false) => {
             "Not measured: the change reaches no benchmark. Their machine code is the same in both revisions."
         }
-        false => "",
+        (true, true) => {
+            "Not measured: the change reaches no benchmark of the programs that could be built."
+        }
+        (false, _) => "",
     };
     show(args, asked, compared, &measured, &sources, nothing)
 }

@@ -12,6 +12,7 @@
 mod browser;
 mod calibration;
 mod charts;
+mod check;
 mod common;
 mod describe;
 mod doctor;
