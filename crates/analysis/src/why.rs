@@ -19,12 +19,15 @@ mod tests;
 use crate::analysis::{Analysis, is_suite};
 use crate::comparison::{Comparison, Effect};
 use crate::verdict::Verdict;
-use assay_data::{Samples, Subject};
+use assay_data::{Samples, Subject, list};
 use assay_stats::ratio_of_means::RatioOfMeans;
 
 pub use causes::{Cause, Kind};
 pub use functions::{CodeChange, FunctionPart, Sampled};
 pub use parts::{Part, PartName, Whole};
+
+/// Number of names that an error lists.
+const SHOWN: usize = 5;
 
 /// A count whose change is smaller than this fraction is unchanged.
 const UNCHANGED: f64 = 0.01;
@@ -139,13 +142,12 @@ pub fn choose(analysis: &Analysis, of: Option<&str>) -> Result<usize, WhyError> 
     let largest =
         wanted.reduce(|best, next| if size(&all[next]) > size(&all[best]) { next } else { best });
     largest.ok_or_else(|| {
-        let known = all.iter().take(5).map(|c| {
+        let name = |c: &Comparison| {
             let [subject, row, _] = names(c);
             format!("`{}`", if row.is_empty() { subject } else { row })
-        });
-        let more = if all.len() > 5 { ", …" } else { "" };
-        let known: Vec<String> = known.collect();
-        WhyError::Unknown(of.unwrap_or_default().to_owned(), known.join(", ") + more)
+        };
+        let known: Vec<String> = all.iter().map(name).collect();
+        WhyError::Unknown(of.unwrap_or_default().to_owned(), list::first(&known, SHOWN))
     })
 }
 
