@@ -7,6 +7,7 @@ use crate::html::Table;
 use crate::label::label;
 use crate::layout::{Page, Tone};
 use crate::number::{self, Column};
+use crate::remarks::List;
 use crate::scan_table::combination;
 use crate::small_table;
 use crate::words::counted;
@@ -32,25 +33,25 @@ const FEW_CONNECTIONS: u64 = 4;
 /// The quantiles shown.
 const SHOWN: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
-/// Draws the table; nothing if this is not a load test.
-pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
+/// Draws the table below the applied load, and adds notes on connections and the like to the remarks;
+/// nothing if this is not a load test.
+pub(crate) fn draw(page: &mut Page, analysis: &Analysis, remarks: &mut List) {
     if analysis.answers.is_empty() {
         return;
     }
-    page.gap();
-    if let Some(load) = load(analysis) {
-        page.paragraph(2, &[(Tone::Quiet, load)]);
-    }
     let (head, rows) = table(analysis);
     if !rows.is_empty() {
-        page.paragraph(2, &[(Tone::Quiet, format!("{}:", title(analysis)))]);
+        page.gap();
+        let caption = load(analysis).map_or_else(String::new, |load| format!("{load}; "));
+        page.paragraph(2, &[(Tone::Quiet, format!("{caption}{}:", title(analysis)))]);
         let failed = |own: &&Answers| if own.count("failed") > 0 { Tone::Bad } else { Tone::Plain };
         let tones: Vec<Tone> = shown(analysis).iter().map(failed).collect();
         small_table::draw(page, &head, &rows, &tones);
     }
-    for line in notes(analysis) {
-        page.paragraph(2, &[(Tone::Quiet, line)]);
+    for line in missed_goals(analysis) {
+        remarks.check(page, 6, line);
     }
+    notes(analysis).into_iter().for_each(|line| remarks.note(page, line));
 }
 
 /// Returns the tables of a page: the requests, and the quantiles of the slices, where each slice is
@@ -65,7 +66,7 @@ pub(crate) fn on_page(analysis: &Analysis) -> Vec<Table> {
         row.tone = if own.count("failed") > 0 { "bad" } else { "" };
     }
     requests.told =
-        load(analysis).into_iter().chain(notes(analysis)).collect::<Vec<_>>().join("; ");
+        load(analysis).into_iter().chain(all_notes(analysis)).collect::<Vec<_>>().join("; ");
     requests.kind = WHOLE_WORDS;
     std::iter::once(requests).chain(of_slices(analysis)).collect()
 }
@@ -87,7 +88,7 @@ pub(crate) fn markdown(analysis: &Analysis) -> String {
         text.push('\n');
         rows.iter().for_each(|row| text += &line(row));
     }
-    for note in load(analysis).into_iter().chain(notes(analysis)) {
+    for note in load(analysis).into_iter().chain(all_notes(analysis)) {
         text += &format!("\n{}.\n", escaped(&note));
     }
     text
@@ -149,10 +150,13 @@ fn shown(analysis: &Analysis) -> Vec<&Answers> {
     analysis.answers.iter().filter(|own| !is_search || own.count("due") > 0).collect()
 }
 
-/// Returns headings and rows: step and side, number of requests, share answered and latency
-/// quantiles, and failures.
+/// Returns headings and rows: step and side, number of requests, their rate, share answered and
+/// latency quantiles, and failures.
 fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
-    let mut head: Vec<String> = ["", "requests", "answered"].map(str::to_owned).to_vec();
+    let rate = analysis.metrics.iter().position(|metric| metric.name == "rate_achieved");
+    let mut head: Vec<String> = ["", "requests"].map(str::to_owned).to_vec();
+    head.extend(rate.map(|_| "rate".to_owned()));
+    head.push("answered".to_owned());
     head.extend(SHOWN.iter().map(|(name, _)| (*name).to_owned()));
     let any_failed = analysis.answers.iter().any(|own| own.count("failed") > 0);
     if any_failed {
@@ -166,7 +170,13 @@ fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
             (_, 0) => "100 %".to_owned(),
             _ => format!("{} %", three(answered as f64 / all as f64 * 100.0)),
         };
-        let mut cells = vec![name(analysis, own.subject), number::grouped(own.count("due")), share];
+        let mut cells = vec![name(analysis, own.subject), number::grouped(own.count("due"))];
+        cells.extend(rate.map(|rate| {
+            let unit = &analysis.metrics[rate].unit;
+            let found = analysis.subjects[own.subject].metrics.get(rate).and_then(Option::as_ref);
+            found.map_or_else(|| "-".to_owned(), |own| number::rough(own.median, unit))
+        }));
+        cells.push(share);
         for (_, wanted) in SHOWN {
             // A quantile is shown only if at least one request is expected beyond it; otherwise it
             // equals the maximum.
@@ -263,7 +273,16 @@ fn is_new_each(analysis: &Analysis) -> bool {
     analysis.environment.text("load_connections").is_some_and(|how| how.starts_with("new"))
 }
 
-/// Returns notes on connections, handshakes, missed goals and aborted requests.
+/// Returns what the searches for the highest rate say about their goals.
+fn missed_goals(analysis: &Analysis) -> impl Iterator<Item = String> {
+    analysis.findings.iter().filter(|own| is_goal_missed(own)).map(|own| own.message.clone())
+}
+
+fn all_notes(analysis: &Analysis) -> impl Iterator<Item = String> {
+    missed_goals(analysis).chain(notes(analysis))
+}
+
+/// Returns notes on connections, handshakes and aborted requests.
 fn notes(analysis: &Analysis) -> Vec<String> {
     let mut lines = Vec::new();
     let told: Vec<(&Answers, String)> = analysis
@@ -281,8 +300,6 @@ fn notes(analysis: &Analysis) -> Vec<String> {
     if full + resumed > 0 {
         lines.push(format!("TLS handshakes: {full} full, {resumed} resumed"));
     }
-    let missed = analysis.findings.iter().filter(|own| is_goal_missed(own));
-    lines.extend(missed.map(|own| own.message.clone()));
     let unknown = sum("unknown");
     if unknown > 0 {
         lines.push(format!(

@@ -79,19 +79,23 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
             page.paragraph(2, &[(Tone::Plain, format!("  {note}"))]);
         }
         page.gap();
-        if !analysis.answers.is_empty() {
-            page.paragraph(2, &[(Tone::Quiet, "medians of the slices:".to_owned())]);
+        let is_load = !analysis.answers.is_empty();
+        let is_whole = !is_load || shown.remarks == remarks::Remarks::All;
+        if is_whole {
+            if is_load {
+                page.paragraph(2, &[(Tone::Quiet, "medians of the slices:".to_owned())]);
+            }
+            table::draw(&mut page, analysis, &in_table);
         }
-        table::draw(&mut page, analysis, &in_table);
-        if analysis.plan.secondary.is_empty() {
+        if analysis.plan.secondary.is_empty() || !is_whole {
             also(&mut page, analysis, &in_table);
         } else {
             secondary::draw(&mut page, analysis, &in_table);
         }
     }
-    answers::draw(&mut page, analysis);
-    all_table::draw(&mut page, analysis, &in_table);
     let mut remarks = remarks::List::new(shown.remarks);
+    answers::draw(&mut page, analysis, &mut remarks);
+    all_table::draw(&mut page, analysis, &in_table);
     let checks = checks(analysis);
     if !checks.is_empty() {
         remarks.check(&page, 8, format!("checks: {}", checks.join(" · ")));

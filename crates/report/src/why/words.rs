@@ -236,8 +236,8 @@ pub(super) fn is_evidence(finding: &Finding) -> bool {
 fn share(estimate: f64, interval: Interval) -> String {
     let percent = |own: f64| 100.0 * own;
     let decimals = usize::from(percent(interval.half_width()) < 1.0);
-    let [estimate, lower, upper] = [estimate, interval.lower, interval.upper]
-        .map(|own| format!("{:.decimals$}", percent(own)));
+    let [estimate, lower, upper] =
+        [estimate, interval.lower, interval.upper].map(|own| number::fixed(percent(own), decimals));
     format!("{estimate} % [{lower} … {upper}]")
 }
 
