@@ -73,6 +73,7 @@ mod recordings;
 pub mod replication;
 pub mod scaling;
 pub mod search;
+pub mod sensitivity;
 pub mod series_summary;
 pub mod slices;
 pub mod spread;

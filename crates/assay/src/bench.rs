@@ -11,10 +11,12 @@ mod benchmarks;
 mod catalogue;
 mod code;
 mod counting;
+mod delayed;
 mod executed;
 mod functions;
 mod libraries;
 mod reached;
+mod sensitivity;
 mod sides;
 mod trial;
 

@@ -7,7 +7,7 @@
 //! iterations and ends the script. The items and their names remain the library's. In addition to
 //! the times it reports the objects allocated per iteration, as counted by Ruby.
 
-use crate::driver::{Driver, Effort, Request};
+use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, message_line};
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, readings};
@@ -60,7 +60,7 @@ impl BenchmarkIps {
         if self.is_direct {
             request.before = vec!["-r".into(), shim.clone().into_os_string()];
         } else {
-            request.options.push(("RUBYOPT".to_owned(), format!("-r{}", shim.display())));
+            request = request.option("RUBYOPT", &format!("-r{}", shim.display()));
         }
         request.file(shim, SHIM)
     }
@@ -69,6 +69,10 @@ impl BenchmarkIps {
 impl Driver for BenchmarkIps {
     fn name(&self) -> String {
         "benchmark-ips".to_owned()
+    }
+
+    fn executes(&self) -> Option<Language> {
+        Some(Language::Ruby)
     }
 
     fn pins(&self) -> bool {

@@ -57,6 +57,16 @@ impl Request {
         self
     }
 
+    /// Adds an option to those of an interpreter.
+    #[must_use]
+    pub fn option(mut self, variable: &str, option: &str) -> Self {
+        match self.options.iter_mut().find(|(name, _)| name == variable) {
+            Some((_, own)) => *own += &format!(" {option}"),
+            None => self.options.push((variable.to_owned(), option.to_owned())),
+        }
+        self
+    }
+
     /// Adds a file.
     #[must_use]
     pub fn file(mut self, path: PathBuf, text: impl Into<String>) -> Self {
@@ -76,6 +86,8 @@ impl Request {
 pub enum Language {
     /// Python.
     Python,
+    /// Ruby.
+    Ruby,
     /// Go.
     Go,
 }

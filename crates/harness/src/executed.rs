@@ -1,8 +1,10 @@
-//! How a benchmark program is asked which functions it executes, and how its answer is read.
+//! Requests for the functions that a benchmark program executes, their answers, and requests that delay
+//! the calls of one function.
 //!
-//! Python notes every function that is started, by a `sitecustomize` of ours that is found before
-//! the user's, and calls that one. Go counts the blocks of its own coverage, in a program built
-//! with `-cover`.
+//! Python and Ruby note or delay every function that is started, by a file of ours that the
+//! interpreter loads first: a `sitecustomize`, which then calls the user's, or one that `RUBYOPT`
+//! requires. Go counts the blocks of its own coverage, in a program
+//! built with `-cover`; to delay calls, it must be built with [`GO_WAIT`].
 
 pub use crate::driver::Language;
 
@@ -14,12 +16,20 @@ use std::path::Path;
 pub struct Place {
     /// The file, as the program names it: an absolute path, or for Go a package with a file.
     pub file: String,
-    /// The line, counted from 1.
+    /// The line, counted from 1; 0 for what a file does when it is loaded.
     pub line: usize,
 }
 
-/// Our file, and the text of it.
-const PYTHON: (&str, &str) = ("executed/sitecustomize.py", include_str!("shims/executed.py"));
+/// Variables that name the delayed function, and the delay of its calls in nanoseconds.
+const DELAYED: [&str; 2] = ["ASSAY_DELAYED", "ASSAY_DELAY"];
+/// The text of a file to be added to a package of Go, below its `package` clause: calls of
+/// `assayWait(n)` then wait if function `n` is the delayed one.
+pub const GO_WAIT: &str = include_str!("shims/delay.go.txt");
+/// The directory of our file and of its answers.
+const DIRECTORY: &str = "executed";
+/// Our files, and their texts.
+const PYTHON: (&str, &str) = ("sitecustomize.py", include_str!("shims/executed.py"));
+const RUBY: (&str, &str) = ("executed.rb", include_str!("shims/executed.rb"));
 /// Go's answer.
 const GO: &str = "executed.cover";
 
@@ -29,17 +39,7 @@ impl Language {
     #[must_use]
     pub fn asking(self, request: Request, scratch: &Path, path: Option<&str>) -> Request {
         match self {
-            Self::Python => {
-                let file = scratch.join(PYTHON.0);
-                let own = scratch.join("executed").display().to_string();
-                let all = path.filter(|path| !path.is_empty());
-                let all = all.map_or_else(|| own.clone(), |path| format!("{own}:{path}"));
-                // Written bytecode would be ours to remove.
-                request
-                    .file(file, PYTHON.1)
-                    .env("PYTHONPATH", all)
-                    .env("PYTHONDONTWRITEBYTECODE", "1")
-            }
+            Self::Python | Self::Ruby => self.with_our_file(request, scratch, path),
             Self::Go => {
                 let file = scratch.join(GO).display().to_string();
                 request.arg(format!("-test.coverprofile={file}"))
@@ -47,11 +47,48 @@ impl Language {
         }
     }
 
+    /// Returns a request in which every call of a function takes `nanoseconds` longer. The function is
+    /// named by its first line, and for Go by its number. `scratch` and `path` are as for
+    /// [`Self::asking`].
+    #[must_use]
+    pub fn delaying(
+        self,
+        request: Request,
+        (scratch, path): (&Path, Option<&str>),
+        (function, number): (&Place, usize),
+        nanoseconds: u64,
+    ) -> Request {
+        let [delayed, delay] = DELAYED;
+        let request = request.env(delay, nanoseconds.to_string());
+        match self {
+            Self::Python | Self::Ruby => self
+                .with_our_file(request, scratch, path)
+                .env(delayed, format!("{}\t{}", function.line, function.file)),
+            Self::Go => request.env(delayed, number.to_string()),
+        }
+    }
+
+    /// Adds the file that the interpreter loads first.
+    fn with_our_file(self, request: Request, scratch: &Path, path: Option<&str>) -> Request {
+        let directory = scratch.join(DIRECTORY);
+        let (name, text) = if self == Self::Ruby { RUBY } else { PYTHON };
+        let file = directory.join(name);
+        if self == Self::Ruby {
+            let option = format!("-r{}", file.display());
+            return request.file(file, text).option("RUBYOPT", &option);
+        }
+        let own = directory.display().to_string();
+        let all = path.filter(|path| !path.is_empty());
+        let all = all.map_or_else(|| own.clone(), |path| format!("{own}:{path}"));
+        // Written bytecode would be ours to remove.
+        request.file(file, text).env("PYTHONPATH", all).env("PYTHONDONTWRITEBYTECODE", "1")
+    }
+
     /// Returns what was executed; `None` if the program did not answer.
     pub fn executed(self, scratch: &Path) -> Option<Vec<Place>> {
         match self {
-            Self::Python => {
-                let directory = scratch.join("executed");
+            Self::Python | Self::Ruby => {
+                let directory = scratch.join(DIRECTORY);
                 let entries = std::fs::read_dir(directory).ok()?.flatten();
                 let answers =
                     entries.filter(|own| own.path().extension() == Some("started".as_ref()));
@@ -121,14 +158,14 @@ mod tests {
     fn python_notes_the_functions_that_it_starts() {
         let room = tempfile::tempdir().unwrap();
         let at = |name: &str| room.path().join(name);
-        std::fs::create_dir(at("executed")).unwrap();
+        std::fs::create_dir(at(DIRECTORY)).unwrap();
         std::fs::create_dir(at("own")).unwrap();
-        std::fs::write(at(PYTHON.0), PYTHON.1).unwrap();
+        std::fs::write(at(DIRECTORY).join(PYTHON.0), PYTHON.1).unwrap();
         // The user has one, too.
         std::fs::write(at("own/sitecustomize.py"), "import builtins\nbuiltins.own = 1\n").unwrap();
         let imported = "def while_importing():\n    return 3\n\nX = while_importing()\n";
         std::fs::write(at("own/imported.py"), imported).unwrap();
-        let script = "def used():\n    return own\n\n\ndef unused():\n    return 2\n\nimport imported\nprint(used())\n";
+        let script = "def used():\n    return own\n\n\ndef unused():\n    return 2\n\nimport imported\nimport sys\nsys.setprofile(None)\nprint(used())\n";
         std::fs::write(at("script.py"), script).unwrap();
         let path = at("own").display().to_string();
         let request = Language::Python.asking(Request::default(), room.path(), Some(&path));
@@ -143,6 +180,60 @@ mod tests {
             .map(|place| place.line)
             .collect();
         assert!(lines.contains(&1) && !lines.contains(&5), "{places:?}");
-        assert!(!places.iter().any(|place| place.file.ends_with("imported.py")), "{places:?}");
+        let imported: Vec<usize> = places
+            .iter()
+            .filter(|place| place.file.ends_with("imported.py"))
+            .map(|place| place.line)
+            .collect();
+        assert_eq!(imported, [0], "the file is loaded, and what it calls then does not count");
+    }
+
+    #[test]
+    fn ruby_notes_and_delays_the_methods_that_it_calls() {
+        let room = tempfile::tempdir().unwrap();
+        let at = |name: &str| room.path().join(name);
+        std::fs::create_dir(at(DIRECTORY)).unwrap();
+        std::fs::write(at(DIRECTORY).join(RUBY.0), RUBY.1).unwrap();
+        std::fs::write(at("own.rb"), "def early\nend\nearly\n").unwrap();
+        let script = "require_relative 'own'\ndef used\nend\ndef unused\nend\nbegun = Process.clock_gettime(1)\nused; used\nputs Process.clock_gettime(1) - begun >= 0.02\n";
+        std::fs::write(at("script.rb"), script).unwrap();
+        let run = |request: Request| {
+            let mut ruby = std::process::Command::new("ruby");
+            ruby.arg(at("script.rb")).envs(request.env).envs(request.options);
+            ruby.output().ok().map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+        };
+        let noting = Language::Ruby.asking(Request::default(), room.path(), None);
+        if run(noting).is_none() {
+            return;
+        }
+        let places = Language::Ruby.executed(room.path()).unwrap();
+        let lines = |name: &str| -> Vec<usize> {
+            let own = places.iter().filter(|place| place.file.ends_with(name));
+            own.map(|place| place.line).collect()
+        };
+        assert_eq!((lines("script.rb"), lines("own.rb")), (vec![0, 2], vec![0]), "{places:?}");
+        let used = Place { file: at("script.rb").display().to_string(), line: 2 };
+        let all = (room.path(), None);
+        let slow = Language::Ruby.delaying(Request::default(), all, (&used, 0), 10_000_000);
+        assert_eq!(run(slow).as_deref(), Some("true\n"));
+    }
+
+    #[test]
+    fn python_delays_every_call_of_one_function() {
+        let room = tempfile::tempdir().unwrap();
+        let at = |name: &str| room.path().join(name);
+        std::fs::create_dir(at(DIRECTORY)).unwrap();
+        std::fs::write(at(DIRECTORY).join(PYTHON.0), PYTHON.1).unwrap();
+        let script = "import time\n\ndef quick():\n    pass\n\ndef slow():\n    pass\n\nfor own in (quick, slow):\n    begun = time.perf_counter()\n    own(); own(); own()\n    print(time.perf_counter() - begun >= 0.03)\n";
+        std::fs::write(at("script.py"), script).unwrap();
+        let slow = Place { file: at("script.py").display().to_string(), line: 6 };
+        let request = Request::default();
+        let request =
+            Language::Python.delaying(request, (room.path(), None), (&slow, 0), 10_000_000);
+        let mut python = std::process::Command::new("python3");
+        python.arg(at("script.py")).envs(request.env);
+        let Ok(output) = python.output() else { return };
+        assert!(String::from_utf8_lossy(&output.stdout).ends_with("True\n"), "{output:?}");
+        assert_eq!(Language::Python.executed(room.path()), None, "nothing is noted");
     }
 }

@@ -73,11 +73,13 @@ pub(crate) struct Benchmarks<'a> {
     pub(super) totals: BTreeSet<String>,
     pub(super) metrics: Vec<Metric>,
     /// Sides, rows and subjects.
-    declared: Samples,
+    pub(super) declared: Samples,
     /// Failures in the trial runs.
     pub failures: Vec<Failure>,
     /// Findings about functions that changed.
     pub changes: Vec<Finding>,
+    /// Findings about how much slower they must become to be found.
+    pub(super) sensitivity: Vec<Finding>,
     pub(super) counting: Counting,
 }
 
@@ -103,6 +105,7 @@ impl<'a> Benchmarks<'a> {
             declared: Samples::default(),
             failures: Vec::new(),
             changes: Vec::new(),
+            sensitivity: Vec::new(),
             counting: Counting::default(),
         };
         for side in &catalogue.sides {
@@ -386,7 +389,7 @@ impl Source for Benchmarks<'_> {
             }
         });
         let failures = self.failures.iter().cloned().chain(measured);
-        let counting = self.counting.findings.iter().cloned();
+        let counting = self.counting.findings.iter().chain(&self.sensitivity).cloned();
         counting.chain(failures.map(|failure| failure.finding())).collect()
     }
 }

@@ -19,6 +19,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// Directories that hold no sources of the project.
 const LEFT_OUT: [&str; 7] =
@@ -35,17 +36,36 @@ pub(crate) struct Executed {
     of_sides: BTreeMap<usize, Finding>,
     /// The digest of what a benchmark executes on a side, by benchmark and side.
     digests: BTreeMap<(usize, usize), String>,
+    /// The functions that changed and that benchmarks of a side other than the reference execute,
+    /// the longest first.
+    pub(super) touched: Vec<Touched>,
+    /// The trees of the sides, where it is known what they execute.
+    pub(super) trees: Vec<Option<Tree>>,
+}
+
+/// A function that changed, and the benchmarks that execute it on a side.
+#[derive(Debug)]
+pub(super) struct Touched {
+    /// Index of the side.
+    pub side: usize,
+    /// Displayed name.
+    pub name: String,
+    /// Its name and file.
+    pub key: Key,
+    /// Indices of the benchmarks.
+    pub benchmarks: Vec<usize>,
 }
 
 /// A function by its file, relative to the top of its tree, and its name.
-type Key = (String, String);
+pub(super) type Key = (String, String);
 
 /// The sources of a side.
-struct Tree {
-    root: PathBuf,
-    language: Language,
+#[derive(Debug)]
+pub(super) struct Tree {
+    pub root: PathBuf,
+    pub language: Language,
     /// The functions of each source file, by its path below the root.
-    files: BTreeMap<String, Vec<Function>>,
+    pub files: BTreeMap<String, Vec<Function>>,
     /// Digests of all other files that may matter.
     others: BTreeMap<String, u64>,
     /// For Go, the path of the module.
@@ -53,17 +73,19 @@ struct Tree {
 }
 
 impl Executed {
-    /// Runs each benchmark once on both sides, where sides have different trees. Calls
-    /// `telling(done, total)` with the number of runs.
+    /// Runs each benchmark once on both sides, where sides have different trees, unless that takes
+    /// longer than `most_seconds`: nothing is known then. Calls `telling(done, total)` with the number
+    /// of runs.
     ///
     /// # Errors
     /// If the user interrupts; a run that fails only says nothing.
     pub fn of(
         catalogue: &Catalogue,
         benchmarks: &[usize],
-        asker: &mut Asker,
+        (asker, most_seconds): (&mut Asker, f64),
         telling: &mut dyn FnMut(usize, usize),
     ) -> Result<Self, RunError> {
+        let began = Instant::now();
         let mut found = Self::default();
         if !catalogue.isolates() {
             return Ok(found);
@@ -87,6 +109,9 @@ impl Executed {
             for &benchmark in benchmarks {
                 telling(done, all);
                 done += 1;
+                if began.elapsed().as_secs_f64() > most_seconds {
+                    return Ok(Self::default());
+                }
                 let Some(name) = &catalogue.benchmarks[benchmark].on[side] else { continue };
                 let driver = &catalogue.drivers[side];
                 let scratch = asker.directory().map_err(|e| RunError::Reading(format!("{e:#}")))?;
@@ -108,6 +133,7 @@ impl Executed {
             };
             found.add(benchmarks, &executed, (reference, tree), side, &whose);
         }
+        found.trees = trees;
         Ok(found)
     }
 
@@ -134,25 +160,33 @@ impl Executed {
         let executes =
             |on: &[&BTreeSet<Key>; 2]| changed.keys().filter(is_function).any(|key| is_in(key, on));
         let differ = pairs.iter().filter(|(_, on)| executes(on)).count();
-        let mut functions: Vec<Changed> = changed
+        let named = |(file, name): &Key| match ambiguous(&changed, name) {
+            true => format!("{name} of {file}"),
+            false => name.clone(),
+        };
+        let mut functions: Vec<(&Key, Changed)> = changed
             .iter()
             .filter(|(key, _)| is_function(key))
-            .map(|((file, name), lines)| Changed {
-                name: if ambiguous(&changed, name) {
-                    format!("{name} of {file}")
-                } else {
-                    name.clone()
-                },
-                bytes: *lines as u64,
-                is_reached: pairs.iter().any(|(_, on)| is_in(&(file.clone(), name.clone()), on)),
+            .map(|(key, lines)| {
+                let is_reached = pairs.iter().any(|(_, on)| is_in(key, on));
+                (key, Changed { name: named(key), bytes: *lines as u64, is_reached })
             })
             .collect();
-        functions.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
+        functions.sort_by(|(_, a), (_, b)| b.bytes.cmp(&a.bytes).then(a.name.cmp(&b.name)));
+        for (key, own) in &functions {
+            let executes = pairs.iter().filter(|(_, on)| on[1].contains(*key));
+            let benchmarks: Vec<usize> = executes.map(|(benchmark, _)| *benchmark).collect();
+            if !benchmarks.is_empty() {
+                let (name, key) = (own.name.clone(), (*key).clone());
+                self.touched.push(Touched { side, name, key, benchmarks });
+            }
+        }
+        let functions: Vec<Changed> = functions.into_iter().map(|(_, own)| own).collect();
         if let Some(finding) = reach(&functions, (differ, pairs.len()), whose, Wording::Executes) {
             self.of_sides.insert(side, finding);
         }
         // Go's digests come from its machine code, which covers more.
-        if old.language == Language::Python && old.others == new.others {
+        if old.language != Language::Go && old.others == new.others {
             for (benchmark, on) in &pairs {
                 for (of, tree, keys) in [(0, old, on[0]), (side, new, on[1])] {
                     self.digests.insert((*benchmark, of), tree.digest(keys));
@@ -203,6 +237,7 @@ impl Tree {
     fn read(language: Language, root: PathBuf) -> Option<Self> {
         let ending = match language {
             Language::Python => "py",
+            Language::Ruby => "rb",
             Language::Go => "go",
         };
         let mut own = Self {
@@ -292,7 +327,7 @@ impl Tree {
                     let own = self.files.get(&file).and_then(|own| at(own, place.line));
                     found.extend(own.map(|name| (file, name.to_owned())));
                 }
-                None if self.is_copy(&place.file) => return None,
+                None if place.line > 0 && self.is_copy(&place.file) => return None,
                 None => {}
             }
         }
@@ -320,17 +355,25 @@ impl Tree {
         own.is_some() && self.files.keys().any(|known| last(known) == own)
     }
 
-    /// Returns the digest of these functions.
+    /// Returns the digest of these functions, without what states a version.
     fn digest(&self, keys: &BTreeSet<Key>) -> String {
         let mut hasher = DefaultHasher::new();
         for (file, name) in keys {
             let functions = self.files.get(file).into_iter().flatten();
             for own in functions.filter(|own| own.name == *name) {
-                (file, name, &own.text).hash(&mut hasher);
+                let states = |line: &&String| name == OUTSIDE && is_version(line);
+                let text: Vec<&String> = own.text.iter().filter(|line| !states(line)).collect();
+                (file, name, text).hash(&mut hasher);
             }
         }
         format!("executed:{:016x}", hasher.finish())
     }
+}
+
+/// Returns true for a line that sets the version of a package.
+fn is_version(line: &str) -> bool {
+    let name = line.split('=').next().unwrap_or_default().trim().to_lowercase();
+    line.contains('=') && ["__version__", "version", "__version_info__"].contains(&name.as_str())
 }
 
 /// Returns the path of the Go module of a directory; empty if it has none.
@@ -341,9 +384,25 @@ fn module(root: &Path) -> String {
 }
 
 /// Returns a variable as the program of a side sees it.
-fn variable(side: &Side, name: &str) -> Option<String> {
+pub(super) fn variable(side: &Side, name: &str) -> Option<String> {
     let own = side.command.env.iter().rev().find(|(known, _)| known == name);
     own.map(|(_, value)| value.clone()).or_else(|| std::env::var(name).ok())
+}
+
+/// Runs Go in a tree, and returns its output; `None` if it fails.
+pub(super) fn go(tree: &Tree, arguments: &[&str]) -> Option<String> {
+    let mut command = Command::new("go");
+    command.args(arguments).current_dir(&tree.root).stdin(Stdio::null());
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Returns the package whose tests the program of a side was built from.
+pub(super) fn package_of(side: &Side, tree: &Tree) -> Option<String> {
+    let program = side.command.resolve().ok()?;
+    let facts = go(tree, &["version", "-m", program.to_str()?])?;
+    let path = facts.lines().find_map(|line| line.trim().strip_prefix("path\t"))?;
+    Some(path.strip_suffix(".test")?.to_owned())
 }
 
 /// Returns the side with a program that can tell what it executes: for Go, the package of its
@@ -352,19 +411,10 @@ fn instrumented(side: &Side, tree: &Tree, asker: &mut Asker) -> Option<Side> {
     if tree.language != Language::Go {
         return Some(side.clone());
     }
-    let program = side.command.resolve().ok()?;
-    let go = |arguments: &[&str]| {
-        let mut command = Command::new("go");
-        command.args(arguments).current_dir(&tree.root).stdin(Stdio::null());
-        command.output().ok().filter(|output| output.status.success())
-    };
-    let facts = go(&["version", "-m", program.to_str()?])?;
-    let facts = String::from_utf8_lossy(&facts.stdout).into_owned();
-    let path = facts.lines().find_map(|line| line.trim().strip_prefix("path\t"))?;
-    let package = path.strip_suffix(".test")?.to_owned();
+    let package = package_of(side, tree)?;
     let built = asker.directory().ok()?.join("executed.test");
     let everything = format!("-coverpkg={}/...", tree.module);
-    go(&["test", "-c", "-cover", &everything, "-o", built.to_str()?, &package])?;
+    go(tree, &["test", "-c", "-cover", &everything, "-o", built.to_str()?, &package])?;
     let mut own = side.clone();
     own.command.argv[0] = built.into_os_string();
     Some(own)
@@ -412,6 +462,15 @@ mod tests {
         assert_eq!(finding.message, "1 of 2 benchmarks executes code that changed");
         assert_eq!(found.digest(0, 0), found.digest(0, 1));
         assert_ne!(found.digest(1, 0), found.digest(1, 1));
+        // The code of a loaded file outside of its functions counts, without its version.
+        let loaded = |text: &str| {
+            let own = tree(&root.join("loaded"), text);
+            own.digest(&of(&own, &[0, 2]))
+        };
+        let first = loaded("LIMIT = 3\ndef fast():\n    return LIMIT\n");
+        assert_ne!(first, loaded("LIMIT = 4\ndef fast():\n    return LIMIT\n"));
+        let with = loaded("LIMIT = 3\ndef fast():\n    return LIMIT\n__version__ = '1.1'\n");
+        assert_eq!(first, with);
         // A copy elsewhere is not what was built.
         let copy = Place { file: "/lib/site-packages/pkg/a.py".to_owned(), line: 4 };
         assert_eq!(new.keys(&[copy]), None);

@@ -1,8 +1,8 @@
 //! The functions of source files, as far as is needed to tell which differ between two trees: where
 //! each begins and ends, and its own text without that of functions in it.
 //!
-//! Python's functions end where their indentation does, Go's with a brace in the first column.
-//! Comments and empty lines do not count.
+//! Functions of Python and Ruby end where their indentation does, Go's with a brace in the first
+//! column. Comments and empty lines do not count.
 
 use assay_harness::executed::Language;
 
@@ -27,13 +27,17 @@ pub(super) fn functions(language: Language, text: &str) -> Vec<Function> {
     let mut found = vec![Function { lines: (1, all), ..Function::default() }];
     match language {
         Language::Python => python(text, &mut found),
+        Language::Ruby => ruby(text, &mut found),
         Language::Go => go(text, &mut found),
     }
     found
 }
 
-/// Returns the name of the innermost function that contains a line.
+/// Returns the name of the innermost function that contains a line; line 0 is that of the file.
 pub(super) fn at(functions: &[Function], line: usize) -> Option<&str> {
+    if line == 0 {
+        return Some(OUTSIDE);
+    }
     let contains = |own: &&Function| (own.lines.0..=own.lines.1).contains(&line);
     let innermost = functions.iter().filter(contains).min_by_key(|own| own.lines.1 - own.lines.0);
     innermost.map(|own| own.name.as_str())
@@ -152,6 +156,93 @@ impl Scanner {
     }
 }
 
+fn ruby(text: &str, found: &mut Vec<Function>) {
+    let mut open: Vec<Open> = Vec::new();
+    // The word that ends the text that has begun.
+    let mut heredoc: Option<String> = None;
+    let mut is_comment = false;
+    for (index, line) in text.lines().enumerate() {
+        let number = index + 1;
+        let bare = line.trim();
+        is_comment |= line.starts_with("=begin");
+        let is_code =
+            heredoc.is_none() && !bare.is_empty() && !bare.starts_with('#') && !is_comment;
+        let indent = line.len() - line.trim_start().len();
+        let is_end = bare == "end" || bare.starts_with("end.") || bare.starts_with("end ");
+        let closes = |own: &Open| match is_end {
+            true => indent < own.indent,
+            false => indent <= own.indent && !is_clause(bare),
+        };
+        if is_code {
+            while open.last().is_some_and(closes) {
+                open.pop();
+            }
+            if let Some((name, is_module)) = defined_in_ruby(bare) {
+                let above: Vec<&str> = open.iter().map(|own| own.name.as_str()).collect();
+                let name = [above, vec![name]].concat().join(".");
+                let function = (!is_module).then(|| {
+                    let lines = (number, number);
+                    found.push(Function { name: name.clone(), lines, text: Vec::new() });
+                    found.len() - 1
+                });
+                let last = name.rsplit('.').next().unwrap_or_default().to_owned();
+                open.push(Open { indent, name: last, function });
+            }
+        }
+        if !is_comment && !bare.is_empty() && (is_code || heredoc.is_some()) {
+            for own in open.iter().filter_map(|own| own.function) {
+                found[own].lines.1 = number;
+            }
+            let innermost = open.iter().rev().find_map(|own| own.function).unwrap_or(0);
+            found[innermost].text.push(bare.to_owned());
+        }
+        match &heredoc {
+            Some(word) if bare == word => heredoc = None,
+            None if is_code => heredoc = heredoc_begun(bare),
+            _ => {}
+        }
+        is_comment &= !line.starts_with("=end");
+    }
+}
+
+/// Returns true for a line that continues the body that it ends.
+fn is_clause(line: &str) -> bool {
+    let word = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    ["rescue", "ensure", "else", ")"].contains(&word) || line.starts_with([')', '}', ']'])
+}
+
+/// Returns the name that a line of Ruby defines, and whether it is that of a module or a class.
+fn defined_in_ruby(line: &str) -> Option<(&str, bool)> {
+    let name_of = |rest: &'_ str| -> usize {
+        let is_end = |c: char| c.is_whitespace() || matches!(c, '(' | ';');
+        rest.find(is_end).unwrap_or(rest.len())
+    };
+    for keyword in ["class ", "module "] {
+        if let Some(rest) = line.strip_prefix(keyword) {
+            let rest = rest.trim_start_matches("<< ").trim_start_matches("<<");
+            return Some((&rest[..name_of(rest)], true));
+        }
+    }
+    // As in `private def parse`.
+    let rest = match line.strip_prefix("def ") {
+        Some(rest) => rest,
+        None => line.split_once(" def ").filter(|(word, _)| is_word(word))?.1,
+    };
+    Some((&rest[..name_of(rest)], false))
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// Returns the word that ends a text that begins in this line of Ruby.
+fn heredoc_begun(line: &str) -> Option<String> {
+    let (_, rest) = line.split_once("<<")?;
+    let rest = rest.trim_start_matches(['~', '-']).trim_start_matches(['"', '\'', '`']);
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    rest.starts_with(|c: char| c.is_ascii_uppercase()).then(|| rest[..end].to_owned())
+}
+
 fn go(text: &str, found: &mut Vec<Function>) {
     let mut current: Option<usize> = None;
     for (index, line) in text.lines().enumerate() {
@@ -251,5 +342,29 @@ def last(): return 2
         assert_eq!(at(&found, 4), Some("Reader.Next"));
         assert_eq!(at(&found, 8), Some(OUTSIDE));
         assert_eq!(found[0].text, ["package m", "var x = 2"]);
+    }
+
+    #[test]
+    fn methods_of_ruby_have_their_lines() {
+        let text = "require 'set'\nmodule Own\n  LIMIT = 3\n\n  class << self\n    def parse(text)\n      # A comment.\n      text.each do |one|\n        puts one\n      end\n    rescue Error\n      sql = <<~SQL\n  SELECT\n      SQL\n      nil\n    end\n\n    private def helper = 2\n  end\n\n  def last; 3; end\n  NAME = 'x'\nend\n";
+        let found = functions(Language::Ruby, text);
+        let names: Vec<&str> = found.iter().map(|own| own.name.as_str()).collect();
+        assert_eq!(names, [OUTSIDE, "Own.self.parse", "Own.self.helper", "Own.last"]);
+        let lines: Vec<(usize, usize)> = found[1..].iter().map(|own| own.lines).collect();
+        assert_eq!(lines, [(6, 16), (18, 18), (21, 21)]);
+        assert_eq!(
+            found[0].text,
+            [
+                "require 'set'",
+                "module Own",
+                "LIMIT = 3",
+                "class << self",
+                "end",
+                "NAME = 'x'",
+                "end"
+            ]
+        );
+        assert!(found[1].text.contains(&"SELECT".to_owned()));
+        assert_eq!((at(&found, 0), at(&found, 9)), (Some(OUTSIDE), Some("Own.self.parse")));
     }
 }

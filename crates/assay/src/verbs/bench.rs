@@ -13,7 +13,7 @@ use crate::bench::{
 };
 use crate::builds::{self, Builds};
 use crate::counted::Counted;
-use crate::planning::DurationArgs;
+use crate::planning::{BUDGET, DurationArgs};
 use crate::present::Showing;
 use crate::progress::Line;
 use crate::record::Record;
@@ -24,6 +24,7 @@ use crate::run_error::RunError;
 use crate::verbs::compare::suite::SuiteArgs;
 use crate::{Ending, output, present, systems};
 use anyhow::{Context, bail};
+use assay_analysis::Options;
 use assay_analysis::checks::one_side_only;
 use assay_analysis::engine::{Limits, Session};
 use assay_data::list;
@@ -62,6 +63,7 @@ Examples:
   assay bench old.test new.test -- -test.cpu 1                       arguments for both programs
   assay bench 'ruby old.rb' 'ruby new.rb' --fail-if slower --export comment.md
   assay bench old/bm new/bm --count-instructions --primary valgrind_instructions --fail-if slower     decide by counts alone
+  assay bench --rev main --rev . --sensitivity                       would these benchmarks notice a slower function?
   assay bench --resume suite.assay --time 10min                      add more blocks to a recorded suite
   assay bench build/bm                                               a single build: its numbers only
   assay bench build/bm --list
@@ -145,6 +147,15 @@ struct CountArgs {
     /// number of benchmarks or of events.
     #[arg(long, value_name = "LIST")]
     counters: Option<String>,
+
+    /// Find out by how much a call of each changed function must become slower for its benchmarks to
+    /// show it, after the timed runs
+    ///
+    /// Delays the calls of one function at a time, and finds how often an iteration calls it. For two
+    /// revisions of Go (`go test -bench`), Python (pytest-benchmark, pyperf) or Ruby (benchmark-ips);
+    /// the five longest functions that changed.
+    #[arg(long)]
+    sensitivity: bool,
 }
 
 impl CountArgs {
@@ -187,6 +198,14 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         passes.check_tools()?;
     }
     args.revisions.check()?;
+    if args.count.sensitivity && args.revisions.rev.len() < 2 {
+        bail!(
+            "--sensitivity needs the sources of both sides: name them with --rev, as in --rev main --rev ."
+        );
+    }
+    if args.count.sensitivity && recorded.is_some() {
+        bail!("--sensitivity: a resumed run no longer knows what changed; begin a new run");
+    }
     let files = args.revisions.builds.as_ref().map(Builds::commands).transpose()?.flatten();
     let named = files.as_ref().map_or(&args.revisions.rev, |(names, _)| names);
     let recipe = args.revisions.recipe()?;
@@ -291,9 +310,12 @@ fn measure(
     // A resumed run keeps what was found out when it began.
     let executed = match recorded {
         Some(_) => Executed::default(),
-        None => Executed::of(catalogue, &comparable, asker, &mut |done, of| {
-            telling.tracing(done, of);
-        })?,
+        None => {
+            let most_seconds = args.when.time.unwrap_or(BUDGET);
+            Executed::of(catalogue, &comparable, (asker, most_seconds), &mut |done, of| {
+                telling.tracing(done, of);
+            })?
+        }
     };
     let suite = Benchmarks::ready(catalogue, &trial, run_time, asker, (recorded, &executed))?;
     if suite.benchmarks() == 0 {
@@ -346,7 +368,9 @@ fn measure(
         StopReason::Interrupted => Ok(reason),
         // All passes come after the timing, so an earlier recording with counts is complete.
         _ if recorded.is_some_and(|r| r.observations().any(|o| o.pass.is_some())) => Ok(reason),
-        _ => count(args, &mut running.session, passes, &plan, &telling).map(|()| reason),
+        _ => count(args, &mut running.session, passes, &plan, &telling)
+            .and_then(|()| sense(args, &mut running.session, &executed, run_time, &telling))
+            .map(|()| reason),
     });
     telling.line.end();
     running.end(&args.record, measured, Environment::default(), |Recorded { session, .. }| {
@@ -412,6 +436,24 @@ fn count(
     Ok(())
 }
 
+/// Measures the sensitivity to the functions that changed, if requested.
+fn sense(
+    args: &Args,
+    session: &mut Session<'_, Benchmarks<'_>, Record>,
+    executed: &Executed,
+    run_time: f64,
+    telling: &Telling,
+) -> Result<(), RunError> {
+    if !args.count.sensitivity {
+        return Ok(());
+    }
+    let Ok(analysis) = assay_analysis::analyse(&session.samples, &options(args, &session.samples))
+    else {
+        return Ok(());
+    };
+    session.source.sense(executed, &analysis, run_time, &mut |done, of| telling.delaying(done, of))
+}
+
 /// Findings about builds that are slower than necessary: each reason once, with the sides that it
 /// applies to.
 fn debug_builds(catalogue: &Catalogue, trial: &Trial) -> Vec<Finding> {
@@ -460,13 +502,18 @@ fn unmatched(catalogue: &Catalogue) -> Vec<Finding> {
     found
 }
 
-fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Result<Ending> {
-    let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
+/// Returns how the samples are analysed.
+fn options(args: &Args, samples: &Samples) -> Options {
     let mut options = args.judge.options();
     // A count may have been requested by its plain name; the plan contains its full name.
     options.primary = options.primary.and(samples.plan.as_ref().map(|plan| plan.primary.clone()));
     options.adjust = args.suite.adjust();
-    let analysis = assay_analysis::analyse(samples, &options);
+    options
+}
+
+fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Result<Ending> {
+    let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
+    let analysis = assay_analysis::analyse(samples, &options(args, samples));
     if analysis.is_err() && samples.stop == Some(StopReason::Interrupted) {
         output::say("interrupted before any benchmark was measured on both sides");
         return Ok(Ending::Interrupted);

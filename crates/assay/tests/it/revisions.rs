@@ -358,7 +358,7 @@ fn benchmarks_of_go_tell_which_changed_functions_they_execute() {
     room.write("of.go", source);
     room.write(
         "of_test.go",
-        "package of\n\nimport \"testing\"\n\nvar sink int\n\nfunc BenchmarkFast(b *testing.B) {\n\tfor i := 0; i < b.N; i++ {\n\t\tsink += Fast()\n\t}\n}\n\nfunc BenchmarkUsed(b *testing.B) {\n\tfor i := 0; i < b.N; i++ {\n\t\tsink += Used()\n\t}\n}\n\nfunc BenchmarkOther(b *testing.B) {\n\tfor i := 0; i < b.N; i++ {\n\t\tsink += Other()\n\t}\n}\n",
+        "package of\n\nimport \"testing\"\n\nvar sink int\n\nfunc BenchmarkFast(b *testing.B) {\n\tfor i := 0; i < b.N; i++ {\n\t\tsink += Fast()\n\t}\n}\n\nfunc BenchmarkUsed(b *testing.B) {\n\tfor i := 0; i < b.N; i++ {\n\t\tsink += Used()\n\t}\n}\n\nfunc BenchmarkOther(b *testing.B) {\n\tfor i := 0; i < b.N; i++ {\n\t\tsink += Other()\n\t}\n}\n\nfunc BenchmarkPrepared(b *testing.B) {\n\tsink += Used()\n\tb.ResetTimer()\n\tfor i := 0; i < b.N; i++ {\n\t\tsink += Fast()\n\t}\n}\n",
     );
     git(&room, "init -q -b main && git add . && git commit -q -m first && git tag old");
     let changed = source.replace("return 2", "n := 2\n\treturn n");
@@ -374,8 +374,9 @@ fn benchmarks_of_go_tell_which_changed_functions_they_execute() {
         "go test -c -o build/x.test .",
         "--program",
         "build/x.test",
+        "--sensitivity",
         "--runs",
-        "6",
+        "12",
         "--run-time",
         "1ms",
         "--json",
@@ -383,6 +384,7 @@ fn benchmarks_of_go_tell_which_changed_functions_they_execute() {
     ];
     let mut command = room.assay(&words);
     room.with_compilers(&mut command);
+    command.env("GOMAXPROCS", "2");
     command.env("XDG_CACHE_HOME", room.path("cache"));
     let result = finish(command).ends(0).json();
     let found = result["findings"].as_array().unwrap();
@@ -390,6 +392,16 @@ fn benchmarks_of_go_tell_which_changed_functions_they_execute() {
     // `Other` may call `Unused`, and does not.
     assert_eq!(
         own["message"],
-        "1 of 3 benchmarks executes code that changed; none executes `Unused`, the longest function that changed"
+        "2 of 4 benchmarks execute code that changed; none executes `Unused`, the longest function that changed"
     );
+    let delays = found.iter().filter(|own| own["code"] == "CODE_CHANGED").nth(1).unwrap();
+    let message = delays["message"].as_str().unwrap();
+    assert!(message.starts_with("a call of `Used` must take this much longer to be found: "));
+    assert!(
+        message.ends_with("; `BenchmarkPrepared-2` executes it, but not in what is timed"),
+        "{message}"
+    );
+    let evidence = delays["evidence"].as_object().unwrap();
+    assert!(evidence["BenchmarkUsed-2"].as_f64().is_some_and(|seconds| seconds < 1e-6));
+    assert_eq!(evidence["BenchmarkPrepared-2"], Value::Null);
 }

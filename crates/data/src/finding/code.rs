@@ -184,8 +184,10 @@ catalogue! {
     /// benchmarks reach such code, directly or through what they call; no benchmark reaches `unreached`
     /// of the functions.
     /// **Why:** a benchmark that does not reach the change says nothing about it. What a benchmark *may*
-    /// call counts as reached. Benchmarks of pytest-benchmark, pyperf and Go run once more, untimed, and
-    /// the message says what they execute.
+    /// call counts as reached. Benchmarks of pytest-benchmark, pyperf, benchmark-ips and Go run once more, untimed, and
+    /// the message says what they execute. With `bench --sensitivity` there is one finding per function:
+    /// how much longer a call must take to be found, in seconds by benchmark. It is `null` for one that
+    /// executes the function, but not in what is timed.
     /// **What to do:** add a benchmark that calls the functions named, or run one that does.
     CODE_CHANGED: Note | Warning;
 

@@ -1,14 +1,16 @@
 # Notes which functions a Python process starts, except while a module is imported, and writes the
-# file and first line of each when the process ends. Found by Python as `sitecustomize`, before anything of the user runs.
+# file and first line of each when the process ends; line 0 stands for an imported file itself. If ASSAY_DELAYED names a function by its first
+# line and file, its calls are delayed by ASSAY_DELAY nanoseconds instead. Found by Python as
+# `sitecustomize`, before anything of the user runs.
 import atexit
 import importlib.machinery
 import importlib.util
 import os
 import sys
 import threading
+import time
 
 _OWN = os.path.dirname(os.path.abspath(__file__))
-_started = set()
 
 
 def _is_importing(frame):
@@ -19,41 +21,77 @@ def _is_importing(frame):
     return False
 
 
-def _watch():
+def _watch(started):
+    """Calls started(code, frame) when a function starts, until it returns true for its code."""
     monitoring = getattr(sys, "monitoring", None)
     if monitoring is not None:
         tool = next((n for n in (4, 3) if monitoring.get_tool(n) is None), None)
         if tool is not None:
 
-            def started(code, _offset):
-                if _is_importing(sys._getframe(1)):
-                    return None
-                _started.add(code)
-                # Once is enough.
-                return monitoring.DISABLE
+            def start(code, _offset):
+                return monitoring.DISABLE if started(code, sys._getframe(1)) else None
 
             monitoring.use_tool_id(tool, "assay")
-            monitoring.register_callback(tool, monitoring.events.PY_START, started)
+            monitoring.register_callback(tool, monitoring.events.PY_START, start)
             monitoring.set_events(tool, monitoring.events.PY_START)
             return
+    done = set()
 
     def called(frame, event, _argument):
-        if event == "call" and frame.f_code not in _started and not _is_importing(frame):
-            _started.add(frame.f_code)
+        if event == "call" and frame.f_code not in done and started(frame.f_code, frame):
+            done.add(frame.f_code)
 
+    def keep(function):
+        set_profile(called if function is None else function)
+
+    # pytest-benchmark would switch it off while it measures.
+    set_profile, sys.setprofile = sys.setprofile, keep
     threading.setprofile(called)
-    sys.setprofile(called)
+    set_profile(called)
+    atexit.register(set_profile, None)
 
 
-def _write():
-    sys.setprofile(None)
-    lines = {
-        "%d\t%s\n" % (code.co_firstlineno, os.path.abspath(code.co_filename))
-        for code in list(_started)
-        if code.co_filename[:1] != "<"
-    }
-    with open(os.path.join(_OWN, "%d.started" % os.getpid()), "w") as file:
-        file.writelines(sorted(lines))
+def _note():
+    found = set()
+
+    def started(code, frame):
+        if _is_importing(frame):
+            return False
+        found.add(code)
+        return True
+
+    def write():
+        lines = {
+            "%d\t%s\n" % (code.co_firstlineno, os.path.abspath(code.co_filename))
+            for code in list(found)
+            if code.co_filename[:1] != "<"
+        }
+        imported = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+        lines.update("0\t%s\n" % os.path.abspath(file) for file in imported if file and file[-3:] == ".py")
+        with open(os.path.join(_OWN, "%d.started" % os.getpid()), "w") as file:
+            file.writelines(sorted(lines))
+
+    # Python calls these functions in reverse order.
+    atexit.register(write)
+    _watch(started)
+
+
+def _delay(line, path, span):
+    now = time.perf_counter_ns
+    delayed = {}
+
+    def started(code, _frame):
+        is_it = delayed.get(code)
+        if is_it is None:
+            own = code.co_firstlineno == line and os.path.realpath(code.co_filename) == path
+            is_it = delayed[code] = own
+        if is_it:
+            end = now() + span
+            while now() < end:
+                pass
+        return not is_it
+
+    _watch(started)
 
 
 def _go_on():
@@ -64,6 +102,10 @@ def _go_on():
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
-atexit.register(_write)
-_watch()
+_delayed = os.environ.get("ASSAY_DELAYED")
+if _delayed is None:
+    _note()
+else:
+    _line, _path = _delayed.split("\t", 1)
+    _delay(int(_line), os.path.realpath(_path), int(os.environ["ASSAY_DELAY"]))
 _go_on()

@@ -31,6 +31,11 @@ impl Telling {
         self.counted("counting, nothing is timed", done, of);
     }
 
+    /// Shows for how many pairs of a benchmark and a function the calls were delayed.
+    pub fn delaying(&self, done: usize, of: usize) {
+        self.counted("delaying the functions that changed", done, of);
+    }
+
     fn counted(&self, what: &str, done: usize, of: usize) {
         if self.line.is_due() {
             self.line.draw(done as f64 / of.max(1) as f64, format!("{what}: {done} of {of}"));
