@@ -19,6 +19,8 @@ pub const MARK: &str = "<!-- assay-check -->";
 const MOST_NAMED: usize = 3;
 /// Maximum number of rows on the screen.
 const MOST_ROWS: usize = 20;
+/// Maximum number of programs named in a line.
+const MOST_NAMES: usize = 5;
 /// Maximum length of a comment, bytes: forges accept 65,536 characters.
 const LONGEST: usize = 60_000;
 
@@ -316,14 +318,27 @@ fn ordered<'a>(report: &'a CheckReport<'_>) -> Vec<(&'a CheckedProgram, &'a Chec
     order.into_iter().flat_map(|standing| report.of(standing)).collect()
 }
 
+/// Returns the programs that were not measured for the same reason, with it.
+fn by_reason<'r>(all: impl Iterator<Item = &'r Unmeasured>) -> Vec<(Vec<&'r str>, &'r str)> {
+    let mut found: Vec<(Vec<&str>, &str)> = Vec::new();
+    for own in all {
+        match found.iter_mut().find(|(_, why)| *why == own.why) {
+            Some((names, _)) => names.push(&own.program),
+            None => found.push((vec![&own.program], &own.why)),
+        }
+    }
+    found
+}
+
 /// Returns the screen.
 pub fn screen(report: &CheckReport<'_>, screen: &Screen) -> String {
     let mut text = wrapped(&report.paragraph(), screen.width);
-    let not_measured = |own: &Unmeasured| {
-        wrapped(&format!("\n{}: not measured: {}", own.program, own.why), screen.width)
+    let not_measured = |(names, why): (Vec<&str>, &str)| {
+        let names = list::first(&names, MOST_NAMES);
+        wrapped(&format!("\n{names}: not measured: {why}"), screen.width)
     };
     if !report.nothing.is_empty() {
-        text.extend(report.failed().map(not_measured));
+        text.extend(by_reason(report.failed()).into_iter().map(not_measured));
         return text;
     }
     let rows = ordered(report);
@@ -348,7 +363,7 @@ pub fn screen(report: &CheckReport<'_>, screen: &Screen) -> String {
     if rows.len() > MOST_ROWS {
         text += &format!("  … and {} more\n", rows.len() - MOST_ROWS);
     }
-    text.extend(report.unmeasured.iter().map(not_measured));
+    text.extend(by_reason(report.unmeasured.iter()).into_iter().map(not_measured));
     text.push('\n');
     text += &wrapped(&format!("{}.", report.about()), screen.width);
     text + &wrapped(&report.sureness(), screen.width)
@@ -412,8 +427,10 @@ pub fn markdown(report: &CheckReport<'_>) -> String {
     if !rows.is_empty() {
         text.push('\n');
     }
-    for own in report.unmeasured {
-        text += &format!("- {}: not measured: {}\n", code(&own.program), escaped(&own.why));
+    for (names, why) in by_reason(report.unmeasured.iter()) {
+        let names: Vec<String> = names.into_iter().map(code).collect();
+        let names = list::first(&names, MOST_NAMES);
+        text += &format!("- {names}: not measured: {}\n", escaped(why));
     }
     if !report.unmeasured.is_empty() {
         text.push('\n');
@@ -520,7 +537,7 @@ pub fn explained(found: &Explained, width: usize) -> String {
     for line in found.build.lines() {
         text += &format!("  {line}\n");
     }
-    for program in &found.programs {
+    for (index, program) in found.programs.iter().enumerate() {
         let directory = match program.directory.as_str() {
             "" => String::new(),
             directory => format!(" in {directory}"),
@@ -529,7 +546,11 @@ pub fn explained(found: &Explained, width: usize) -> String {
             program.variables.iter().map(|(name, value)| format!("{name}={value} ")).collect();
         text +=
             &format!("measures with assay {}: {set}{}{directory}\n", program.verb, program.command);
-        text += &wrapped(&format!("  found by {}: {}", program.tool, program.evidence), width);
+        // Programs with the same evidence share a line.
+        let found_by = |own: &ExplainedProgram| (own.tool.clone(), own.evidence.clone());
+        if found.programs.get(index + 1).map(found_by) != Some(found_by(program)) {
+            text += &wrapped(&format!("  found by {}: {}", program.tool, program.evidence), width);
+        }
     }
     let is_empty = found.programs.is_empty();
     for search in &found.searches {

@@ -2,7 +2,7 @@
 //! each program, as `assay gate --confirm` does. Alarms are measured again with a second build.
 
 use super::found::{Program, Way, line_of};
-use crate::bench::{Asker, Catalogue, Codes, Side, Wanted};
+use crate::bench::{Asker, Catalogue, Codes, Executed, Side, Wanted};
 use crate::output;
 use crate::own;
 use crate::revisions::{NO_BUILD, found, placed, staged, told};
@@ -27,10 +27,15 @@ use std::time::{Duration, Instant};
 const SECOND_BUILD: &str = "# a second build";
 /// Number of links per revision for confirming an alarm.
 const LINKS: u32 = 3;
-/// Seconds that a program may take to list its benchmarks.
-const PATIENCE: f64 = 300.0;
+/// Share of the budget for listing the benchmarks of all programs. Tracing them may take as long again.
+const LISTING: f64 = 0.5;
+/// Shortest time limit of a program for either, s.
+const LEAST_LISTING: f64 = 10.0;
+/// The share of a program's time that one of its runs may take.
+const MOST_OF_RUN: f64 = 0.25;
 /// Why a program was not measured.
-const SAME_CODE: &str = "the change does not reach it: the machine code of its benchmarks is the same in both revisions";
+const SAME_CODE: &str =
+    "the change does not reach it: its benchmarks have the same code in both revisions";
 /// Seconds that a program gets at least, so that it can say something.
 const LEAST: f64 = 1.0;
 
@@ -77,6 +82,8 @@ struct Listed<'p> {
 /// The reason why a program has no result.
 enum Obstacle {
     Interrupted,
+    /// It is too slow for the budget.
+    Slow(String),
     Other(String),
 }
 
@@ -91,15 +98,21 @@ impl Measuring<'_> {
         let programs: Vec<Program> =
             self.ways.iter().flat_map(|way| &way.programs).cloned().collect();
         let mut listed = Vec::new();
-        for program in &programs {
+        let mut patience = self.budget * LISTING;
+        for (number, program) in programs.iter().enumerate() {
             if self.is_identical(program, &trees) {
                 let why = "the change does not reach it: it is byte-identical in both revisions";
                 measured.leave_out(program, why, false);
                 continue;
             }
-            match self.list(program, &trees) {
+            let began = Instant::now();
+            let most_seconds = (patience / (programs.len() - number) as f64).max(LEAST_LISTING);
+            let own = self.list(program, &trees, most_seconds);
+            patience = (patience - began.elapsed().as_secs_f64()).max(0.0);
+            match own {
                 Ok(own) if own.benchmarks == 0 => measured.leave_out(program, SAME_CODE, false),
                 Ok(own) => listed.push(own),
+                Err(Obstacle::Slow(why)) => measured.leave_out(program, &why, false),
                 Err(Obstacle::Other(why)) => measured.leave_out(program, &why, true),
                 Err(Obstacle::Interrupted) => return Err(interrupted()),
             }
@@ -120,7 +133,11 @@ impl Measuring<'_> {
             let file = self.file(own.program, "");
             let confidence = confidence_of_program(self.confidence, own.benchmarks, all);
             let began = Instant::now();
-            let options = self.options(confidence, seconds);
+            let mut options = self.options(confidence, seconds);
+            if !own.program.is_timed {
+                let most = (seconds * MOST_OF_RUN).max(LEAST);
+                options.extend(["--timeout".to_owned(), format!("{most:.3}s")]);
+            }
             let names: Vec<&str> = own.unreached.iter().map(String::as_str).collect();
             let without = ["--exclude".to_owned(), query(&names)];
             let more = if names.is_empty() { &[][..] } else { &without[..] };
@@ -130,7 +147,9 @@ impl Measuring<'_> {
                     measured.programs.push(CheckedProgram::new(name, analysis, unreached));
                     places.push(number);
                 }
-                Err(Obstacle::Other(why)) => measured.leave_out(own.program, &why, true),
+                Err(Obstacle::Slow(why) | Obstacle::Other(why)) => {
+                    measured.leave_out(own.program, &why, true);
+                }
                 Err(Obstacle::Interrupted) => return Err(interrupted()),
             }
             budget = (budget - began.elapsed().as_secs_f64()).max(0.0);
@@ -175,7 +194,7 @@ impl Measuring<'_> {
                             Ok(analysis)
                         }
                         Err(Obstacle::Interrupted) => return Err(interrupted()),
-                        Err(Obstacle::Other(why)) => Err(why),
+                        Err(Obstacle::Slow(why) | Obstacle::Other(why)) => Err(why),
                     }
                 }
             };
@@ -222,7 +241,7 @@ impl Measuring<'_> {
                 Ok(analysis) => return Ok((analysis, true)),
                 Err(Obstacle::Interrupted) => return Err(Obstacle::Interrupted),
                 // A program that does not link in this way is built as before.
-                Err(Obstacle::Other(_)) => {}
+                Err(Obstacle::Slow(_) | Obstacle::Other(_)) => {}
             }
         }
         let trees = self.build(second.as_deref())?;
@@ -253,7 +272,7 @@ impl Measuring<'_> {
             {
                 Ok(_) => works.push(way),
                 Err(Obstacle::Interrupted) => return Err(interrupted()),
-                Err(Obstacle::Other(why)) => {
+                Err(Obstacle::Slow(why) | Obstacle::Other(why)) => {
                     way.programs.iter().for_each(|own| measured.leave_out(own, &why, true));
                 }
             }
@@ -294,8 +313,13 @@ impl Measuring<'_> {
         digests.first().is_some_and(Option::is_some) && digests.windows(2).all(|d| d[0] == d[1])
     }
 
-    /// Lists the benchmarks that both revisions have.
-    fn list<'p>(&self, program: &'p Program, trees: &[Built]) -> Result<Listed<'p>, Obstacle> {
+    /// Lists the benchmarks that both revisions have. A run for this may take `most_seconds`.
+    fn list<'p>(
+        &self,
+        program: &'p Program,
+        trees: &[Built],
+        most_seconds: f64,
+    ) -> Result<Listed<'p>, Obstacle> {
         if program.is_timed {
             return Ok(Listed { program, benchmarks: 1, unreached: Vec::new() });
         }
@@ -308,16 +332,31 @@ impl Measuring<'_> {
             let name = name.to_owned();
             sides.push(Side { name, command, versus: None, libraries: vec![], builds: vec![] });
         }
-        let mut asker = Asker::start(Duration::from_secs_f64(PATIENCE))?;
-        let catalogue = Catalogue::of(sides, &Wanted::default(), &mut asker)?;
+        let began = Instant::now();
+        let mut asker = Asker::start(Duration::from_secs_f64(most_seconds))?;
+        let catalogue = match Catalogue::of(sides, &Wanted::default(), &mut asker) {
+            Err(_) if began.elapsed().as_secs_f64() >= most_seconds => {
+                let most = assay_report::number::duration(most_seconds);
+                return Err(Obstacle::Slow(format!(
+                    "it takes more than {most} to list its benchmarks; raise --budget"
+                )));
+            }
+            own => own?,
+        };
         let common = catalogue.comparable();
         if common.is_empty() {
             let why = "the revisions have no benchmark in common".to_owned();
             return Err(Obstacle::Other(why));
         }
         let mut codes = Codes::of(&catalogue, &mut Fingerprints::default());
+        let executed =
+            Executed::of(&catalogue, &common, (&mut asker, most_seconds), &mut |_, _| {})
+                .map_err(anyhow::Error::from)?;
         let mut is_same = |benchmark: usize| {
-            let own = [0, 1].map(|side| codes.digest(&catalogue, benchmark, side));
+            let own = [0, 1].map(|side| {
+                let code = codes.digest(&catalogue, benchmark, side);
+                code.or_else(|| executed.digest(benchmark, side))
+            });
             own[0].is_some() && own[0] == own[1]
         };
         let unreached: Vec<usize> = common.iter().copied().filter(|&one| is_same(one)).collect();

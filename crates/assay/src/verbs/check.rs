@@ -288,7 +288,7 @@ fn measure(
     let failed = all.iter().any(|own| own.is_failure);
     let nothing = match (measured.programs.is_empty(), failed) {
         (true, false) => {
-            "Not measured: the change reaches no benchmark. Their machine code is the same in both revisions."
+            "Not measured: the change reaches no benchmark. What they execute is the same in both revisions."
         }
         (true, true) => {
             "Not measured: the change reaches no benchmark of the programs that could be built."

@@ -168,6 +168,33 @@ fn nothing_is_measured_if_nothing_changed_or_only_documents_did() {
 }
 
 #[test]
+fn benchmarks_that_execute_no_function_that_changed_are_not_measured() {
+    let mut ruby = Command::new("ruby");
+    if !ruby.args(["-e", "require 'benchmark/ips'"]).output().is_ok_and(|o| o.status.success()) {
+        return;
+    }
+    let script = |name: &str, item: &str| {
+        format!(
+            "require 'benchmark/ips'\nrequire_relative '../lib/of'\nBenchmark.ips {{ |x| x.report('{item}') {{ {name} }} }}\n"
+        )
+    };
+    let library = "def quick\n  1\nend\n\ndef slow\n  2\nend\n";
+    let room = repository(&[
+        ("Gemfile", "gem 'benchmark-ips'\n"),
+        ("lib/of.rb", library),
+        ("bench/quick.rb", &script("quick", "a quick one")),
+        ("bench/slow.rb", &script("slow", "a slow one")),
+    ]);
+    room.write("lib/of.rb", &library.replace("  2", "  100.times { 2 }"));
+    let words = ["--budget", "6s", "--no-confirm", "--threshold", "50%", "--json"];
+    let result = checked(&room, &words).ends(1).json();
+    assert_eq!(result["programs"][0]["benchmarks"][0]["benchmark"], "a slow one");
+    assert_eq!(result["unmeasured"][0]["program"], "bench/quick.rb");
+    let why = result["unmeasured"][0]["why"].as_str().unwrap();
+    assert!(why.starts_with("the change does not reach it"), "{why}");
+}
+
+#[test]
 fn a_program_that_fails_is_reported_with_its_reason() {
     let room = harness();
     let settings = "build = 'chmod +x bm.sh'\nbench = ['./bm.sh', './absent']\nthreshold = '10%'\n";

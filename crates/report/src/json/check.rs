@@ -78,7 +78,7 @@ view! {
         program: String = program.name.clone(),
         /// Confidence of the answers about this program together.
         confidence: f64 = program.analysis.plan.confidence,
-        /// Its benchmarks whose machine code is the same on both sides; they were not measured.
+        /// Its benchmarks whose code is the same on both sides; they were not measured.
         unreached: Vec<String> = program.unreached.clone(),
         /// Its measured benchmarks.
         benchmarks: Vec<CheckedBenchmark> = program.rows.iter().map(|row| CheckedBenchmark::of(program, row)).collect(),

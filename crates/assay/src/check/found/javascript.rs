@@ -43,13 +43,10 @@ pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
         let command = "npx vitest bench".to_owned();
         programs.push(program("vitest".to_owned(), command, benches.clone()));
     }
-    let libraries = ["tinybench", "mitata"];
-    for path in tree.with_extension(&SCRIPTS).filter(|path| !benches.iter().any(|b| b == path)) {
-        let text = tree.read(path).unwrap_or_default();
-        let imports = |library: &&&str| {
-            ['\'', '"'].iter().any(|quote| text.contains(&format!("{quote}{library}{quote}")))
-        };
-        if libraries.iter().find(imports).is_some() {
+    let is_test = |path: &str| [".test.", ".spec."].iter().any(|part| path.contains(part));
+    let is_known = |path: &&str| benches.iter().any(|bench| bench == path) || is_test(path);
+    for path in tree.with_extension(&SCRIPTS).filter(|path| !is_known(path)) {
+        if imports(&tree.read(path).unwrap_or_default()) {
             let is_typed = path.rsplit_once('.').is_some_and(|(_, e)| e.ends_with("ts"));
             let node = if is_typed { "npx tsx" } else { "node" };
             let command = format!("{node} {}", word(path));
@@ -69,6 +66,16 @@ pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
     (vec![Way { tool: "JavaScript", evidence, build, programs }], looked(notes))
 }
 
+/// Returns true for a script that imports one of the libraries.
+fn imports(text: &str) -> bool {
+    let ways = ["from ", "require(", "import ", "import("];
+    ["tinybench", "mitata"].iter().any(|library| {
+        ways.iter().any(|way| {
+            ['\'', '"'].iter().any(|quote| text.contains(&format!("{way}{quote}{library}{quote}")))
+        })
+    })
+}
+
 /// Returns the line that installs the packages; `None` without dependencies.
 fn installing(tree: &Tree, package: &Value) -> Option<String> {
     let has = |table: &str| package[table].as_object().is_some_and(|own| !own.is_empty());
@@ -77,10 +84,23 @@ fn installing(tree: &Tree, package: &Value) -> Option<String> {
     }
     let known = [
         ("package-lock.json", "npm ci --no-audit --no-fund"),
-        ("pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
-        ("yarn.lock", "yarn install --frozen-lockfile"),
-        ("bun.lock", "bun install --frozen-lockfile"),
+        ("pnpm-lock.yaml", "$(command -v pnpm || echo npx --yes pnpm) install --frozen-lockfile"),
+        ("yarn.lock", "$(command -v yarn || echo npx --yes yarn) install --frozen-lockfile"),
+        ("bun.lock", "$(command -v bun || echo npx --yes bun) install --frozen-lockfile"),
     ];
     let found = known.into_iter().find(|(file, _)| tree.has(file));
     Some(found.map_or("npm install --no-audit --no-fund", |(_, line)| line).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_that_only_names_a_library_does_not_import_it() {
+        assert!(imports("import { Bench } from 'tinybench';"));
+        assert!(imports("const { bench } = require(\"mitata\");"));
+        assert!(imports("const { run } = await import('mitata')"));
+        assert!(!imports("addRoute(router, 'GET', '/npm/tinybench'); const name = 'mitata';"));
+    }
 }

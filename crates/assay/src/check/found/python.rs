@@ -53,7 +53,9 @@ pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
 }
 
 fn uses_fixture(text: &str) -> bool {
-    let pattern = Regex::new(r"(?s)\bdef\s+(?:test|bench)\w*\s*\(([^)]*)\)").expect("a pattern");
+    // A function called `bench` is more often one of nox or of the project's own.
+    let pattern = r"(?s)\bdef\s+(?:test|bench_|benchmark_)\w*\s*\(([^)]*)\)";
+    let pattern = Regex::new(pattern).expect("a pattern");
     let is_fixture = |parameter: &str| {
         let name = parameter.split([':', '=']).next().unwrap_or_default().trim();
         name == "benchmark" || name == "benchmark_weave"
@@ -120,6 +122,7 @@ mod tests {
         assert!(uses_fixture(
             "async def test_a(\n    self, size: int, benchmark: Fixture,\n) -> None:"
         ));
+        assert!(!uses_fixture("def bench(session, installable, benchmark):\n    pass\n"));
         assert!(!uses_fixture("def test_a(benchmarks):\n    pass\ndef helper(benchmark): pass\n"));
     }
 }

@@ -2,7 +2,9 @@
 
 use super::{Looked, Program, Tree, Way, some, word};
 
-const SOUGHT: &str = "a Gemfile or a gemspec, and scripts that require benchmark/ips";
+const SOUGHT: &str = "a Gemfile or a gemspec, and scripts that require and call benchmark/ips";
+/// Names by which scripts call it.
+const CALLS: [&str; 3] = ["Benchmark.ips", "Benchmark::IPS", "IPS::Job"];
 
 pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
     let mut notes = Vec::new();
@@ -13,12 +15,14 @@ pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
         notes.push("there is no Gemfile and no gemspec at the top".to_owned());
     }
     let requires = |path: &&str| {
-        tree.read(path).is_some_and(|text| {
-            text.lines().map(str::trim_start).any(|line| {
-                let quoted = ["benchmark/ips", "benchmark-ips"].map(|name| line.contains(name));
-                line.starts_with("require") && quoted.contains(&true)
-            })
-        })
+        tree.read(path).filter(|text| CALLS.iter().any(|call| text.contains(call))).is_some_and(
+            |text| {
+                text.lines().map(str::trim_start).any(|line| {
+                    let quoted = ["benchmark/ips", "benchmark-ips"].map(|name| line.contains(name));
+                    line.starts_with("require") && quoted.contains(&true)
+                })
+            },
+        )
     };
     let scripts: Vec<String> = match is_project {
         true => tree.with_extension(&["rb"]).filter(requires).map(str::to_owned).collect(),
@@ -26,7 +30,7 @@ pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
     };
     if scripts.is_empty() {
         if is_project {
-            notes.push("no script requires it".to_owned());
+            notes.push("no script requires and calls it".to_owned());
         }
         return (Vec::new(), Looked { tool: "Ruby", sought: SOUGHT, notes });
     }

@@ -50,8 +50,10 @@ const JAVASCRIPT: &[(&str, &str)] = &[
     ("src/a.bench.ts", ""),
     ("bench/b.mjs", "import { Bench } from 'tinybench'\n"),
 ];
-const RUBY: &[(&str, &str)] =
-    &[("Gemfile", "gem 'benchmark-ips'\n"), ("bench/a.rb", "require \"benchmark/ips\"\n")];
+const RUBY: &[(&str, &str)] = &[
+    ("Gemfile", "gem 'benchmark-ips'\n"),
+    ("bench/a.rb", "require \"benchmark/ips\"\nBenchmark.ips {}\n"),
+];
 
 fn explained(files: &[(&str, &str)]) -> Value {
     let room = repository(files);
