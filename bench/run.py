@@ -23,6 +23,7 @@ import time
 
 import allocations
 import bisect_commits
+import causes
 import change_recall
 import damaged
 import farm
@@ -47,6 +48,7 @@ import options
 import pages
 import peers
 import profiles
+import reach
 import recording
 import speed
 import stats
@@ -83,6 +85,8 @@ FIGURES = {
     "suites": (suites.suites, ["suites"]),
     "suite-answers": (suites.answers, ["suite-answers"]),
     "layout": (layout.layout, ["layout"]),
+    "reach": (reach.reach, ["reach"]),
+    "why": (causes.causes, ["why"]),
     "load-keep-alive": (load.keep_alive, ["load-keep-alive"]),
     "load-tls": (load.new_tls, ["load-tls"]),
     "load-http2": (load.http2, ["load-http2"]),
