@@ -11,6 +11,9 @@ import threading
 import time
 
 _OWN = os.path.dirname(os.path.abspath(__file__))
+# A function that is called more often than this while modules are imported counts as executed: to
+# look at its callers each time would take too long.
+_MOST_CALLS = 100
 
 
 def _is_importing(frame):
@@ -53,9 +56,11 @@ def _watch(started):
 
 def _note():
     found = set()
+    imports = {}
 
     def started(code, frame):
-        if _is_importing(frame):
+        if imports.get(code, 0) < _MOST_CALLS and _is_importing(frame):
+            imports[code] = imports.get(code, 0) + 1
             return False
         found.add(code)
         return True
