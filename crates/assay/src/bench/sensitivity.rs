@@ -56,11 +56,12 @@ impl Benchmarks<'_> {
         for side in 1..self.catalogue.sides.len() {
             let of_side = executed.touched.iter().filter(|own| own.side == side);
             let touched: Vec<&Touched> = of_side.take(MOST_FUNCTIONS).collect();
-            let Some(Some(tree)) = executed.trees.get(side) else { continue };
+            let Some(Some(tree)) = executed.trees.get(side).filter(|_| !touched.is_empty()) else {
+                continue;
+            };
             let functions: Vec<&Key> = touched.iter().map(|own| &own.key).collect();
             let own = &self.catalogue.sides[side];
-            let program = delayable(own, tree, &functions, self.asker);
-            let Some(program) = program.filter(|_| !touched.is_empty()) else { continue };
+            let Some(program) = delayable(own, tree, &functions, self.asker) else { continue };
             let all: usize = touched.iter().map(|own| own.benchmarks.len()).sum();
             let mut done = 0;
             for (number, own) in touched.into_iter().enumerate() {

@@ -28,7 +28,7 @@ use assay_analysis::Options;
 use assay_analysis::checks::one_side_only;
 use assay_analysis::engine::{Limits, Session};
 use assay_data::list;
-use assay_data::{Environment, Finding, Plan, Samples, Severity, StopReason};
+use assay_data::{Environment, Finding, Metric, Plan, Samples, Severity, Source, StopReason, Unit};
 use assay_harness::Effort;
 use assay_measure::{Command, counters, environment};
 use choose::{ChooseArgs, SideArgs};
@@ -296,6 +296,13 @@ fn measure(
         let sides: Vec<String> = (0..catalogue.sides.len()).map(of).collect();
         bail!("the programs have no benchmark in common: {}", sides.join("; "));
     }
+    let silent = catalogue.drivers.iter().find(|driver| driver.executes().is_none());
+    if let Some(driver) = silent.filter(|_| args.count.sensitivity) {
+        bail!(
+            "--sensitivity: the calls of functions can be delayed in benchmarks of Go, pytest-benchmark, pyperf and benchmark-ips, not in those of {}",
+            driver.name()
+        );
+    }
     let environment = Environment::from_facts(environment::capture());
     let telling = Telling { line: Line::new(args.record.show.quiet) };
     telling.line.machine(&environment);
@@ -325,6 +332,10 @@ fn measure(
         bail!("no benchmark can be measured on two sides:\n  {}", told.join("\n  "));
     }
     let (primary, counted_alone) = planning::primary(&suite, &args.judge, passes)?;
+    let is_time = |metric: &Metric| metric.name == primary && metric.unit == Unit::Second;
+    if args.count.sensitivity && !suite.metrics().iter().any(is_time) {
+        bail!("--sensitivity needs a time as the deciding metric, not {primary}");
+    }
     let (plan, fitted) = match counted_alone {
         true => (planning::counting_plan(&args.when, &args.judge, &primary)?, None),
         false => planning::plan(&args.when, &args.judge, &args.suite, &suite, &trial, &primary)?,

@@ -343,6 +343,8 @@ fn a_revision_is_linked_several_times_each_with_its_seed() {
     let same = line.replace("# $ASSAY_BUILD_SEED", "#");
     let none = bench(&room, &["old", "main"], &format!("{same}; : $ASSAY_BUILD_SEED"), &short);
     none.ends(2).complains("does not heed the seed");
+    let delayed = bench(&room, &["old", "main"], line, &["--sensitivity"]).ends(2);
+    delayed.complains("pyperf and benchmark-ips, not in those of");
 }
 
 #[test]
