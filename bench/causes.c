@@ -85,7 +85,7 @@ int main(int count, char **words) {
 #elif KIND == 9
     pthread_t thread;
     if (pipe(ends[0]) || pipe(ends[1]) || pthread_create(&thread, NULL, answering, NULL)) abort();
-    // Each answer is waited for, or all are asked for at once.
+    // One byte at a time, or all bytes before the first answer.
     char c = 0;
     if (MORE)
         for (int i = 0; i < 4000; i++)

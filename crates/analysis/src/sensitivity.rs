@@ -64,14 +64,19 @@ fn calls(pairs: &[[f64; 2]], delay: f64) -> Option<f64> {
 /// Returns the smallest detectable difference as time of an iteration, s.
 fn detectable_time(comparison: &Comparison) -> Option<f64> {
     let size = comparison.detectable?;
-    Some(match comparison.decision.scale {
-        Scale::Ratio => size * comparison.medians.0,
-        Scale::Shift => size,
-    })
+    Some(as_time(size, comparison.decision.scale, comparison.medians.0))
 }
 
-/// Returns the finding about a function that changed. Its evidence is the smallest detectable delay of
-/// each benchmark, in seconds.
+/// Returns a difference as time, s. On the scale of ratios it is a logarithm.
+fn as_time(size: f64, scale: Scale, reference: f64) -> f64 {
+    match scale {
+        Scale::Ratio => size.exp_m1() * reference,
+        Scale::Shift => size,
+    }
+}
+
+/// Returns the finding about a function that changed. The evidence names each benchmark with its
+/// smallest detectable delay, s.
 pub fn finding(function: &str, benchmarks: &[Sensitivity]) -> Finding {
     let mut known: Vec<(f64, &str)> =
         benchmarks.iter().filter_map(|own| Some((own.delay?, own.benchmark.as_str()))).collect();
@@ -136,6 +141,13 @@ mod tests {
         let without = [[1e-3, 1.001e-3], [1e-3, 0.999e-3], [1.001e-3, 1e-3], [1e-3, 1.0005e-3]];
         assert_eq!(calls(&without, 1e-2), None);
         assert_eq!(calls(&pairs[..1], 1e-5), None);
+    }
+
+    #[test]
+    fn a_detectable_ratio_is_a_share_of_the_reference() {
+        let half_more = as_time(1.5_f64.ln(), Scale::Ratio, 2e-3);
+        assert!((half_more - 1e-3).abs() < 1e-12, "{half_more}");
+        assert_eq!(as_time(1e-6, Scale::Shift, 2e-3), 1e-6);
     }
 
     #[test]

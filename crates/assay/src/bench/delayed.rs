@@ -1,6 +1,6 @@
-//! Programs in which calls of a function can be delayed. Python and Ruby need no other program. One of Go is
-//! built again: the compiler reads changed copies of the files concerned (`go build -overlay`), in
-//! which each function begins with a call that waits.
+//! Programs in which calls of a function can be delayed. Python and Ruby need no other program. One
+//! of Go is built again: the compiler reads changed copies of the files concerned (`go build
+//! -overlay`), in which each function begins with a call that waits.
 
 use super::executed::{Key, Tree, go, package_of};
 use super::{Asker, Side};
@@ -8,7 +8,7 @@ use assay_harness::executed::{GO_WAIT, Language};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Returns the side with a program in which each of these functions can be delayed, by its index.
 /// `None` if it cannot be built.
@@ -33,7 +33,7 @@ pub(super) fn delayable(
 }
 
 /// Writes the changed copies of files, and the list of what each replaces.
-fn overlay(tree: &Tree, functions: &[&Key], directory: &Path) -> Option<std::path::PathBuf> {
+fn overlay(tree: &Tree, functions: &[&Key], directory: &Path) -> Option<PathBuf> {
     let mut lines: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
     for (number, (file, name)) in functions.iter().enumerate() {
         let own = tree.files.get(file)?.iter().find(|own| own.name == *name)?;

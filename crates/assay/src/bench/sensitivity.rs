@@ -8,6 +8,7 @@ use super::{Benchmarks, Side};
 use crate::run_error::RunError;
 use assay_analysis::sensitivity::{Sensitivity, finding, is_visible};
 use assay_analysis::{Analysis, Comparison};
+use assay_data::{Finding, Severity, code};
 use assay_harness::Effort;
 use assay_harness::executed::Place;
 
@@ -61,7 +62,10 @@ impl Benchmarks<'_> {
             };
             let functions: Vec<&Key> = touched.iter().map(|own| &own.key).collect();
             let own = &self.catalogue.sides[side];
-            let Some(program) = delayable(own, tree, &functions, self.asker) else { continue };
+            let Some(program) = delayable(own, tree, &functions, self.asker) else {
+                self.sensitivity.push(not_built(&own.name));
+                continue;
+            };
             let all: usize = touched.iter().map(|own| own.benchmarks.len()).sum();
             let mut done = 0;
             for (number, own) in touched.into_iter().enumerate() {
@@ -161,6 +165,14 @@ impl Benchmarks<'_> {
         let value = own.and_then(|own| own.values.iter().find(|(own, _)| own.name == metric));
         Ok(value.map(|(_, value)| (*value, ran.result.wall_seconds)))
     }
+}
+
+/// Returns the finding that a side has no program in which functions can be delayed.
+fn not_built(side: &str) -> Finding {
+    let message = format!(
+        "how much slower the functions that changed must be to be found is unknown: {side} does not build with delays"
+    );
+    Finding::new(code::CODE_CHANGED, message).at(Severity::Warning)
 }
 
 /// Returns the place where a function begins.
