@@ -23,7 +23,7 @@ SOUGHT = 0.03
 MINUTES = 7.5
 
 
-def _linker(directory):
+def linker(directory):
     """A directory with an `ld` that shuffles by LAYOUT_SEED: what `assay bench --rev … --builds` puts before the compiler."""
     mold, lld = shutil.which("mold"), shutil.which("ld.lld")
     if not mold and not lld:
@@ -47,7 +47,7 @@ def _run(bench, argv, timeout, of):
 def _links(bench, kind, more):
     """Links of one program, by their seeds."""
     place = BUILD / "layout"
-    linker = _linker(place / "linker")
+    linker = linker(place / "linker")
     number, source = KINDS.index(kind), HERE / "layout.cc"
     thing = place / f"{kind}-{more}.o"
     flags = ["-O2", "-ffunction-sections", "-fno-align-functions", "-fno-align-loops", f"-DKIND={number}", f"-DMORE={more}"]

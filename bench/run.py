@@ -49,6 +49,7 @@ import pages
 import peers
 import profiles
 import reach
+import relinked
 import recording
 import speed
 import stats
@@ -85,6 +86,7 @@ FIGURES = {
     "suites": (suites.suites, ["suites"]),
     "suite-answers": (suites.answers, ["suite-answers"]),
     "layout": (layout.layout, ["layout"]),
+    "relinked": (relinked.relinked, ["relinked"]),
     "reach": (reach.reach, ["reach"]),
     "why": (causes.causes, ["why"]),
     "load-keep-alive": (load.keep_alive, ["load-keep-alive"]),

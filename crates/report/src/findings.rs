@@ -5,6 +5,8 @@
 use crate::escape::escaped;
 use crate::layout::{Page, Tone};
 use crate::names::clean;
+use assay_analysis::Analysis;
+use assay_data::code::{CODE_CHANGED, SAME_CODE_MOVED};
 use assay_data::{Finding, Severity};
 
 /// Returns the advice in one line:
@@ -25,6 +27,19 @@ pub fn hint(finding: &Finding) -> Option<String> {
 pub fn line(finding: &Finding) -> String {
     let kind = if finding.severity == Severity::Note { "note" } else { "warning" };
     format!("{kind}: {}", finding.message)
+}
+
+/// Returns what the analysis knows about the code that was measured. It belongs to the answer, so
+/// every format shows it there and not among the notes: how many benchmarks execute code that
+/// changed, how far the others moved, and how much slower a function must be to be found.
+pub(crate) fn about_code(analysis: &Analysis) -> impl Iterator<Item = &Finding> {
+    analysis.findings.iter().filter(|finding| is_about_code(finding))
+}
+
+/// Returns true for a finding of [`about_code`].
+pub(crate) fn is_about_code(finding: &Finding) -> bool {
+    let is_about_code = finding.is(CODE_CHANGED) || finding.is(SAME_CODE_MOVED);
+    finding.severity == Severity::Note && is_about_code
 }
 
 /// Returns findings as a Markdown list; every line ends with a newline.

@@ -17,7 +17,7 @@ use crate::all_table;
 use crate::benchmarks::{self, Shown};
 use crate::charts::{self, Chart, svg};
 use crate::describe::{self, page::SeriesOnPage};
-use crate::findings::Noted;
+use crate::findings::{self, Noted};
 use crate::glossary;
 use crate::json::Meta;
 use crate::markup::escaped;
@@ -288,6 +288,7 @@ fn claims(analysis: &Analysis, chains: &[Protocol], notes: &mut Vec<String>) -> 
     }
     let control = |c| words::control(analysis, c, &names[c.of], &names[c.against]);
     notes.extend(analysis.controls.iter().map(control));
+    notes.extend(findings::about_code(analysis).map(|finding| finding.message.clone()));
     if analysis.comparisons.iter().any(|c| c.design != Design::Blocks && !refused(c.of)) {
         notes.push(words::unpaired_note(analysis));
     }
@@ -307,7 +308,10 @@ fn headline(chain: &ChainOnPage) -> Claim {
 /// Returns the findings of the analysis, and those of the summaries that it lacks.
 fn findings(analysis: &Analysis, chains: &[Protocol], summaries: &[SeriesSummary]) -> Vec<Noted> {
     // Findings stated below the verdict are not repeated.
-    let said = |f: &&Finding| words::has_said(&f.code) || protocol::is_no_matter(f, chains);
+    let said = |f: &&Finding| {
+        let has_said = words::has_said(&f.code) || findings::is_about_code(f);
+        has_said || protocol::is_no_matter(f, chains)
+    };
     let rest = analysis.findings.iter().filter(|f| !said(f));
     // A summary knows more about its series than the analysis and says which finding explains
     // which; findings it leaves out are not reported here.

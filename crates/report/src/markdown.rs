@@ -44,6 +44,9 @@ pub fn render(analysis: &Analysis, shown: Shown) -> String {
         let said = words::control(analysis, c, &names[c.of], &names[c.against]);
         text += &format!("{}\n\n", escaped(&said));
     }
+    for finding in findings::about_code(analysis) {
+        text += &format!("{}\n\n", escaped(&finding.message));
+    }
     text += &table(analysis);
     text += &format!("\n{}\n", escaped(&design_note(analysis)));
     text += &answers::markdown(analysis);

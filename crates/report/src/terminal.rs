@@ -74,6 +74,9 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
             let said = words::control(analysis, c, &in_sentences[c.of], &in_sentences[c.against]);
             page.paragraph(2, &[(Tone::Quiet, said)]);
         }
+        for finding in findings::about_code(analysis) {
+            page.paragraph(4, &[(Tone::Plain, format!("  {}", finding.message))]);
+        }
         if analysis.comparisons.iter().any(|c| c.design != Design::Blocks) {
             let note = words::unpaired_note(analysis);
             page.paragraph(2, &[(Tone::Plain, format!("  {note}"))]);
@@ -104,7 +107,7 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
         remarks.check(&page, 7, line);
     }
     findings(&mut remarks, &page, analysis, |f| {
-        !failed.contains(&f) && !answers::is_goal_missed(f)
+        !failed.contains(&f) && !answers::is_goal_missed(f) && !findings::is_about_code(f)
     });
     remarks.draw(&mut page);
     page.finish()

@@ -8,10 +8,10 @@ use crate::words::{BY_TURNS, ONE_RECORDING, counted, of_one_recording, quoted};
 use assay_analysis::analysis::Table;
 use assay_analysis::policy::TESTED_FROM;
 use assay_analysis::{Adjust, Analysis, Basis, Comparison, NoInterval, Role, Scale, Verdict};
-use assay_data::code::{CODE_CHANGED, SAME_CODE_MOVED, Topic, topic};
+use assay_data::code::{Topic, topic};
 use assay_data::list;
 use assay_data::samples::WHOLE_SUITE;
-use assay_data::{Better, Design, Finding, Metric, Severity};
+use assay_data::{Better, Design, Finding, Metric};
 
 /// Maximum number of benchmarks named in a note; more are counted.
 const NAMED: usize = 3;
@@ -201,14 +201,8 @@ pub(crate) fn mean(suite: &Analysis, table: &Table<'_>) -> Option<String> {
 /// Returns the lines that say what the verdicts rest on: which benchmarks reach a change, how far
 /// the others moved, and how far the reference moved against itself.
 pub(crate) fn controls(suite: &Analysis) -> impl Iterator<Item = String> {
-    let stated = suite.findings.iter().filter(|finding| is_stated(finding));
+    let stated = findings::about_code(suite);
     stated.map(|finding| finding.message.clone()).chain(floor(suite))
-}
-
-/// Returns true for a finding that is stated with the result.
-fn is_stated(finding: &Finding) -> bool {
-    let is_about_code = finding.is(CODE_CHANGED) || finding.is(SAME_CODE_MOVED);
-    finding.severity == Severity::Note && is_about_code
 }
 
 /// Returns how far the reference moved against itself, if it was measured twice.
@@ -437,7 +431,7 @@ pub(crate) fn told_once(suite: &Analysis) -> Vec<(&Finding, String)> {
     let is_news = |(place, finding): &(usize, &Finding)| {
         // The readers of both sides may report the same message.
         let same = |known: &Finding| known.code == finding.code && known.message == finding.message;
-        let is_said = topic(&finding.code) == Topic::Design || is_stated(finding);
+        let is_said = topic(&finding.code) == Topic::Design || findings::is_about_code(finding);
         !is_said && !suite.findings[..*place].iter().any(same)
     };
     let found = suite.findings.iter().enumerate().filter(is_news).map(|(_, finding)| finding);

@@ -3,6 +3,7 @@
 use crate::common;
 
 use assay_analysis::Analysis;
+use assay_data::{Finding, code};
 use assay_report::benchmarks::Shown;
 use assay_report::terminal::{Screen, render};
 use insta::assert_snapshot;
@@ -66,6 +67,19 @@ fn blocks_cancel_only_the_drift_that_all_sides_share() {
         assert!(with(apart).contains(not_alike), "{}", with(apart));
     }
     assert!(with([Some(-0.03), Some(-0.04)]).contains("(the blocks cancel it)"));
+}
+
+#[test]
+fn what_is_known_about_the_code_is_part_of_the_answer() {
+    let mut analysis = common::faster();
+    let told = "a call of `parse` must take this much longer to be found: 12 ns in `load`";
+    analysis.findings.push(Finding::new(code::CODE_CHANGED, told.to_owned()));
+    let screen = at(&analysis, 120);
+    let (before, after) = screen.split_once(told).unwrap();
+    assert!(!after.contains(told) && !before.ends_with("note: "), "{screen}");
+    assert!(before.lines().count() <= 4, "{screen}");
+    let markdown = assay_report::markdown::render(&analysis, Shown::default());
+    assert_eq!(markdown.matches("must take this much longer").count(), 1, "{markdown}");
 }
 
 #[test]
