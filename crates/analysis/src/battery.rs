@@ -18,7 +18,7 @@ pub use assay_stats::t_test::TTest;
 pub use assay_stats::two_sample::{EffectSize, Equivalence, KolmogorovSmirnov};
 pub use assay_stats::{Interval, PValues};
 pub use groups::{GroupTests, Pairwise};
-pub use missing::{Found, Missing};
+pub use missing::{Computed, Missing};
 pub use pair::{
     MannWhitney, Means, PairTests, Pairing, Placements, Ratio, ShiftEstimate, Variances,
 };

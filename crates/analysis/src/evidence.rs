@@ -32,7 +32,7 @@ struct Units {
 
 /// One side.
 #[derive(Clone, Debug)]
-enum Held {
+enum SideData {
     Values { values: Vec<f64>, units: Option<Units>, in_blocks: bool },
     Summary(Side),
 }
@@ -94,14 +94,14 @@ impl<'a> Evidence<'a> {
         Side::of_summary(self.summaries.get(&(subject, name))?)
     }
 
-    fn side(&self, subject: usize, metric: usize) -> Option<Held> {
+    fn side(&self, subject: usize, metric: usize) -> Option<SideData> {
         let series: Vec<(u32, f64)> = self.index.series(subject, metric).collect();
         if series.is_empty() {
-            return self.summary(subject, metric).map(Held::Summary);
+            return self.summary(subject, metric).map(SideData::Summary);
         }
         let in_blocks = series.iter().all(|&(index, _)| self.index.block(index).is_some());
         let values = series.iter().map(|&(_, value)| value).collect();
-        Some(Held::Values { values, units: self.units(subject, &series), in_blocks })
+        Some(SideData::Values { values, units: self.units(subject, &series), in_blocks })
     }
 
     /// The means of the outermost units; `None` if a value has no level.
@@ -194,15 +194,15 @@ impl<'a> Evidence<'a> {
         }
         let (x, y) = (self.side(against, metric)?, self.side(of, metric)?);
         let (x, y) = match (x, y) {
-            (x @ Held::Summary(_), y) | (x, y @ Held::Summary(_)) => {
+            (x @ SideData::Summary(_), y) | (x, y @ SideData::Summary(_)) => {
                 let (x, y) = alike(x.summarised()?, y.summarised()?);
                 return Some(Pair::Summaries(x, y));
             }
             both => both,
         };
         let (
-            Held::Values { values: x, units: units_x, in_blocks: x_in_blocks },
-            Held::Values { values: y, units: units_y, in_blocks: y_in_blocks },
+            SideData::Values { values: x, units: units_x, in_blocks: x_in_blocks },
+            SideData::Values { values: y, units: units_y, in_blocks: y_in_blocks },
         ) = (x, y)
         else {
             return None;
@@ -239,7 +239,7 @@ impl<'a> Evidence<'a> {
     }
 }
 
-impl Held {
+impl SideData {
     /// The summary of a side; for nested values, that of its units' means.
     fn summarised(self) -> Option<Side> {
         match self {

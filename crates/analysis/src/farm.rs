@@ -8,20 +8,20 @@
 //! is pooled over the targets ([`assay_stats::meta_analysis`]), including the variation between
 //! targets.
 //!
-//! Failures are located by facts ([`Place`]): the simplest condition that all affected targets meet
+//! Failures are located by facts ([`AffectedTargets`]): the simplest condition that all affected targets meet
 //! and no others. It need not be the cause, so other facts that separate the same targets are named
 //! too. The version that introduced a failure ([`Since`]) is derived from the earlier versions.
 //! This module knows nothing of how builds are stored or shown.
 
+mod affected;
 mod builds;
 mod findings;
-mod place;
 mod since;
 mod speed;
 pub mod words;
 
+pub use affected::{AffectedTargets, Condition, Rule};
 pub use builds::{Builds, Failing};
-pub use place::{Condition, Place, Rule};
 pub use since::Since;
 pub use speed::{BenchmarkOnTargets, Moved, OnTarget, PooledEffect};
 
@@ -41,7 +41,7 @@ pub struct Target {
 
 /// The results of all builds of a version on a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct TargetBuilds {
     /// Index of the version in [`Project::versions`].
     pub version: usize,
     /// Index of the target in [`Project::targets`].
@@ -87,7 +87,7 @@ pub struct Project {
     /// Names of the versions, oldest first.
     pub versions: Vec<String>,
     /// Results of builds: at most one cell per version and target.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<TargetBuilds>,
     /// Measurements: at most one per version, target, benchmark and metric.
     pub measured: Vec<Measured>,
 }
@@ -115,7 +115,7 @@ pub struct Affected {
     /// Number of targets with a result.
     pub of: usize,
     /// The common facts of the affected targets.
-    pub place: Place,
+    pub place: AffectedTargets,
     /// The version from which on they are affected.
     pub since: Since,
 }

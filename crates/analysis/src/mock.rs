@@ -27,7 +27,7 @@ mod draw;
 mod effects;
 
 pub use distribution::{Distribution, DistributionError, MOST_PARTS, written};
-pub use draw::{Drawn, Simulation};
+pub use draw::{DrawnValue, Simulation};
 pub use effects::{Change, EffectError, Numbers, Outliers, Tick};
 
 /// Description of synthetic data.

@@ -12,7 +12,7 @@ use assay_data::{Environment, Finding, Metric, Samples, Summary};
 
 /// The data of one series.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Known {
+pub enum SeriesData {
     /// Its values.
     Values {
         /// Their description.
@@ -32,7 +32,7 @@ pub struct Line {
     /// Name of the subject.
     pub name: String,
     /// Its data.
-    pub known: Known,
+    pub known: SeriesData,
 }
 
 /// All series of one metric.
@@ -75,11 +75,12 @@ pub fn of_samples(
             *place = Some(summary);
         }
     }
-    let known = |subject: usize| -> Option<Known> {
+    let known = |subject: usize| -> Option<SeriesData> {
         let series: Vec<(u32, f64)> = by_subject.series(subject, index).collect();
         let values: Vec<f64> = series.iter().map(|&(_, value)| value).collect();
         let Some(description) = Description::of(&values, confidence) else {
-            return summaries[subject].map(|summary| Known::Summary(Box::new(summary.clone())));
+            return summaries[subject]
+                .map(|summary| SeriesData::Summary(Box::new(summary.clone())));
         };
         let mut outer: Vec<u32> =
             series.iter().filter_map(|&(o, _)| by_subject.level(o).first().copied()).collect();
@@ -89,7 +90,7 @@ pub fn of_samples(
         let nested = has_levels && outer.len() > 1 && outer.len() < values.len();
         let depth = series.first().map_or(0, |&(o, _)| by_subject.level(o).len()).max(2);
         let dependent = is_beyond_chance(description.n, description.effective(), description.lag1);
-        Some(Known::Values {
+        Some(SeriesData::Values {
             units: nested.then(|| {
                 let name = match levels::is_of_recordings(samples, subject) {
                     true => levels::RECORDING.to_owned(),
@@ -140,13 +141,13 @@ mod tests {
         samples.summaries.push(Summary { subject: 2, metric, mean, ..Summary::default() });
         let found = of_samples(&samples, None, 0.95).expect("there are values");
         assert_eq!(found.lines.len(), 3);
-        let Known::Values { units, dependent, description } = &found.lines[1].known else {
+        let SeriesData::Values { units, dependent, description } = &found.lines[1].known else {
             unreachable!("it has values")
         };
         assert_eq!((units, *dependent), (&Some((3, "process".to_owned())), true));
         assert_eq!(description.n, 12);
-        assert!(matches!(&found.lines[0].known, Known::Values { units: None, .. }));
-        assert!(matches!(&found.lines[2].known, Known::Summary(_)));
+        assert!(matches!(&found.lines[0].known, SeriesData::Values { units: None, .. }));
+        assert!(matches!(&found.lines[2].known, SeriesData::Summary(_)));
         assert!(of_samples(&samples, Some("heat"), 0.95).is_err());
         assert!(of_samples(&Samples::default(), None, 0.95).is_err());
     }

@@ -9,18 +9,18 @@
 //! ([`rank`]), and independent runs with blocks, if it has any ([`blocks`]). Plans are no evidence
 //! about a difference.
 
-mod asked;
 pub mod blocks;
 pub mod pilot;
+mod question;
 pub mod rank;
 mod remedy;
 
-pub use asked::{Alternative, Asked, PlanningError, RANK_OVERHEAD, rounded_up};
 use assay_data::{Environment, Samples, Threshold, Unit};
 use assay_stats::normal;
 pub use assay_stats::power_t::{Kind, Quantities, Sides, Test, Unknown};
 use blocks::BlocksPlan;
 use pilot::Pilot;
+pub use question::{Alternative, PlanQuestion, PlanningError, RANK_OVERHEAD, rounded_up};
 use rank::RankPlan;
 pub use remedy::Remedy;
 
@@ -56,7 +56,7 @@ pub struct CurvePoint {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planning {
     /// The question that was asked.
-    pub asked: Asked,
+    pub asked: PlanQuestion,
     /// The unit of amounts.
     pub measure: Measure,
     /// The quantity solved for.
@@ -124,7 +124,7 @@ impl Planning {
 ///
 /// # Errors
 /// If too few or too many quantities are given, or no value gives the requested power.
-pub fn from_numbers(asked: Asked, measure: Measure) -> Result<Planning, PlanningError> {
+pub fn from_numbers(asked: PlanQuestion, measure: Measure) -> Result<Planning, PlanningError> {
     let unknown = asked.unknown(asked.sd.is_some())?;
     let delta = match &asked.delta {
         Some(Threshold::Relative(size)) => Some(*size),
@@ -145,7 +145,7 @@ pub fn from_numbers(asked: Asked, measure: Measure) -> Result<Planning, Planning
 /// # Errors
 /// As [`from_numbers`], and if the pilot lacks data that the question needs.
 pub fn from_pilot(
-    asked: Asked,
+    asked: PlanQuestion,
     samples: &Samples,
     metric: Option<&str>,
 ) -> Result<Planning, PlanningError> {
@@ -160,7 +160,7 @@ pub const PHASES: usize = 2;
 /// # Errors
 /// As [`from_pilot`].
 pub fn from_pilot_telling(
-    asked: Asked,
+    asked: PlanQuestion,
     samples: &Samples,
     metric: Option<&str>,
     tell: &mut dyn FnMut(&str),
@@ -216,7 +216,7 @@ pub fn from_pilot_telling(
 }
 
 fn solved(
-    asked: &Asked,
+    asked: &PlanQuestion,
     unknown: Unknown,
     delta: Option<f64>,
     sd: Option<f64>,
@@ -254,7 +254,7 @@ fn solved(
 /// Approximate runs per side for the rank test, by the normal distribution and the 15 % rule, for
 /// numbers beyond what the exact solution handles. NaN if the power does not exceed the
 /// significance.
-fn about(asked: &Asked, given: Quantities) -> f64 {
+fn about(asked: &PlanQuestion, given: Quantities) -> f64 {
     let Quantities { delta, sd, sig_level, power, .. } = given;
     let tail = if asked.test().sides == Sides::One { sig_level } else { sig_level / 2.0 };
     let samples = if asked.kind == Kind::TwoSample { 2.0 } else { 1.0 };
@@ -271,7 +271,7 @@ fn within_reach(rank: &RankPlan) -> Result<(), PlanningError> {
 }
 
 fn curve(
-    asked: &Asked,
+    asked: &PlanQuestion,
     t: Quantities,
     rank: &RankPlan,
     series: Option<&pilot::Series>,

@@ -260,7 +260,7 @@ pub fn run_telling(
 ) -> Vec<Protocol> {
     let evidence = &Evidence::of(samples);
     let names: Vec<String> = analysis.subjects.iter().map(|s| quoted(&s.name)).collect();
-    let at = &Place { evidence, analysis, names: &names, options };
+    let at = &ChainContext { evidence, analysis, names: &names, options };
     if analysis.comparisons.is_empty() {
         let alone = 0..analysis.subjects.len();
         let alone = alone.map(|of| chain(at, (of, None, 1), tell));
@@ -274,7 +274,7 @@ pub fn run_telling(
 }
 
 /// The context shared by all chains of one analysis.
-struct Place<'a> {
+struct ChainContext<'a> {
     evidence: &'a Evidence<'a>,
     analysis: &'a Analysis,
     /// The subjects' names in sentences.
@@ -283,7 +283,7 @@ struct Place<'a> {
 }
 
 fn chain(
-    &Place { evidence, analysis, names, options }: &Place<'_>,
+    &ChainContext { evidence, analysis, names, options }: &ChainContext<'_>,
     (of, comparison, shared_by): (usize, Option<&Comparison>, usize),
     tell: &mut dyn FnMut(&str),
 ) -> Protocol {

@@ -78,7 +78,7 @@ pub struct SeriesSummaries {
     /// One per series that has values: subject by subject, metric by metric.
     pub series: Vec<SeriesSummary>,
     /// Recorded summaries of series without values.
-    pub left: Vec<Left>,
+    pub left: Vec<SummaryOnly>,
     /// Findings from reading the files; those about single series are in the series.
     pub findings: Vec<Finding>,
     /// The recorded machine.
@@ -89,7 +89,7 @@ pub struct SeriesSummaries {
 
 /// A series of which only a summary was recorded.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Left {
+pub struct SummaryOnly {
     /// Name of the subject.
     pub name: String,
     /// The metric.
@@ -210,7 +210,7 @@ pub fn of_samples_telling(
             let drawn = SeriesSummary::of_telling(&described.name, metric_of, &values, asked, tell);
             match drawn {
                 Some(p) => series.push(p.with_levels(nesting::of(samples, subject, metric))),
-                None => left.extend(Left::of(samples, subject, metric_of)),
+                None => left.extend(SummaryOnly::of(samples, subject, metric_of)),
             }
         }
     }
@@ -265,7 +265,7 @@ fn chosen(samples: &Samples, options: &Options) -> Result<Vec<usize>, AnalysisEr
     Ok(std::iter::once(primary).chain(others).collect())
 }
 
-impl Left {
+impl SummaryOnly {
     fn of(samples: &Samples, subject: usize, metric: &Metric) -> Option<Self> {
         let is_own = |s: &&Summary| s.subject == subject && s.metric == metric.name;
         let summary = samples.summaries.iter().rfind(is_own)?.clone();

@@ -79,7 +79,7 @@ pub fn decide(
         better,
     );
     let untested = [reference, other].iter().any(|side| !Order::of_recording(side).is_tested());
-    let Found { effective, dependence, .. } = found;
+    let UnpairedInterval { effective, dependence, .. } = found;
     UnpairedDecision { decision, effective, dependence, untested }
 }
 
@@ -108,13 +108,13 @@ pub(crate) fn ratio_of(
     (found.interval, estimate)
 }
 
-struct Found {
+struct UnpairedInterval {
     interval: Option<Interval>,
     effective: (f64, f64),
     dependence: Dependence,
 }
 
-fn interval_of(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found, f64) {
+fn interval_of(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (UnpairedInterval, f64) {
     between_readings(Scale::Shift, x, y, level, |sorted| sorted)
 }
 
@@ -126,7 +126,7 @@ fn between_readings<'a>(
     y: &'a Recording<'_>,
     level: f64,
     on_scale: impl Fn(Cow<'a, [f64]>) -> Cow<'a, [f64]>,
-) -> (Found, f64) {
+) -> (UnpairedInterval, f64) {
     let ticks = match x.is_exact || y.is_exact {
         true => Ticks::default(),
         false => Ticks::of_sorted(&x.sorted, &y.sorted),
@@ -136,10 +136,10 @@ fn between_readings<'a>(
     let (found, estimate) = between(sides[0], sides[1], level);
     let [first, second] = [x, y].map(|side| descriptive::median_sorted(&side.sorted));
     let interval = found.interval.map(|own| ticks.widen(scale, own, (first, second)));
-    (Found { interval, ..found }, estimate)
+    (UnpairedInterval { interval, ..found }, estimate)
 }
 
-fn interval_of_ratio(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found, f64) {
+fn interval_of_ratio(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (UnpairedInterval, f64) {
     // Logarithms preserve the order, and so the ranks and their correlation; if rounding swaps any,
     // sorting again is cheap.
     between_readings(Scale::Ratio, x, y, level, |sorted| {
@@ -150,11 +150,15 @@ fn interval_of_ratio(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found
 }
 
 /// The interval for the shift between two ascending samples, given their serial dependence.
-fn between((x, of_x): (&[f64], Order), (y, of_y): (&[f64], Order), level: f64) -> (Found, f64) {
+fn between(
+    (x, of_x): (&[f64], Order),
+    (y, of_y): (&[f64], Order),
+    level: f64,
+) -> (UnpairedInterval, f64) {
     let effective = (of_x.effective(), of_y.effective());
     let dependence = of_x.dependence().max(of_y.dependence());
     if x.is_empty() || y.is_empty() {
-        return (Found { interval: None, effective, dependence }, f64::NAN);
+        return (UnpairedInterval { interval: None, effective, dependence }, f64::NAN);
     }
     let estimate = two_sample::hodges_lehmann(x, y);
     let (x, y) = ((x, of_x.time()), (y, of_y.time()));
@@ -167,7 +171,7 @@ fn between((x, of_x): (&[f64], Order), (y, of_y): (&[f64], Order), level: f64) -
             }
         })
         .flatten();
-    (Found { interval, effective, dependence }, estimate)
+    (UnpairedInterval { interval, effective, dependence }, estimate)
 }
 
 /// The interval for samples that are large enough. Each side is ascending, with its autocorrelation

@@ -22,7 +22,7 @@ mod trial;
 
 pub(crate) use asker::{Asker, Question, Ran};
 pub(crate) use benchmarks::Benchmarks;
-pub(crate) use catalogue::{Catalogue, Wanted, driver_of};
+pub(crate) use catalogue::{BenchmarkSelection, Catalogue, driver_of};
 pub(crate) use code::Codes;
 pub(crate) use counting::{Passes, TIMES};
 pub(crate) use executed::Executed;

@@ -45,7 +45,7 @@ pub(crate) enum What {
 }
 
 /// The question for a commit's program, with the harness if a benchmark is measured.
-type Asked = (Question, Option<Box<dyn Driver>>);
+type CommitQuestion = (Question, Option<Box<dyn Driver>>);
 
 /// A commit that can be measured.
 struct Ready {
@@ -202,7 +202,7 @@ impl Commits {
     }
 
     /// Returns the question for the program of a commit, or the reason why there cannot be one.
-    fn question(&mut self, side: &Side) -> Result<Result<Asked, String>, RunError> {
+    fn question(&mut self, side: &Side) -> Result<Result<CommitQuestion, String>, RunError> {
         let told = |error: anyhow::Error| RunError::Reading(format!("{error:#}"));
         let scratch = self.asker.directory().map_err(told)?;
         let What::Benchmark { name, harness, seconds, iterations } = &self.what else {

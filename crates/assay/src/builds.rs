@@ -69,14 +69,14 @@ fn name_of(side: &[String]) -> String {
 }
 
 /// Names of the sides, and the builds of each side as commands.
-pub(crate) type Named = (Vec<String>, Vec<Vec<Command>>);
+pub(crate) type NamedSides = (Vec<String>, Vec<Vec<Command>>);
 
 impl Builds {
     /// Returns the sides given by their files; `None` if revisions are to be linked several times.
     ///
     /// # Errors
     /// If a pattern matches no file.
-    pub fn commands(&self) -> anyhow::Result<Option<Named>> {
+    pub fn commands(&self) -> anyhow::Result<Option<NamedSides>> {
         let Self::Files(sides) = self else { return Ok(None) };
         let mut all = Vec::with_capacity(sides.len());
         for (_, patterns) in sides {

@@ -28,7 +28,7 @@ pub(crate) struct Tracked {
     store: Option<Store>,
     /// The framework and the command, which identify the way the tests are run.
     way: String,
-    place: Place,
+    place: SuiteDirectory,
     /// State of the files at the last selection.
     before: ProjectSnapshot,
     /// True if the last selection was made by revision, which does not account for other changes.
@@ -39,7 +39,7 @@ pub(crate) struct Tracked {
 
 /// The directory of a suite, and its way of selecting a part of its tests.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct SuiteDirectory {
     /// Path from the top of the project to that directory, prefixed to the names of its files.
     pub prefix: String,
     /// True if tests are selected by file.
@@ -48,7 +48,7 @@ pub(crate) struct Place {
 
 /// The change whose tests are wanted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Asked<'a> {
+pub(crate) enum ChangeQuery<'a> {
     /// Everything that changed since the tests ran.
     Any,
     /// Differences from a revision.
@@ -125,7 +125,7 @@ impl Tracked {
                 project,
                 store,
                 way,
-                place: Place { prefix, by_files: framework.covers_files() },
+                place: SuiteDirectory { prefix, by_files: framework.covers_files() },
                 before: ProjectSnapshot::default(),
                 by_revision: false,
                 rules,
@@ -144,12 +144,12 @@ impl Tracked {
     ///
     /// # Errors
     /// If git cannot tell what changed since a revision.
-    pub fn choice(&mut self, asked: Asked<'_>, noting: bool) -> anyhow::Result<Choice<'_>> {
+    pub fn choice(&mut self, asked: ChangeQuery<'_>, noting: bool) -> anyhow::Result<Choice<'_>> {
         if noting {
-            self.by_revision = matches!(asked, Asked::Since(_));
+            self.by_revision = matches!(asked, ChangeQuery::Since(_));
         }
         let changed = match asked {
-            Asked::Saved(saved) => {
+            ChangeQuery::Saved(saved) => {
                 let all = saved.iter().map(|path| format!("{}{path}", self.place.prefix));
                 let all: Vec<String> = all.collect();
                 if noting {
@@ -158,9 +158,9 @@ impl Tracked {
                 }
                 all
             }
-            Asked::Any if !noting => self.project.compared(&self.map.files).1,
-            Asked::Any => self.look(),
-            Asked::Since(revision) => {
+            ChangeQuery::Any if !noting => self.project.compared(&self.map.files).1,
+            ChangeQuery::Any => self.look(),
+            ChangeQuery::Since(revision) => {
                 if noting {
                     self.look();
                 }
@@ -171,8 +171,8 @@ impl Tracked {
             }
         };
         let changed = match asked {
-            Asked::Any => ChangedPaths::With(&changed),
-            Asked::Saved(_) | Asked::Since(_) => ChangedPaths::Only(&changed),
+            ChangeQuery::Any => ChangedPaths::With(&changed),
+            ChangeQuery::Saved(_) | ChangeQuery::Since(_) => ChangedPaths::Only(&changed),
         };
         Ok(choose(&self.map, &mut self.project, changed, &self.rules))
     }
@@ -214,7 +214,7 @@ impl Tracked {
     }
 
     /// Returns what to ask of the framework for a choice.
-    pub fn selection(choice: &Choice<'_>, place: &Place) -> Selection {
+    pub fn selection(choice: &Choice<'_>, place: &SuiteDirectory) -> Selection {
         if let Some(why) = &choice.everything {
             return Selection::All(why.clone());
         }
@@ -245,7 +245,7 @@ impl Tracked {
     }
 
     /// Returns where the suite is started.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &SuiteDirectory {
         &self.place
     }
 
@@ -441,7 +441,7 @@ mod tests {
             project: Project::of(top),
             store: None,
             way: String::new(),
-            place: Place { prefix: String::new(), by_files: false },
+            place: SuiteDirectory { prefix: String::new(), by_files: false },
             before: ProjectSnapshot::default(),
             by_revision: false,
             rules: Vec::new(),
@@ -457,14 +457,14 @@ mod tests {
         let later = room.path().join("later");
         for is_there in [true, false] {
             tracked.take(&run("later"), false, None).unwrap();
-            assert!(tracked.choice(Asked::Any, true).unwrap().is_empty());
+            assert!(tracked.choice(ChangeQuery::Any, true).unwrap().is_empty());
             match is_there {
                 true => std::fs::create_dir(&later).unwrap(),
                 false => std::fs::remove_dir(&later).unwrap(),
             }
             // The result must not depend on which file in it is saved.
             let saved = ["later/a.txt".to_owned()];
-            for asked in [Asked::Any, Asked::Saved(&saved)] {
+            for asked in [ChangeQuery::Any, ChangeQuery::Saved(&saved)] {
                 assert_eq!(tracked.choice(asked, true).unwrap().tests.len(), 1, "{asked:?}");
             }
         }
@@ -479,15 +479,15 @@ mod tests {
         let mut tracked = tracked(room.path());
         // The run failed although no test did.
         tracked.take(&run("known.txt"), true, None).unwrap();
-        assert_eq!(tracked.choice(Asked::Any, true).unwrap().tests.len(), 1);
+        assert_eq!(tracked.choice(ChangeQuery::Any, true).unwrap().tests.len(), 1);
         tracked.take(&run("known.txt"), false, None).unwrap();
-        assert!(tracked.choice(Asked::Any, true).unwrap().is_empty());
+        assert!(tracked.choice(ChangeQuery::Any, true).unwrap().is_empty());
         // The next run opens a file that no test had opened before; then the file is saved.
         write("data.txt", "2");
         let saved = ["data.txt".to_owned()];
-        assert!(tracked.choice(Asked::Saved(&saved), false).unwrap().is_empty());
+        assert!(tracked.choice(ChangeQuery::Saved(&saved), false).unwrap().is_empty());
         tracked.take(&run("data.txt"), false, None).unwrap();
-        let choice = tracked.choice(Asked::Any, true).unwrap();
+        let choice = tracked.choice(ChangeQuery::Any, true).unwrap();
         assert_eq!(choice.tests.len(), 1, "it saw what was there before");
     }
 }

@@ -13,5 +13,5 @@ mod measuring;
 
 pub(crate) use base::{Base, find as find_base};
 pub(crate) use config::{Config, FILE};
-pub(crate) use found::{Found, Program, Way, line_of};
+pub(crate) use found::{Program, ProgramGroup, ProjectBenchmarks, line_of};
 pub(crate) use measuring::{Measured, Measuring};

@@ -164,7 +164,7 @@ pub(crate) fn measure(
 }
 
 /// The result of a run.
-struct Taken {
+struct CommandRun {
     measured: Measured,
     outcome: assay_data::Outcome,
     started_seconds: f64,
@@ -359,7 +359,7 @@ impl Commands {
         }
     }
 
-    fn run(&mut self, turn: &Turn, first: bool) -> Result<Taken, Obstacle<RunError>> {
+    fn run(&mut self, turn: &Turn, first: bool) -> Result<CommandRun, Obstacle<RunError>> {
         let subject = turn.place;
         let observes = turn.purpose == Purpose::WarmUp && self.same.observes(subject);
         // Standard error of the first run is captured through a pipe; the runs that are compared
@@ -407,7 +407,7 @@ impl Commands {
         self.note_missing(turn, &mut measured)?;
         self.last_wall[subject] = measured.values[0];
         let started_seconds = results[0].started_ns as f64 / 1e9;
-        Ok(Taken { outcome: outcome(&results), measured, started_seconds })
+        Ok(CommandRun { outcome: outcome(&results), measured, started_seconds })
     }
 
     /// Ends the session if a run failed in a way that the user did not allow.

@@ -155,7 +155,7 @@ pub(crate) struct Adding<'a> {
 
 /// The place where a run was put.
 #[derive(Debug)]
-pub(crate) enum Kept {
+pub(crate) enum RunDestination {
     /// Added to the store.
     InStore(Box<Added>),
     /// Waiting in the state directory because the server is unreachable; the message that says so.
@@ -167,9 +167,14 @@ impl Adding<'_> {
     ///
     /// # Errors
     /// As for [`Store::add`].
-    pub fn add(&self, store: &mut Store, project: &str, samples: &Samples) -> anyhow::Result<Kept> {
+    pub fn add(
+        &self,
+        store: &mut Store,
+        project: &str,
+        samples: &Samples,
+    ) -> anyhow::Result<RunDestination> {
         match store.add(&self.new_run(project, samples)) {
-            Ok(added) => Ok(Kept::InStore(Box::new(added))),
+            Ok(added) => Ok(RunDestination::InStore(Box::new(added))),
             Err(gone) if gone.is_gone() => {
                 self.wait(&store.place().clone(), project, samples, &gone)
             }
@@ -183,13 +188,13 @@ impl Adding<'_> {
         project: &str,
         samples: &Samples,
         gone: &StoreError,
-    ) -> anyhow::Result<Kept> {
+    ) -> anyhow::Result<RunDestination> {
         let file = waiting::put(place, &self.new_run(project, samples))?;
         let why = format!(
             "{gone}\nthe run waits in {} and is added by the next `--keep` or `assay history add` to that store",
             file.display()
         );
-        Ok(Kept::Waits(why))
+        Ok(RunDestination::Waits(why))
     }
 
     fn new_run<'a>(&'a self, project: &'a str, samples: &'a Samples) -> NewRun<'a> {

@@ -186,7 +186,7 @@ pub(crate) fn mend() {
 /// Restores what is possible, and returns the messages to show. A journal is removed once
 /// everything in it is dealt with.
 fn mend_on(machine: &Machine, directory: &Path) -> Vec<String> {
-    let mut said = Said::default();
+    let mut said = CleanupReport::default();
     if let Err(error) = put_back_left(machine, directory, &mut said) {
         said.line(format!(
             "warning: the journals of changed settings in {}: {error}",
@@ -196,7 +196,7 @@ fn mend_on(machine: &Machine, directory: &Path) -> Vec<String> {
     said.into_lines(directory)
 }
 
-fn put_back_left(machine: &Machine, directory: &Path, said: &mut Said) -> io::Result<()> {
+fn put_back_left(machine: &Machine, directory: &Path, said: &mut CleanupReport) -> io::Result<()> {
     let _turn = match Journal::turn(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         turn => turn?,
@@ -227,7 +227,7 @@ fn unless_denied(removed: io::Result<()>) -> io::Result<()> {
 }
 
 /// Undoes the changes in a journal. Returns false if some of them remain.
-fn is_undone(machine: &Machine, left: &LeftBehind, said: &mut Said) -> bool {
+fn is_undone(machine: &Machine, left: &LeftBehind, said: &mut CleanupReport) -> bool {
     let mut undone = true;
     // Report the last change first, in the order in which they were undone.
     for (change, result) in left.changes.iter().zip(machine.restore(&left.changes)).rev() {
@@ -251,13 +251,13 @@ fn is_undone(machine: &Machine, left: &LeftBehind, said: &mut Said) -> bool {
 
 /// Messages about what was left behind, without repetition.
 #[derive(Default)]
-struct Said {
+struct CleanupReport {
     restored: Vec<Change>,
     denied: Vec<Change>,
     lines: Vec<String>,
 }
 
-impl Said {
+impl CleanupReport {
     fn line(&mut self, line: String) {
         if !self.lines.contains(&line) {
             self.lines.push(line);

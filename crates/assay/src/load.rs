@@ -6,20 +6,20 @@
 
 mod generators;
 mod knee;
-mod place;
 mod recovery;
 mod requests;
 mod same;
 mod slice;
+mod slot;
 mod source;
 
-pub(crate) use generators::{Generators, Way, work};
+pub(crate) use generators::{GeneratorLaunch, Generators, work};
 pub(crate) use knee::{Goal, Search};
-pub(crate) use place::Place;
 pub(crate) use recovery::longest_hanging;
 pub(crate) use requests::{MOST as MOST_REQUESTS, Requests};
 pub(crate) use same::compare_answers;
 pub(crate) use slice::{
     CAPACITY, LATENCY_MEDIAN, RATE_ACHIEVED, fewest_requests, metrics, too_short,
 };
-pub(crate) use source::{Slices, Told};
+pub(crate) use slot::LoadSlot;
+pub(crate) use source::{ProgressCallback, Slices};

@@ -17,7 +17,7 @@ use assay_data::unit::Unit;
 use assay_data::{Design, Finding, Metric, Samples, StopReason};
 use assay_history::without_password;
 use assay_measure::text_of;
-use assay_report::benchmarks::Shown;
+use assay_report::benchmarks::DisplayOptions;
 pub(crate) use assay_report::console::output::screen;
 use assay_report::console::outputs;
 use assay_report::json::{Decision, Meta, Rigorous};
@@ -80,7 +80,7 @@ pub(crate) fn check_protocol_exports(show: &ShowArgs) -> anyhow::Result<()> {
 pub(crate) struct Showing<'a> {
     pub dialect: Dialect,
     /// Rows of a suite to show, and their order.
-    pub rows: Shown,
+    pub rows: DisplayOptions,
     pub show: &'a ShowArgs,
     /// The file that stores the samples.
     pub file: Option<&'a Path>,
@@ -99,7 +99,7 @@ pub(crate) fn present(
         let meta = meta_of(how.dialect.verb(), samples, how.file);
         output::print(&json::text(&json::of_analysis(analysis, &meta))?)?;
     } else {
-        let rows = Shown { remarks: how.show.remarks(), ..how.rows };
+        let rows = DisplayOptions { remarks: how.show.remarks(), ..how.rows };
         output::print(&terminal::render(analysis, rows, &screen(how.show.color)))?;
         how.say_how_to_go_on(analysis);
     }

@@ -2,7 +2,7 @@
 //! measuring continues.
 
 use crate::args::KeepArgs;
-use crate::store::Named;
+use crate::store::RecordFile;
 use crate::{output, present, store};
 use anyhow::Context;
 use assay_analysis::engine::Recorder;
@@ -66,7 +66,7 @@ impl Record {
     /// # Errors
     /// If it cannot be written.
     pub fn named(option: &str, path: &Path, samples: &Samples) -> anyhow::Result<Self> {
-        let Named { file, earlier } = store::open_named(option, path)?;
+        let RecordFile { file, earlier } = store::open_named(option, path)?;
         if let Some(earlier) = &earlier {
             output::say(&format!(
                 "{option}: {} holds an earlier record; it is kept as {} until this run ends",

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const SHORT: usize = 12;
 
 /// The revisions to prepare.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct RevisionRequest<'a> {
     /// Revisions as typed; `.` is the working tree.
     pub revisions: &'a [String],
     /// The shell line that builds one.
@@ -51,7 +51,7 @@ pub(crate) struct Prepared {
 /// # Errors
 /// If a revision does not exist, does not build, or does not produce the program;
 /// [`RunError::Interrupted`].
-pub(crate) fn prepare(wanted: &Wanted<'_>) -> anyhow::Result<Prepared> {
+pub(crate) fn prepare(wanted: &RevisionRequest<'_>) -> anyhow::Result<Prepared> {
     let mut repository = repository()?;
     check_differs(wanted.program, repository.top())?;
     let asked = wanted.revisions.iter().map(|written| repository.revision(written));
@@ -60,7 +60,7 @@ pub(crate) fn prepare(wanted: &Wanted<'_>) -> anyhow::Result<Prepared> {
     if let Some(meant) = wanted.if_same {
         check_differ(&revisions, &mut repository, meant)?;
     }
-    let Wanted { line, program, directory, links, .. } = wanted;
+    let RevisionRequest { line, program, directory, links, .. } = wanted;
     let program: &Command = program;
     let changed = repository.is_changed(false).map_err(told)?;
     let findings: Vec<Finding> =

@@ -78,7 +78,7 @@ pub(crate) fn check_named(option: &str, path: &Path) -> anyhow::Result<()> {
 }
 
 /// A file that the user named for a record.
-pub(crate) struct Named {
+pub(crate) struct RecordFile {
     /// The file, empty.
     pub file: File,
     /// Path of the earlier record until the new one is complete.
@@ -90,7 +90,7 @@ pub(crate) struct Named {
 ///
 /// # Errors
 /// As in [`check_named`], or if it cannot be written.
-pub(crate) fn open_named(option: &str, path: &Path) -> anyhow::Result<Named> {
+pub(crate) fn open_named(option: &str, path: &Path) -> anyhow::Result<RecordFile> {
     check_named(option, path)?;
     let failed = || format!("cannot write {}", path.display());
     let is_record = path.metadata().is_ok_and(|found| found.is_file() && found.len() > 0);
@@ -99,7 +99,7 @@ pub(crate) fn open_named(option: &str, path: &Path) -> anyhow::Result<Named> {
         fs::rename(path, earlier).with_context(failed)?;
     }
     let file = private::options().write(true).create(true).truncate(true).open(path);
-    Ok(Named { file: file.with_context(failed)?, earlier })
+    Ok(RecordFile { file: file.with_context(failed)?, earlier })
 }
 
 /// Returns an unused name in the same directory.

@@ -101,7 +101,7 @@ pub(crate) enum NotRun {
 
 /// The directory of a kept process.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct ProcessDirectory {
     directory: PathBuf,
 }
 
@@ -122,12 +122,12 @@ fn base() -> anyhow::Result<PathBuf> {
 }
 
 /// Returns all places at which a process is or was kept.
-pub(crate) fn all() -> anyhow::Result<Vec<Place>> {
+pub(crate) fn all() -> anyhow::Result<Vec<ProcessDirectory>> {
     let Ok(entries) = fs::read_dir(base()?) else { return Ok(Vec::new()) };
     let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     found.retain(|path| path.join(CONTROL).exists());
     found.sort();
-    Ok(found.into_iter().map(|directory| Place { directory }).collect())
+    Ok(found.into_iter().map(|directory| ProcessDirectory { directory }).collect())
 }
 
 /// Returns the top of the project that contains the current directory.
@@ -136,7 +136,7 @@ fn root() -> anyhow::Result<PathBuf> {
     Ok(git::top(&here).unwrap_or(here))
 }
 
-impl Place {
+impl ProcessDirectory {
     /// Returns the place of a command, whether or not a process is there.
     ///
     /// # Errors
@@ -226,7 +226,7 @@ impl Place {
 /// if necessary. `wait`: maximum time for loading.
 pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<Outcome, NotRun> {
     let cold = |why: &dyn std::fmt::Display| NotRun::Cold(why.to_string());
-    let place = Place::of(command).map_err(NotRun::Cold)?;
+    let place = ProcessDirectory::of(command).map_err(NotRun::Cold)?;
     let way = preloading::of(command).map_err(NotRun::Cold)?;
     let env = preloading::environment(command, &way).map_err(NotRun::Cold)?;
     let directory = preloading::directory(command).map_err(NotRun::Cold)?;
@@ -266,7 +266,7 @@ pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<O
 /// Waits until it accepts runs, and returns whether it has loaded everything, and for how long it
 /// has been loading. Changed files are reported to the process on the way.
 fn ready(
-    place: &Place,
+    place: &ProcessDirectory,
     (wait, idle): (Duration, Duration),
     is_again: bool,
 ) -> Result<(bool, Duration), NotRun> {
@@ -317,7 +317,7 @@ fn locked(base: &Path) -> anyhow::Result<File> {
 }
 
 /// Returns what its keeper reports; `None` if it is gone.
-pub(crate) fn held(place: &Place) -> Option<assay_report::preloaded::Held> {
+pub(crate) fn held(place: &ProcessDirectory) -> Option<assay_report::preloaded::PreloadedProcess> {
     let answer = place.ask(&json!({"status": true})).ok()?;
     keeper::told(&answer)
 }

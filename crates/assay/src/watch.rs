@@ -39,7 +39,7 @@ use echo::Echo;
 use events::{Events, Saved};
 use ignored::Ignored;
 use keys::Wish;
-use mutating::{Mutating, Told};
+use mutating::{Mutating, MutationOutcome};
 use programs::Programs;
 use run::{Ran, Suite};
 use screen::Screen;
@@ -98,7 +98,7 @@ pub(crate) struct How {
 pub(crate) use state::FullRuns as Full;
 
 /// Something to run.
-struct Job {
+struct WatchTask {
     what: What,
     /// Files saved before it.
     changed: Vec<String>,
@@ -255,18 +255,18 @@ impl Watcher {
         let Some(mutating) = &mut self.mutating else { return Ok(()) };
         let told = mutating.look(look);
         match told.or_else(|| if is_green { mutating.begin(look) } else { None }) {
-            Some(Told::Found(text)) => self.screen.tell(&text),
-            Some(Told::Failed(why)) => self.screen.say(&why),
+            Some(MutationOutcome::Found(text)) => self.screen.tell(&text),
+            Some(MutationOutcome::Failed(why)) => self.screen.say(&why),
             None => Ok(()),
         }
     }
 
-    fn job(&self, what: What, why: String) -> Job {
-        Job { what, changed: self.held.paths.iter().cloned().collect(), why }
+    fn job(&self, what: What, why: String) -> WatchTask {
+        WatchTask { what, changed: self.held.paths.iter().cloned().collect(), why }
     }
 
     /// Takes over saved files, and returns what to run because of them.
-    fn saved(&mut self) -> anyhow::Result<Option<Job>> {
+    fn saved(&mut self) -> anyhow::Result<Option<WatchTask>> {
         if let Some(mutating) = &mut self.mutating {
             mutating.cancel();
             mutating.saved();
@@ -385,7 +385,7 @@ impl Watcher {
         let came = Came {
             light: Light::Broken,
             trouble: Some(complaint),
-            ..self.blank(&Job {
+            ..self.blank(&WatchTask {
                 what: What::All,
                 changed: self.held.paths.iter().cloned().collect(),
                 why: format!("{path} can't be read"),
@@ -408,7 +408,7 @@ impl Watcher {
     }
 
     /// Returns an empty result of a run.
-    fn blank(&self, job: &Job) -> Came {
+    fn blank(&self, job: &WatchTask) -> Came {
         Came {
             run: self.runs,
             began: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
@@ -429,7 +429,7 @@ impl Watcher {
     }
 
     /// Runs a job, and returns the next one if it follows automatically.
-    fn do_job(&mut self, job: Job) -> anyhow::Result<Option<Job>> {
+    fn do_job(&mut self, job: WatchTask) -> anyhow::Result<Option<WatchTask>> {
         self.runs += 1;
         if let Some(mutating) = &mut self.mutating {
             mutating.cancel();
@@ -462,7 +462,7 @@ impl Watcher {
             }
             Ran::Else(what) => {
                 let why = "those that were to run are not there".to_owned();
-                Ok(Some(Job { what, why, ..job }))
+                Ok(Some(WatchTask { what, why, ..job }))
             }
             Ran::Came(came, next) => {
                 self.ended = 0;
@@ -557,7 +557,7 @@ fn left_of(owed: What, ran: &What) -> Option<What> {
     }
 }
 
-fn heading(job: &Job, is_suite: bool) -> String {
+fn heading(job: &WatchTask, is_suite: bool) -> String {
     match &job.what {
         What::All if is_suite => format!("all tests: {}", job.why),
         What::All => job.why.clone(),

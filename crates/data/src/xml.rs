@@ -94,7 +94,7 @@ impl<R: BufRead> Xml<R> {
         }
         loop {
             self.text.clear();
-            let goes_on = self.until(b'<', Kept::Text)?;
+            let goes_on = self.until(b'<', ScanPurpose::Text)?;
             if !self.begun.is_empty() {
                 return Err(self.not_utf_8());
             }
@@ -160,7 +160,7 @@ impl<R: BufRead> Xml<R> {
     fn read_tag(&mut self) -> Result<bool, ReadError> {
         self.tag.clear();
         loop {
-            let found = self.until(b'>', Kept::Tag)?;
+            let found = self.until(b'>', ScanPurpose::Tag)?;
             let ends_with = |end: &[u8]| found && self.tag.ends_with(end);
             let is_whole = match self.tag.as_slice() {
                 [b'!', b'-', b'-', ..] => ends_with(b"--") && self.tag.len() >= 5,
@@ -195,7 +195,7 @@ impl<R: BufRead> Xml<R> {
 
     /// Reads up to and including the byte `end`; returns false at the end of the file, or if a tag
     /// reaches the maximum length.
-    fn until(&mut self, end: u8, kept: Kept) -> Result<bool, ReadError> {
+    fn until(&mut self, end: u8, kept: ScanPurpose) -> Result<bool, ReadError> {
         loop {
             let seen = match self.reader.fill_buf() {
                 Ok([]) => return Ok(false),
@@ -205,19 +205,19 @@ impl<R: BufRead> Xml<R> {
             };
             let found = memchr(end, seen);
             let piece = &seen[..found.unwrap_or(seen.len())];
-            if matches!(kept, Kept::Text)
+            if matches!(kept, ScanPurpose::Text)
                 && let Err(before) = go_on_as_utf_8(&mut self.begun, piece)
             {
                 self.line += memchr_iter(b'\n', &piece[..before]).count() as u64;
                 return Err(self.not_utf_8());
             }
             let (into, most) = match kept {
-                Kept::Text => (&mut self.text, MAX_TEXT),
-                Kept::Tag => (&mut self.tag, MAX_TAG),
+                ScanPurpose::Text => (&mut self.text, MAX_TEXT),
+                ScanPurpose::Tag => (&mut self.tag, MAX_TAG),
             };
             let room = piece.len().min(most.saturating_sub(into.len()));
             into.extend_from_slice(&piece[..room]);
-            let is_full = matches!(kept, Kept::Tag) && into.len() >= most;
+            let is_full = matches!(kept, ScanPurpose::Tag) && into.len() >= most;
             // The rest of a full tag is examined later.
             let used = if is_full { room } else { piece.len() + usize::from(found.is_some()) };
             self.line += memchr_iter(b'\n', &seen[..used]).count() as u64;
@@ -244,7 +244,7 @@ impl<R: BufRead> Xml<R> {
 
 /// Purpose of reading.
 #[derive(Clone, Copy)]
-enum Kept {
+enum ScanPurpose {
     Text,
     Tag,
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// A place in a source file that was executed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceLine {
     /// The file, as the program names it: an absolute path, or for Go a package with a file.
     pub file: String,
     /// The line, counted from 1; 0 for what a file does when it is loaded.
@@ -55,7 +55,7 @@ impl Language {
         self,
         request: Request,
         (scratch, path): (&Path, Option<&str>),
-        (function, number): (&Place, usize),
+        (function, number): (&SourceLine, usize),
         nanoseconds: u64,
     ) -> Request {
         let [delayed, delay] = DELAYED;
@@ -85,7 +85,7 @@ impl Language {
     }
 
     /// Returns what was executed; `None` if the program did not answer.
-    pub fn executed(self, scratch: &Path) -> Option<Vec<Place>> {
+    pub fn executed(self, scratch: &Path) -> Option<Vec<SourceLine>> {
         match self {
             Self::Python | Self::Ruby => {
                 let directory = scratch.join(DIRECTORY);
@@ -94,7 +94,7 @@ impl Language {
                     entries.filter(|own| own.path().extension() == Some("started".as_ref()));
                 let texts = answers.map(|own| std::fs::read_to_string(own.path()));
                 let texts: Vec<String> = texts.collect::<Result<_, _>>().ok()?;
-                let places: Vec<Place> =
+                let places: Vec<SourceLine> =
                     texts.iter().flat_map(|text| text.lines()).filter_map(started).collect();
                 (!places.is_empty()).then_some(places)
             }
@@ -109,19 +109,19 @@ impl Language {
 }
 
 /// Parses a line of our file: a line number and a path.
-fn started(line: &str) -> Option<Place> {
+fn started(line: &str) -> Option<SourceLine> {
     let (number, file) = line.split_once('\t')?;
-    Some(Place { file: file.to_owned(), line: number.parse().ok()? })
+    Some(SourceLine { file: file.to_owned(), line: number.parse().ok()? })
 }
 
 /// Parses a block of Go's coverage, `example.com/m/file.go:12.34,15.2 3 1`; `None` for other lines,
 /// and nothing in the result if the block was not executed.
-fn covered(line: &str) -> Option<Option<Place>> {
+fn covered(line: &str) -> Option<Option<SourceLine>> {
     let (block, counts) = line.split_once(' ')?;
     let (_, count) = counts.split_once(' ')?;
     let (file, range) = block.rsplit_once(':')?;
     let (line, _) = range.split_once('.')?;
-    let place = Place { file: file.to_owned(), line: line.parse().ok()? };
+    let place = SourceLine { file: file.to_owned(), line: line.parse().ok()? };
     Some((count != "0").then_some(place))
 }
 
@@ -134,7 +134,7 @@ mod tests {
         let room = tempfile::tempdir().unwrap();
         let text = "mode: set\na.b/m/x.go:3.20,5.2 1 1\na.b/m/x.go:7.13,9.2 1 0\n";
         std::fs::write(room.path().join(GO), text).unwrap();
-        let place = Place { file: "a.b/m/x.go".to_owned(), line: 3 };
+        let place = SourceLine { file: "a.b/m/x.go".to_owned(), line: 3 };
         assert_eq!(Language::Go.executed(room.path()), Some(vec![place]));
     }
 
@@ -212,7 +212,7 @@ mod tests {
             own.map(|place| place.line).collect()
         };
         assert_eq!((lines("script.rb"), lines("own.rb")), (vec![0, 2], vec![0]), "{places:?}");
-        let used = Place { file: at("script.rb").display().to_string(), line: 2 };
+        let used = SourceLine { file: at("script.rb").display().to_string(), line: 2 };
         let all = (room.path(), None);
         let slow = Language::Ruby.delaying(Request::default(), all, (&used, 0), 10_000_000);
         assert_eq!(run(slow).as_deref(), Some("true\n"));
@@ -226,7 +226,7 @@ mod tests {
         std::fs::write(at(DIRECTORY).join(PYTHON.0), PYTHON.1).unwrap();
         let script = "import time\n\ndef quick():\n    pass\n\ndef slow():\n    pass\n\nfor own in (quick, slow):\n    begun = time.perf_counter()\n    own(); own(); own()\n    print(time.perf_counter() - begun >= 0.03)\n";
         std::fs::write(at("script.py"), script).unwrap();
-        let slow = Place { file: at("script.py").display().to_string(), line: 6 };
+        let slow = SourceLine { file: at("script.py").display().to_string(), line: 6 };
         let request = Request::default();
         let request =
             Language::Python.delaying(request, (room.path(), None), (&slow, 0), 10_000_000);

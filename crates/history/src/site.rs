@@ -12,7 +12,7 @@ pub use everything::Out;
 use crate::{MachineState, SeriesSelection, Store};
 use anyhow::Context;
 use assay_analysis::history::events::{Event, Events, Gathering, unit_changed};
-use assay_analysis::history::gate::{Asked, Candidate, Gate, gate};
+use assay_analysis::history::gate::{Candidate, Gate, GateSettings, gate};
 use assay_analysis::history::trend::{self, Change, Trend, trend};
 use assay_analysis::history::{
     Benchmark, Blessing, Point, Run, RunSummary, Series, Vanished, last_blessing,
@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 const CONFIDENCE: f64 = 0.95;
 
 /// A series with the commands that narrow down its changes.
-type Drawn = (Trend, Vec<Option<String>>);
+type DrawnSeries = (Trend, Vec<Option<String>>);
 
 /// Functions that return the command to narrow down changes, if there is one.
 #[derive(Clone, Copy, Debug)]
@@ -214,7 +214,7 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(drawn.get(series).map(|drawn| self.series(key, drawn)))
     }
 
-    fn series(&self, key: &str, (trend, narrow): &Drawn) -> String {
+    fn series(&self, key: &str, (trend, narrow): &DrawnSeries) -> String {
         let numbers: Vec<usize> =
             trend.series.points.iter().filter_map(|point| self.index.of_point(point)).collect();
         data::series(key, trend, narrow, &numbers, &self.frame.stamp)
@@ -276,7 +276,7 @@ impl<S: Borrow<Store>> Site<S> {
     }
 
     /// Returns the trend of a series, with the commands to narrow down its changes.
-    fn trend(&self, series: Series) -> Drawn {
+    fn trend(&self, series: Series) -> DrawnSeries {
         let trend = trend(series, CONFIDENCE).accepting(&self.blessings);
         let narrow = |change| {
             let command = (self.narrow.change)(self.store(), &self.frame.project, &trend, change)?;
@@ -286,7 +286,7 @@ impl<S: Borrow<Store>> Site<S> {
         (trend, narrow)
     }
 
-    fn drawn(&self, number: usize) -> anyhow::Result<Vec<Drawn>> {
+    fn drawn(&self, number: usize) -> anyhow::Result<Vec<DrawnSeries>> {
         let mut found = self.found(&self.benchmarks[number].name, None)?;
         Ok(found
             .remove(&number)
@@ -308,7 +308,7 @@ impl<S: Borrow<Store>> Site<S> {
     fn benchmark_of(
         &self,
         number: usize,
-        drawn: &[Drawn],
+        drawn: &[DrawnSeries],
         findings: &[Finding],
     ) -> anyhow::Result<String> {
         let page = BenchmarkPage {
@@ -398,7 +398,7 @@ impl<S: Borrow<Store>> Site<S> {
             before.sort_by_key(|point| std::cmp::Reverse(point.started));
             // Shrink what is kept to its size: there are many benchmarks.
             let mut before: Vec<Point> =
-                before.into_iter().take(Asked::default().window + 3).cloned().collect();
+                before.into_iter().take(GateSettings::default().window + 3).cloned().collect();
             if let Some(blessing) = last_blessing(&self.blessings, &trend.series.benchmark.name) {
                 blessing.cut(&mut before);
             }
@@ -432,7 +432,7 @@ impl<S: Borrow<Store>> Site<S> {
         let (events, narrow) = whole.events.as_ref().context("they were just made")?;
         let rows: Vec<Row> = whole.rows.values().cloned().collect();
         let gate: Option<Gate> = (!whole.candidates.is_empty())
-            .then(|| gate(whole.candidates.clone(), Asked::default()));
+            .then(|| gate(whole.candidates.clone(), GateSettings::default()));
         let of = Overview {
             frame: &self.frame,
             index: &self.index,

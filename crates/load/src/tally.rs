@@ -126,7 +126,7 @@ pub struct Tally {
 
 /// The serialised form of a tally: numbers as text, histograms in V2 encoding.
 #[derive(Debug, Serialize, Deserialize)]
-struct Sent {
+struct WireTally {
     due: u64,
     answered: u64,
     delivered: u64,
@@ -252,7 +252,7 @@ impl Tally {
     /// Serialises the tally as one line of JSON.
     pub fn to_line(&self) -> String {
         let second = |own: &Second| (own.answered, own.failed.to_vec(), own.latency.clone());
-        let sent = Sent {
+        let sent = WireTally {
             due: self.due,
             answered: self.answered,
             delivered: self.delivered,
@@ -280,7 +280,7 @@ impl Tally {
     /// # Errors
     /// If the line is invalid; the error is a message.
     pub fn of_line(line: &str) -> Result<Self, String> {
-        let sent: Sent = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let sent: WireTally = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let by_kind = |failed: Vec<u64>| {
             <[u64; Failure::ALL.len()]>::try_from(failed)
                 .map_err(|_| "another number of failures".to_owned())

@@ -40,7 +40,7 @@ const NOT_SAMPLED: &str = "(not sampled)";
 
 /// Totals of samples in s: all, those removed as waiting, and the remaining ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Held {
+struct SampleTotals {
     claimed: f64,
     waited: f64,
     left: f64,
@@ -53,7 +53,7 @@ impl Profile {
     /// not waiting: samplers count it as running, which is correct. O(stacks).
     pub fn held_against(&mut self, counted: &Counted) {
         let slack = policy::PERIODS * self.asked_hz.map_or(0.0, |rate| 1.0 / rate);
-        let mut held = Held { claimed: self.amount(), ..Held::default() };
+        let mut held = SampleTotals { claimed: self.amount(), ..SampleTotals::default() };
         let claims = self.claims(counted);
         let several = claims.len() > 1;
         let beyond = |thread: Option<u32>, factor: f64, add: f64| {
@@ -128,7 +128,7 @@ impl Profile {
     /// the few samples do not represent it. O(stacks).
     pub fn held_against_whole(&mut self, whole: f64) {
         let slack = policy::PERIODS * self.asked_hz.map_or(0.0, |rate| 1.0 / rate);
-        let mut held = Held { claimed: self.amount(), ..Held::default() };
+        let mut held = SampleTotals { claimed: self.amount(), ..SampleTotals::default() };
         if held.claimed > whole / policy::COUNTED + slack {
             for index in 0..self.stacks.len() {
                 if self.waits(&self.stacks[index]) {
@@ -153,7 +153,7 @@ impl Profile {
         let sampler = self.tool.as_deref().unwrap_or("the sampler");
         let found = match held.left < policy::COUNTED * whole - slack {
             true => Some(unsampled(held, whole, hardly, sampler)),
-            false => finding(Held { left: whole.min(held.left), ..held }, whole, sampler),
+            false => finding(SampleTotals { left: whole.min(held.left), ..held }, whole, sampler),
         };
         self.findings.extend(found);
     }
@@ -187,7 +187,7 @@ fn is_hardly_seen(seen: f64, whole: f64, slack: f64) -> bool {
 }
 
 /// Returns the finding for samples that account for less time than the kernel counted.
-fn unsampled(held: Held, whole: f64, hardly: bool, sampler: &str) -> Finding {
+fn unsampled(held: SampleTotals, whole: f64, hardly: bool, sampler: &str) -> Finding {
     let (severity, so) = match hardly {
         true => (
             Severity::Warning,
@@ -231,8 +231,8 @@ fn share_of(thread: Option<u32>, several: bool, counted: &Counted) -> (f64, f64)
 }
 
 /// Returns the finding to report.
-fn finding(held: Held, whole: f64, sampler: &str) -> Option<Finding> {
-    let Held { claimed, waited, left } = held;
+fn finding(held: SampleTotals, whole: f64, sampler: &str) -> Option<Finding> {
+    let SampleTotals { claimed, waited, left } = held;
     let told = |what: &str| {
         format!(
             "the samples of {sampler} come to {claimed:.2} s, and the kernel counted {whole:.2} s of CPU time: {what}"

@@ -9,7 +9,7 @@ use crate::names::clean;
 use crate::number;
 use crate::small_table;
 use crate::words;
-use assay_analysis::battery::{Found, GroupTests, Interval, Intervals, PairTests};
+use assay_analysis::battery::{Computed, GroupTests, Interval, Intervals, PairTests};
 use assay_analysis::coverage::{Method, speaks_for};
 use assay_analysis::{Analysis, Comparison};
 use assay_data::{Design, Metric, Unit};
@@ -193,7 +193,7 @@ fn pair(tests: &PairTests, metric: &Metric, confidence: f64) -> Vec<Row> {
         ends(found.and_then(|(_, interval)| *interval), unit)
     };
     let mut rows = Vec::new();
-    let mut put = |name: &str, found: Found<[String; 3]>| {
+    let mut put = |name: &str, found: Computed<[String; 3]>| {
         let cells = found.unwrap_or_else(|_| ["-", "-", "-"].map(str::to_owned));
         let [statistic, p, interval] = cells;
         rows.push([name.to_owned(), statistic, p, interval]);

@@ -32,7 +32,7 @@ pub enum Sort {
 
 /// Display options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct DisplayOptions {
     /// The order of the rows.
     pub sort: Sort,
     /// If true, every row of every metric is shown; otherwise, for metrics that do not decide, only

@@ -5,7 +5,7 @@
 //! and the interval is assay's. The p-value is that of the Mann-Whitney test (Wilcoxon's
 //! signed-rank test for blocks) from [`assay_analysis::battery`], which must have been requested.
 
-use crate::benchmarks::{Shown, centres, ends_of_centres, ordered};
+use crate::benchmarks::{DisplayOptions, centres, ends_of_centres, ordered};
 use crate::label::label;
 use crate::names::{clean, width};
 use crate::number::{self, Column};
@@ -15,7 +15,7 @@ use assay_analysis::{Analysis, Comparison, Scale};
 use assay_data::Design;
 
 /// Returns the tables of the primary metric, one per side; every line ends with a newline.
-pub fn render(analysis: &Analysis, shown: Shown) -> String {
+pub fn render(analysis: &Analysis, shown: DisplayOptions) -> String {
     let mut text = String::new();
     for table in analysis.primary_tables() {
         if !text.is_empty() {

@@ -1,7 +1,7 @@
 //! The answer about a change: a paragraph, a table of the benchmarks that differ, and a comment for
 //! a pull request. The first line of the comment is an invisible mark, by which the next run finds it.
 
-use crate::benchmarks::{Shown, words};
+use crate::benchmarks::{DisplayOptions, words};
 use crate::escape::{code, escaped};
 use crate::label::label;
 use crate::layout::Screen;
@@ -440,7 +440,7 @@ pub fn markdown(report: &CheckReport<'_>) -> String {
         text += &format!("{}\n", escaped(&report.sureness()));
     }
     for program in report.programs {
-        let own = markdown::render(&program.analysis, Shown::default());
+        let own = markdown::render(&program.analysis, DisplayOptions::default());
         let own = format!(
             "\n<details><summary>{}: all {}</summary>\n\n{own}\n</details>\n",
             escaped(&program.name),

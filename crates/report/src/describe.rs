@@ -17,7 +17,7 @@ use crate::number::{self, Column, DECADES};
 use crate::remarks::{List, Remarks};
 use assay_analysis::policy;
 use assay_analysis::series_summary::{
-    Distribution, DistributionKind, Left, SeriesSummaries, SeriesSummary,
+    Distribution, DistributionKind, SeriesSummaries, SeriesSummary, SummaryOnly,
 };
 
 /// Minimum number of values for pictures other than the box; fewer values are listed.
@@ -55,7 +55,7 @@ pub fn render(summaries: &SeriesSummaries, remarks: Remarks, screen: &Screen) ->
 }
 
 /// Writes what is known of a series without values.
-fn say_left(page: &mut Page, left: &Left) {
+fn say_left(page: &mut Page, left: &SummaryOnly) {
     let kind = if left.summary.mean.is_some() { "mean" } else { "median" };
     let centre = left.summary.location().map(|centre| {
         let column = Column::significant(&left.metric.unit, &[centre], SUMMARY_DIGITS);

@@ -105,14 +105,14 @@ pub(crate) fn told_once<'a>(
 }
 
 /// A finding in the form that templates take.
-pub(crate) struct Noted {
+pub(crate) struct FindingOnPage {
     pub severity: &'static str,
     pub code: String,
     pub message: String,
     pub hint: String,
 }
 
-impl Noted {
+impl FindingOnPage {
     /// Control characters are made visible.
     pub(crate) fn new(finding: &Finding, more: &str) -> Self {
         Self {

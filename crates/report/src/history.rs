@@ -16,7 +16,7 @@ pub(crate) use events::{
 pub(crate) use gate::sentence as sentence_of_gate;
 pub use gate::{GateReport, badge, gate, junit, markdown as gate_markdown, sarif};
 pub use log::{Log, log};
-pub use show::{Shown, show};
+pub use show::{ShownRun, show};
 pub use trend::{TrendReport, trend};
 pub(crate) use trend::{
     place as where_it_lies, sentence as sentence_of_trend, size as change_size,

@@ -14,10 +14,10 @@ mod tables;
 pub use data::Data;
 
 use crate::all_table;
-use crate::benchmarks::{self, Shown};
+use crate::benchmarks::{self, DisplayOptions};
 use crate::charts::{self, Chart, svg};
 use crate::describe::{self, page::SeriesOnPage};
-use crate::findings::{self, Noted};
+use crate::findings::{self, FindingOnPage};
 use crate::glossary;
 use crate::json::Meta;
 use crate::markup::escaped;
@@ -49,7 +49,7 @@ pub struct Material<'a> {
     /// The analysis.
     pub analysis: &'a Analysis,
     /// Selection and order of the rows of a suite.
-    pub shown: Shown,
+    pub shown: DisplayOptions,
     /// The data of its plots.
     pub figures: &'a Figures,
     /// For a suite, the plot data of every row of [`benchmarks::pictured`], in that order.
@@ -125,7 +125,7 @@ struct Page {
     /// All other tables.
     numbers: Vec<Table>,
     tests: Vec<Table>,
-    findings: Vec<Noted>,
+    findings: Vec<FindingOnPage>,
     environment: Vec<(String, String)>,
     measured_by: String,
     made_by: String,
@@ -306,7 +306,11 @@ fn headline(chain: &ChainOnPage) -> Claim {
 }
 
 /// Returns the findings of the analysis, and those of the summaries that it lacks.
-fn findings(analysis: &Analysis, chains: &[Protocol], summaries: &[SeriesSummary]) -> Vec<Noted> {
+fn findings(
+    analysis: &Analysis,
+    chains: &[Protocol],
+    summaries: &[SeriesSummary],
+) -> Vec<FindingOnPage> {
     // Findings stated below the verdict are not repeated.
     let said = |f: &&Finding| {
         let has_said = words::has_said(&f.code) || findings::is_about_code(f);
@@ -323,7 +327,7 @@ fn findings(analysis: &Analysis, chains: &[Protocol], summaries: &[SeriesSummary
     let own = summaries.iter().flat_map(|p| &p.findings);
     rest.extend(own.filter(|f| alone || topic(&f.code) == Topic::Series));
     rest.sort_by_key(|f| std::cmp::Reverse(f.severity));
-    rest.into_iter().map(|finding| Noted::new(finding, "")).collect()
+    rest.into_iter().map(|finding| FindingOnPage::new(finding, "")).collect()
 }
 
 fn environment(analysis: &Analysis) -> Vec<(String, String)> {

@@ -5,7 +5,7 @@
 //! that they stay text.
 
 use crate::answers;
-use crate::benchmarks::{self, Shown};
+use crate::benchmarks::{self, DisplayOptions};
 use crate::escape::escaped;
 use crate::findings;
 use crate::label::label;
@@ -20,7 +20,7 @@ use assay_data::{Design, Finding, Severity};
 
 /// Returns the Markdown text (GitHub's tables), every line ended with a newline; `shown` selects
 /// and orders the rows of a suite.
-pub fn render(analysis: &Analysis, shown: Shown) -> String {
+pub fn render(analysis: &Analysis, shown: DisplayOptions) -> String {
     if analysis.is_suite() {
         return benchmarks::markdown::render(analysis, shown);
     }

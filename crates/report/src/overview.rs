@@ -14,7 +14,7 @@ use crate::remarks::{List, Remarks};
 use crate::words::counted;
 use assay_analysis::Interval;
 use assay_analysis::levels::plural;
-use assay_analysis::overview::{Known, Line, Overview};
+use assay_analysis::overview::{Line, Overview, SeriesData};
 use assay_data::Finding;
 
 /// Widest and narrowest name, in columns.
@@ -29,7 +29,7 @@ pub fn render(overview: &Overview, more: &str, remarks: Remarks, screen: &Screen
     let sure = numbers::chosen_percent(overview.confidence);
     let head = format!("{} of {metric}", numbers_of(overview.lines.len()));
     let summaries =
-        overview.lines.iter().filter(|line| matches!(line.known, Known::Summary(_))).count();
+        overview.lines.iter().filter(|line| matches!(line.known, SeriesData::Summary(_))).count();
     let what = match summaries {
         0 => format!("medians, {sure} confidence"),
         all if all == overview.lines.len() => "means".to_owned(),
@@ -88,8 +88,8 @@ fn numbers_of(n: usize) -> String {
 
 fn centre(line: &Line) -> Option<f64> {
     match &line.known {
-        Known::Values { description, .. } => Some(description.median),
-        Known::Summary(summary) => summary.location(),
+        SeriesData::Values { description, .. } => Some(description.median),
+        SeriesData::Summary(summary) => summary.location(),
     }
 }
 
@@ -110,7 +110,7 @@ fn columns(page: &Page, overview: &Overview, all: [f64; 2]) -> Vec<Cells> {
             page.spelled(&format!("[{} … {}]", column.number(i.lower), column.number(i.upper)))
         }));
         match &line.known {
-            Known::Values { description: d, units, dependent } => {
+            SeriesData::Values { description: d, units, dependent } => {
                 counts.push(d.n.to_string());
                 let spread = (d.quantiles.p75 - d.quantiles.p25) / d.median.abs();
                 spreads.push(if spread.is_finite() && d.n > 1 {
@@ -128,7 +128,7 @@ fn columns(page: &Page, overview: &Overview, all: [f64; 2]) -> Vec<Cells> {
                 said.extend((d.outliers > 0).then(|| counted(d.outliers, "outlier")));
                 checks.push((Tone::Unsure, said.join(", ")));
             }
-            Known::Summary(summary) => {
+            SeriesData::Summary(summary) => {
                 counts.push(summary.count.map_or_else(|| "?".to_owned(), |n| n.to_string()));
                 spreads.push(match (summary.sd, summary.location()) {
                     (Some(sd), Some(centre)) if centre != 0.0 => numbers::percent(sd / centre),
@@ -157,7 +157,7 @@ fn columns(page: &Page, overview: &Overview, all: [f64; 2]) -> Vec<Cells> {
 
 fn interval(line: &Line) -> Option<Interval> {
     match &line.known {
-        Known::Values { description, .. } => description.median_interval,
-        Known::Summary(_) => None,
+        SeriesData::Values { description, .. } => description.median_interval,
+        SeriesData::Summary(_) => None,
     }
 }

@@ -8,7 +8,7 @@ use assay_data::Unit;
 
 /// A process that is kept loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Held {
+pub struct PreloadedProcess {
     /// Command that started it.
     pub command: String,
     /// Working directory.
@@ -51,7 +51,7 @@ pub struct HeldStage {
 }
 
 /// Returns the screen; every line ends with a newline.
-pub fn screen(held: &[Held], screen: &Screen) -> String {
+pub fn screen(held: &[PreloadedProcess], screen: &Screen) -> String {
     let mut page = Page::new(screen);
     if held.is_empty() {
         page.paragraph(0, &[(Tone::Plain, "Nothing is kept loaded.".to_owned())]);
@@ -65,7 +65,7 @@ pub fn screen(held: &[Held], screen: &Screen) -> String {
     page.finish()
 }
 
-fn one_held(page: &mut Page, held: &Held) {
+fn one_held(page: &mut Page, held: &PreloadedProcess) {
     let memory = number::rough(held.memory as f64, &Unit::Byte);
     let tone = if held.standing == "ready" { Tone::Good } else { Tone::Plain };
     page.paragraph(2, &[(Tone::Strong, held.command.clone())]);
@@ -112,7 +112,7 @@ mod tests {
     fn what_is_kept_is_told_with_its_stages_and_what_they_hold() {
         let narrow = Screen { width: 60, color: false, unicode: true, whole: false };
         assert_eq!(screen(&[], &narrow), "Nothing is kept loaded.\n");
-        let held = Held {
+        let held = PreloadedProcess {
             command: "bundle exec rake routes".to_owned(),
             directory: "/home/me/shop".to_owned(),
             process: 4711,
@@ -129,7 +129,7 @@ mod tests {
                 ..HeldStage::default()
             }],
             notes: vec!["2 threads were alive".to_owned()],
-            ..Held::default()
+            ..PreloadedProcess::default()
         };
         let told = screen(&[held], &narrow);
         for part in [

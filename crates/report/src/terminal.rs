@@ -6,7 +6,7 @@
 
 use crate::all_table;
 use crate::answers;
-use crate::benchmarks::{self, Shown};
+use crate::benchmarks::{self, DisplayOptions};
 use crate::findings;
 use crate::label::{label, wording};
 pub use crate::layout::Screen;
@@ -32,7 +32,7 @@ const MOST_DRIFTS: usize = 3;
 
 /// Returns the screen as text, every line ended with a newline; `shown` selects and orders the rows
 /// of a suite. O(subjects · metrics).
-pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
+pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> String {
     if analysis.is_suite() {
         return benchmarks::screen::render(analysis, shown, screen);
     }

@@ -10,7 +10,7 @@ use assay_data::test_log::{Level, LineShape, LoggedTest, TestLog};
 
 /// Limits of what is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct LogLimits {
     /// Number of tests.
     pub tests: usize,
     /// Number of message shapes per test, most frequent first.
@@ -19,7 +19,7 @@ pub struct Shown {
 
 /// Returns the screen, every line ended with a newline: each test in the format `%5d NAME` of the
 /// original script, with details after and below it in a quiet tone. O(tests shown).
-pub fn render(log: &TestLog, shown: Shown, screen: &Screen) -> String {
+pub fn render(log: &TestLog, shown: LogLimits, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let named = log.tests.iter().filter(|test| !test.name.is_empty()).count();
     let size = number::value(log.bytes as f64, &Unit::Byte);
@@ -120,7 +120,7 @@ mod tests {
             ..TestLog::default()
         };
         let screen = Screen { width: 80, color: false, unicode: true, whole: false };
-        let text = render(&log, Shown { tests: 10, shapes: 1 }, &screen);
+        let text = render(&log, LogLimits { tests: 10, shapes: 1 }, &screen);
         assert!(text.contains("    3 (before the first test)   100"), "{text}");
         assert!(text.contains("no line begins a test: name one by --marker"), "{text}");
     }

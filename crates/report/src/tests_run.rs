@@ -34,7 +34,7 @@ const OF_TESTS: [&str; 3] = [code::TEST_FAILED.name, code::FLAKY.name, code::ORD
 
 /// Content of the screen.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct ScreenContent<'a> {
     /// The framework, as named by its runs.
     pub framework: &'a str,
     /// Number of tests listed; 0 for all.
@@ -48,11 +48,11 @@ pub struct Shown<'a> {
     /// Length of the remarks that follow.
     pub remarks: Remarks,
     /// Input for the advice.
-    pub asked: advice::Asked<'a>,
+    pub asked: advice::AdviceInput<'a>,
 }
 
 /// Returns the screen as text, every line ended with a newline. O(tests log tests).
-pub fn render(found: &Testing, shown: &Shown<'_>, screen: &Screen) -> String {
+pub fn render(found: &Testing, shown: &ScreenContent<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     head(&mut page, found, shown);
     page.gap();
@@ -99,7 +99,7 @@ fn headline(found: &Testing, framework: &str) -> (String, String) {
     (head, interval + condition)
 }
 
-fn head(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
+fn head(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
     let (head, interval) = headline(found, shown.framework);
     let runs = match found.runs {
         1 => "1 run".to_owned(),
@@ -146,7 +146,7 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-fn slowest(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
+fn slowest(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
     let most = if shown.tests == 0 { found.tests.len() } else { shown.tests };
     let rows = &found.tests[..most.min(found.tests.len())];
     let names: Vec<String> = rows.iter().map(|test| page.spelled(&test.name)).collect();
@@ -182,7 +182,7 @@ fn slowest(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
 }
 
 /// Lists the tests without a time, after the others.
-fn untimed(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
+fn untimed(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
     let Some(first) = found.untimed.first() else { return };
     let count = found.untimed.len();
     let line = if found.tests.is_empty() {
@@ -315,7 +315,7 @@ fn parts(page: &mut Page, found: &Testing) {
     }
 }
 
-fn failed(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
+fn failed(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
     if found.failing.is_empty() {
         return;
     }

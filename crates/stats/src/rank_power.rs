@@ -228,7 +228,7 @@ impl ShiftedPilot {
         let critical: Vec<Option<f64>> = sizes.iter().map(|&n| self.critical(n, test)).collect();
         let one = |experiment: u64| -> Vec<u64> {
             let mut stream = Stream::new(seed, experiment);
-            let mut drawn = Drawn::new(&self.design);
+            let mut drawn = DrawnRanks::new(&self.design);
             let found = |(&n, critical): (&u64, &Option<f64>)| {
                 drawn.extend_to(n, &self.design, &mut stream);
                 u64::from(drawn.is_found(*critical, test))
@@ -376,14 +376,14 @@ fn paired_moments(ascending: &[f64]) -> Moments {
 }
 
 /// The values drawn so far in one experiment.
-struct Drawn {
+struct DrawnRanks {
     pairs: bool,
     n: u64,
     first: Vec<u32>,
     second: Vec<u32>,
 }
 
-impl Drawn {
+impl DrawnRanks {
     fn new(design: &Design) -> Self {
         let (Design::TwoSamples { classes, .. } | Design::Pairs { classes, .. }) = design;
         let pairs = matches!(design, Design::Pairs { .. });

@@ -5,7 +5,7 @@
 //! per-block ratios, subject over reference, and assume independent blocks. The verdict does not
 //! depend on them: a run that stops by itself has its own interval.
 
-use super::missing::{Found, Missing};
+use super::missing::{Computed, Missing};
 use assay_stats::{Interval, anytime, descriptive};
 
 /// Number of blocks at which the confidence sequence for the mean is tightest; must be chosen
@@ -36,7 +36,7 @@ impl Anytime {
         other: &[f64],
         in_blocks: bool,
         confidence: f64,
-    ) -> Found<Self> {
+    ) -> Computed<Self> {
         if !in_blocks {
             return Err(Missing::NoBlocks);
         }

@@ -32,4 +32,4 @@ impl Missing {
 }
 
 /// A test result, or the reason why it is missing.
-pub type Found<T> = Result<T, Missing>;
+pub type Computed<T> = Result<T, Missing>;

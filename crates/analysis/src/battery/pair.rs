@@ -1,6 +1,6 @@
 //! All classical tests for two samples.
 
-use super::missing::{Found, Missing};
+use super::missing::{Computed, Missing};
 use super::{Anytime, Intervals, SignedRanks, intervals};
 use crate::coverage::{Situation, Traits};
 use assay_data::Threshold;
@@ -26,34 +26,34 @@ pub enum Pairing {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairTests {
     /// Student's t test with pooled variance.
-    pub t_pooled: Found<Means>,
+    pub t_pooled: Computed<Means>,
     /// Welch's t test.
-    pub t_welch: Found<Means>,
+    pub t_welch: Computed<Means>,
     /// Student's t test of the differences.
-    pub t_paired: Found<Means>,
+    pub t_paired: Computed<Means>,
     /// The Mann-Whitney test.
-    pub mann_whitney: Found<MannWhitney>,
+    pub mann_whitney: Computed<MannWhitney>,
     /// The Hodges-Lehmann shift with its intervals.
-    pub hodges_lehmann: Found<ShiftEstimate>,
+    pub hodges_lehmann: Computed<ShiftEstimate>,
     /// The Hodges-Lehmann shift of logarithms, transformed to ratios.
-    pub ratio_hodges_lehmann_log: Found<ShiftEstimate>,
+    pub ratio_hodges_lehmann_log: Computed<ShiftEstimate>,
     /// Wilcoxon's signed-rank test of the differences.
-    pub wilcoxon_signed_rank: Found<SignedRanks>,
+    pub wilcoxon_signed_rank: Computed<SignedRanks>,
     /// Brunner and Munzel's test.
-    pub brunner_munzel: Found<Placements>,
+    pub brunner_munzel: Computed<Placements>,
     /// The two-sample Kolmogorov-Smirnov test.
-    pub ks_two_sample: Found<KolmogorovSmirnov>,
+    pub ks_two_sample: Computed<KolmogorovSmirnov>,
     /// Effect sizes.
-    pub effect_size: Found<EffectSize>,
+    pub effect_size: Computed<EffectSize>,
     /// Fisher's F test of equal variances.
-    pub f_test_variance: Found<Variances>,
+    pub f_test_variance: Computed<Variances>,
     /// Equivalence tests of the means, with margins of 1 % and 5 % of the reference's mean and the
     /// threshold.
-    pub tost: Found<[Equivalence; 3]>,
+    pub tost: Computed<[Equivalence; 3]>,
     /// The ratio of the means.
-    pub ratio_of_means: Found<Ratio>,
+    pub ratio_of_means: Computed<Ratio>,
     /// Anytime-valid inference from blocks.
-    pub anytime: Found<Anytime>,
+    pub anytime: Computed<Anytime>,
     /// How values are paired; `None` if they are not.
     pub pairing: Option<Pairing>,
     /// True if all observations of both samples are equal.
@@ -294,7 +294,7 @@ impl MannWhitney {
 impl ShiftEstimate {
     /// Computes the estimate from sorted samples. `ranks` determines whether the exact distribution
     /// applies: logarithms may be tied even if the values are not.
-    fn of(x: &[f64], y: &[f64], ranks: &RankSum, confidences: &[f64]) -> Found<Self> {
+    fn of(x: &[f64], y: &[f64], ranks: &RankSum, confidences: &[f64]) -> Computed<Self> {
         let estimate = two_sample::hodges_lehmann(x, y);
         if estimate.is_nan() {
             return Err(Missing::TooFew);
@@ -359,7 +359,7 @@ fn one_sided(of_90: Interval) -> (Interval, Interval) {
 }
 
 impl Ratio {
-    fn of(reference: &[f64], other: &[f64], positive: bool, confidences: &[f64]) -> Found<Self> {
+    fn of(reference: &[f64], other: &[f64], positive: bool, confidences: &[f64]) -> Computed<Self> {
         if !positive {
             return Err(Missing::NotPositive);
         }

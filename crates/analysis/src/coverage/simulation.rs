@@ -65,14 +65,14 @@ pub const GROUPS: [&[Method]; 19] = [
 
 /// Counts of one cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cell {
+pub struct CellCounts {
     /// Number of experiments that gave an interval.
     pub given: u64,
     /// Number of experiments whose interval contained the truth.
     pub held: u64,
 }
 
-impl Cell {
+impl CellCounts {
     /// Share of intervals that contained the truth; `None` if less than half of the experiments
     /// gave one.
     pub fn coverage(self, experiments: u64) -> Option<f64> {
@@ -83,10 +83,10 @@ impl Cell {
 
 /// Simulates one cell for each method of a group. The same arguments give the same cells on every
 /// machine.
-pub fn cells(group: &[Method], kind: Kind, n: usize, experiments: u64) -> Vec<Cell> {
+pub fn cells(group: &[Method], kind: Kind, n: usize, experiments: u64) -> Vec<CellCounts> {
     let truth = Truth::of(kind);
     let mut distribution = SignedRankDistribution::new();
-    let mut cells = vec![Cell::default(); group.len()];
+    let mut cells = vec![CellCounts::default(); group.len()];
     for experiment in 0..experiments {
         let mut stream = Stream::new(SEED ^ (n as u64 * 8 + kind as u64), experiment);
         let x = sample(kind, n, &mut stream);

@@ -3,9 +3,9 @@
 //! about the version (faults of the machine, no evidence of a test) are counted separately, as are
 //! builds that could not be installed or did not finish.
 
-use super::place::{self, Place};
+use super::affected::{self, AffectedTargets};
 use super::since::{self, Since};
-use super::{Affected, Cell, Project, State};
+use super::{Affected, Project, State, TargetBuilds};
 use std::collections::BTreeMap;
 
 /// Results of the builds of a version, as ascending lists of target indices.
@@ -43,24 +43,24 @@ pub struct Failing {
 
 /// Cells by target and version.
 pub(super) struct History<'a> {
-    cells: BTreeMap<(usize, usize), &'a Cell>,
+    cells: BTreeMap<(usize, usize), &'a TargetBuilds>,
 }
 
 impl<'a> History<'a> {
     pub(super) fn of(project: &'a Project) -> Self {
-        let at = |cell: &'a Cell| ((cell.target, cell.version), cell);
+        let at = |cell: &'a TargetBuilds| ((cell.target, cell.version), cell);
         Self { cells: project.cells.iter().map(at).collect() }
     }
 
-    fn cell(&self, target: usize, version: usize) -> Option<&'a Cell> {
+    fn cell(&self, target: usize, version: usize) -> Option<&'a TargetBuilds> {
         self.cells.get(&(target, version)).copied()
     }
 
     /// Whether a version failed on a target; `None` if unknown or if it both passed and failed.
     fn failed(&self, target: usize, version: usize) -> Option<bool> {
         match self.cell(target, version) {
-            Some(Cell { passed: 0, failed: 1.., .. }) => Some(true),
-            Some(Cell { passed: 1.., failed: 0, .. }) => Some(false),
+            Some(TargetBuilds { passed: 0, failed: 1.., .. }) => Some(true),
+            Some(TargetBuilds { passed: 1.., failed: 0, .. }) => Some(false),
             _ => None,
         }
     }
@@ -72,14 +72,19 @@ pub(super) fn judge(project: &Project, history: &History<'_>, version: usize) ->
         match history.cell(target, version) {
             None => builds.without.push(target),
             // Only measured: its tests did not run there.
-            Some(Cell { passed: 0, failed: 0, last: State::Passed | State::Failed, .. }) => {
+            Some(TargetBuilds {
+                passed: 0,
+                failed: 0,
+                last: State::Passed | State::Failed,
+                ..
+            }) => {
                 builds.without.push(target);
             }
-            Some(Cell { passed: 0, failed: 0, last, .. }) => {
+            Some(TargetBuilds { passed: 0, failed: 0, last, .. }) => {
                 builds.others.entry(*last).or_default().push(target);
             }
-            Some(Cell { passed: 0, .. }) => builds.failed.push(target),
-            Some(Cell { failed: 0, .. }) => builds.passed.push(target),
+            Some(TargetBuilds { passed: 0, .. }) => builds.failed.push(target),
+            Some(TargetBuilds { failed: 0, .. }) => builds.passed.push(target),
             Some(_) => builds.flaky.push(target),
         }
     }
@@ -103,9 +108,9 @@ fn failing(
         });
         let seen = failed.map(|cell| cell.failed).sum();
         let place = if builds.failed.len() == builds.tested() && targets.len() == builds.tested() {
-            Place::Everywhere
+            AffectedTargets::Everywhere
         } else {
-            place::of(&project.targets, &targets, &builds.passed)
+            affected::of(&project.targets, &targets, &builds.passed)
         };
         Failing { on: Affected { targets, of: builds.tested(), place, since }, seen }
     };

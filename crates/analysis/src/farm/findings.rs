@@ -1,6 +1,6 @@
 //! Findings about a version on its targets.
 
-use super::{BenchmarkOnTargets, Builds, Place, Project, State, words};
+use super::{AffectedTargets, BenchmarkOnTargets, Builds, Project, State, words};
 use crate::policy;
 use assay_data::code;
 use assay_data::{Action, Finding, Severity};
@@ -59,12 +59,12 @@ pub(super) fn of(
 }
 
 /// The finding about other facts that separate the same targets.
-fn alike(name: &str, place: &Place) -> Option<Finding> {
+fn alike(name: &str, place: &AffectedTargets) -> Option<Finding> {
     let also = words::alike(place);
     if also.is_empty() {
         return None;
     }
-    let Place::Only { conditions, alike } = place else { return None };
+    let AffectedTargets::Only { conditions, alike } = place else { return None };
     let told: Vec<String> = conditions.iter().map(words::condition).collect();
     let message = format!(
         "what {} does on {} may as well be {also}: no target has one without the other",

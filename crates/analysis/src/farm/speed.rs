@@ -7,7 +7,7 @@
 //! by the same quantile of t as its standard error. Results that a run withheld because of doubts
 //! are ignored.
 
-use super::place::{self, Place};
+use super::affected::{self, AffectedTargets};
 use super::since::{self, Since};
 use super::{Affected, Measured, Options, Project};
 use crate::analysis::{Adjust, shared_out};
@@ -370,11 +370,11 @@ fn group(
         .map(|(place, _)| project.measured[*place].target)
         .collect();
     let place = if targets.len() == of {
-        Place::Everywhere
+        AffectedTargets::Everywhere
     } else if others.is_empty() {
-        Place::Unexplained
+        AffectedTargets::Unexplained
     } else {
-        place::of(&project.targets, &targets, &others)
+        affected::of(&project.targets, &targets, &others)
     };
     let own: Vec<&Measured> = members
         .iter()

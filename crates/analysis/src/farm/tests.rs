@@ -44,7 +44,7 @@ fn built(rows: &[&str]) -> Project {
                 'x' => (State::InstallFailed, 0, 0),
                 _ => continue,
             };
-            cells.push(Cell { version, target, last, passed, failed });
+            cells.push(TargetBuilds { version, target, last, passed, failed });
         }
     }
     let mut all = targets();

@@ -3,8 +3,8 @@
 //! caller must do that before showing them.
 
 use super::{
-    Affected, BenchmarkOnTargets, Condition, Failing, Judged, Moved, Place, Project, Rule, Since,
-    State,
+    Affected, AffectedTargets, BenchmarkOnTargets, Condition, Failing, Judged, Moved, Project,
+    Rule, Since, State,
 };
 use crate::number;
 use crate::policy;
@@ -98,11 +98,13 @@ fn version(project: &Project, place: usize) -> &str {
 fn only(project: &Project, on: &Affected) -> String {
     let share = format!("{} of {}", on.targets.len(), counted(on.of, "target"));
     match &on.place {
-        Place::Everywhere if on.of == 1 => format!("on {}", names(project, &on.targets)),
-        Place::Everywhere => format!("on all {}", counted(on.of, "target")),
-        Place::Only { conditions, .. } => format!("on {} only ({share})", joined(conditions)),
-        Place::Except(except) => format!("on all but {} ({share})", condition(except)),
-        Place::Unexplained => format!("on {share}: {}", names(project, &on.targets)),
+        AffectedTargets::Everywhere if on.of == 1 => format!("on {}", names(project, &on.targets)),
+        AffectedTargets::Everywhere => format!("on all {}", counted(on.of, "target")),
+        AffectedTargets::Only { conditions, .. } => {
+            format!("on {} only ({share})", joined(conditions))
+        }
+        AffectedTargets::Except(except) => format!("on all but {} ({share})", condition(except)),
+        AffectedTargets::Unexplained => format!("on {share}: {}", names(project, &on.targets)),
     }
 }
 
@@ -114,10 +116,10 @@ fn share_of(project: &Project, on: &Affected) -> String {
     };
     let share = format!("on {} of {}", on.targets.len(), counted(on.of, "target"));
     match &on.place {
-        Place::Only { conditions, .. } if on.targets.len() > 1 => {
+        AffectedTargets::Only { conditions, .. } if on.targets.len() > 1 => {
             format!("{share}, {all} {}", joined(conditions))
         }
-        Place::Except(except) => format!("{share}, all but {}", condition(except)),
+        AffectedTargets::Except(except) => format!("{share}, all but {}", condition(except)),
         _ => only(project, on),
     }
 }
@@ -190,8 +192,8 @@ pub fn moved(
 }
 
 /// Other facts that separate the same targets; empty without any.
-pub fn alike(place: &Place) -> String {
-    let Place::Only { alike, .. } = place else { return String::new() };
+pub fn alike(place: &AffectedTargets) -> String {
+    let AffectedTargets::Only { alike, .. } = place else { return String::new() };
     let mut names: Vec<String> = alike.iter().take(policy::FARM_ALIKE).map(condition).collect();
     if alike.len() > policy::FARM_ALIKE {
         names.push(format!("{} more", alike.len() - policy::FARM_ALIKE));

@@ -132,14 +132,14 @@ impl QuantileCurve {
 }
 
 /// Key of a piece: its slice, and its index there.
-type Place = ((usize, u32), u32);
+type PieceKey = ((usize, u32), u32);
 
 fn slices(samples: &Samples, ways: &[String], seconds_per_piece: u32) -> Vec<SliceTrace> {
     let measured = samples.observations().filter(|own| own.pass.is_none());
     let began: HashMap<(usize, u32), f64> =
         measured.filter_map(|own| Some(((own.subject, own.block?), own.time?))).collect();
     // The seconds of each piece, and their outcomes.
-    let mut pieces: BTreeMap<Place, (u32, Vec<u64>, Vec<&Buckets>)> = BTreeMap::new();
+    let mut pieces: BTreeMap<PieceKey, (u32, Vec<u64>, Vec<&Buckets>)> = BTreeMap::new();
     let mut add = |slice: (usize, u32), second: u32, counts: &dyn Fn(&str) -> u64, histogram| {
         let none = || (0, vec![0; ways.len()], Vec::new());
         let own = pieces.entry((slice, second / seconds_per_piece)).or_insert_with(none);

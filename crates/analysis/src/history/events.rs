@@ -120,7 +120,7 @@ pub struct Events {
 /// Accumulates changes series by series; only what changed is stored.
 #[derive(Clone, Debug, Default)]
 pub struct Gathering {
-    found: Vec<Found>,
+    found: Vec<LocatedChange>,
     creeps: Vec<(f64, Vec<Finding>)>,
     /// Series that begin or end on another level for a few runs, with their names and individual
     /// findings.
@@ -134,7 +134,7 @@ pub struct Gathering {
 }
 
 #[derive(Clone, Debug)]
-struct Found {
+struct LocatedChange {
     machine: String,
     moved: Moved,
     best: Point,
@@ -142,7 +142,7 @@ struct Found {
     around: Vec<(Point, Point)>,
 }
 
-impl Found {
+impl LocatedChange {
     /// The runs around it if `changes` changes share the error.
     fn around(&self, changes: usize) -> &(Point, Point) {
         let doubled = changes.max(1).next_power_of_two().trailing_zeros() as usize;
@@ -173,7 +173,7 @@ impl Gathering {
             };
             let (benchmark, metric) = (benchmark.clone(), metric.clone());
             let moved = Moved { benchmark, metric, change: change.clone() };
-            self.found.push(Found { machine: machine.clone(), moved, best, around });
+            self.found.push(LocatedChange { machine: machine.clone(), moved, best, around });
         }
         let creeps = trend.findings.iter().filter(|finding| finding.is(code::CREEP));
         let least = |p: f64, creep: &Creep| p.min(creep.p);
@@ -211,7 +211,7 @@ impl Gathering {
     /// Computes the events. O(changes · (log changes + events)).
     pub fn finish(mut self) -> Events {
         let short = self.short_levels();
-        let mut machines: BTreeMap<String, Vec<Found>> = BTreeMap::new();
+        let mut machines: BTreeMap<String, Vec<LocatedChange>> = BTreeMap::new();
         for found in self.found.drain(..) {
             machines.entry(found.machine.clone()).or_default().push(found);
         }
@@ -267,9 +267,9 @@ fn places(points: &mut Vec<Point>) -> HashMap<(String, Option<String>), usize> {
 }
 
 /// Groups the changes of one machine into events.
-fn events_of_machine(found: Vec<Found>) -> Vec<Event> {
+fn events_of_machine(found: Vec<LocatedChange>) -> Vec<Event> {
     let all = found.len();
-    let runs = |found: &Found| {
+    let runs = |found: &LocatedChange| {
         let ends = found.around.iter().flat_map(|(before, after)| [before.clone(), after.clone()]);
         ends.chain([found.best.clone()]).collect::<Vec<Point>>()
     };
@@ -282,7 +282,7 @@ fn events_of_machine(found: Vec<Found>) -> Vec<Event> {
         let (before, after) = (place(before), place(after));
         (before.min(after), before.max(after).max(before.min(after) + 1))
     };
-    let reach = |found: &Found| reach_of(found.around(all));
+    let reach = |found: &LocatedChange| reach_of(found.around(all));
     let mut reaches: Vec<(usize, usize, usize)> =
         found.iter().map(|found| (reach(found).1, reach(found).0, place(&found.best))).collect();
     reaches.sort_unstable();
@@ -293,7 +293,7 @@ fn events_of_machine(found: Vec<Found>) -> Vec<Event> {
             stabs.push((after, best));
         }
     }
-    let mut groups: BTreeMap<usize, Vec<Found>> = BTreeMap::new();
+    let mut groups: BTreeMap<usize, Vec<LocatedChange>> = BTreeMap::new();
     for found in found {
         let ((before, after), best) = (reach(&found), place(&found.best));
         let own = stabs.iter().filter(|(stab, _)| (before + 1..=after).contains(stab));
@@ -301,7 +301,7 @@ fn events_of_machine(found: Vec<Found>) -> Vec<Event> {
         let nearest = nearest.map_or(after, |(stab, _)| *stab);
         groups.entry(nearest).or_default().push(found);
     }
-    let event = |mut group: Vec<Found>| {
+    let event = |mut group: Vec<LocatedChange>| {
         let common = |changes: usize| {
             let ends = || group.iter().map(|found| found.around(changes));
             let before = ends().max_by_key(|ends| reach_of(ends).0)?;

@@ -41,7 +41,7 @@ const HALF: f64 = 1.96;
 
 /// Parameters of a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Asked {
+pub struct GateSettings {
     /// Confidence of all answers together.
     pub confidence: f64,
     /// The smallest worsening that is reported, as a fraction.
@@ -52,7 +52,7 @@ pub struct Asked {
     pub window: usize,
 }
 
-impl Default for Asked {
+impl Default for GateSettings {
     fn default() -> Self {
         Self { confidence: 0.95, threshold: 0.01, detect: 0.05, window: 50 }
     }
@@ -141,7 +141,7 @@ pub struct Judged {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     /// The parameters.
-    pub asked: Asked,
+    pub asked: GateSettings,
     /// The benchmarks, in the given order.
     pub judged: Vec<Judged>,
     /// Findings about the run.
@@ -173,12 +173,15 @@ fn named(benchmark: &Benchmark, metric: &Metric, several: bool) -> String {
 }
 
 /// Judges all benchmarks of a run. O(benchmarks · window · log) per change of level in the window.
-pub fn gate(candidates: Vec<Candidate>, asked: Asked) -> Gate {
-    let known: Vec<Known> =
-        candidates.iter().map(|own| Known::of(own, asked, candidates.len())).collect();
-    let all = |p: fn(&Known) -> f64| adjust::holm(&known.iter().map(p).collect::<Vec<_>>());
-    let worse = all(Known::p_worse);
-    let better = all(Known::p_better);
+pub fn gate(candidates: Vec<Candidate>, asked: GateSettings) -> Gate {
+    let known: Vec<BenchmarkStatistics> = candidates
+        .iter()
+        .map(|own| BenchmarkStatistics::of(own, asked, candidates.len()))
+        .collect();
+    let all =
+        |p: fn(&BenchmarkStatistics) -> f64| adjust::holm(&known.iter().map(p).collect::<Vec<_>>());
+    let worse = all(BenchmarkStatistics::p_worse);
+    let better = all(BenchmarkStatistics::p_better);
     let alone = all(|known| (known.worse[0] / policy::GATE_ALONE).min(1.0));
     let mut findings = Vec::new();
     let number = candidates.len();
@@ -203,7 +206,7 @@ struct Adjusted {
 /// Statistics of one benchmark before the error is shared. All numbers are logarithms, and higher
 /// is worse.
 #[derive(Clone, Debug, Default)]
-struct Known {
+struct BenchmarkStatistics {
     runs: usize,
     mean: f64,
     spread: f64,
@@ -236,8 +239,8 @@ struct Known {
     is_positive: bool,
 }
 
-impl Known {
-    fn of(candidate: &Candidate, asked: Asked, benchmarks: usize) -> Self {
+impl BenchmarkStatistics {
+    fn of(candidate: &Candidate, asked: GateSettings, benchmarks: usize) -> Self {
         let sign = if candidate.metric.better == Better::Lower { 1.0 } else { -1.0 };
         let mut points = candidate.before.clone();
         in_order(&mut points);
@@ -382,7 +385,7 @@ impl Known {
 
     /// The worsening that is found within three runs with a power of 80 %, given `runs` normal runs
     /// and `benchmarks` that share the error.
-    fn detectable(&self, asked: Asked, benchmarks: usize, runs: usize) -> f64 {
+    fn detectable(&self, asked: GateSettings, benchmarks: usize, runs: usize) -> f64 {
         let level = level_together(asked, benchmarks);
         let critical = -student_t::quantile(level, runs as f64 - 1.0);
         let needed = critical + normal::quantile(policy::GATE_POWER);
@@ -395,7 +398,7 @@ impl Known {
         self,
         candidate: Candidate,
         label: &str,
-        asked: Asked,
+        asked: GateSettings,
         benchmarks: usize,
         Adjusted { worse, better, alone }: Adjusted,
         findings: &mut Vec<Finding>,
@@ -506,7 +509,7 @@ impl Known {
 }
 
 /// Level of the look at the last runs together, for each of `benchmarks`.
-fn level_together(asked: Asked, benchmarks: usize) -> f64 {
+fn level_together(asked: GateSettings, benchmarks: usize) -> f64 {
     ((1.0 - asked.confidence) * policy::GATE_TOGETHER / benchmarks as f64).min(0.5)
 }
 

@@ -95,14 +95,14 @@ type WrongParameter = (usize, &'static str);
 
 /// A named distribution: its parameters, and a function that creates it from them, or returns which
 /// parameter is wrong.
-struct Named {
+struct NamedDistribution {
     name: &'static str,
     parameters: &'static [&'static str],
     make: fn(&[f64]) -> Result<Distribution, WrongParameter>,
 }
 
-const NAMED: [Named; 6] = [
-    Named {
+const NAMED: [NamedDistribution; 6] = [
+    NamedDistribution {
         name: "uniform",
         parameters: &["LOW", "HIGH"],
         make: |p| {
@@ -115,19 +115,19 @@ const NAMED: [Named; 6] = [
             }
         },
     },
-    Named {
+    NamedDistribution {
         name: "normal",
         parameters: &["MEAN", "SD"],
         make: |p| not_negative(p, "SD").map(|()| Distribution::Normal { mean: p[0], sd: p[1] }),
     },
-    Named {
+    NamedDistribution {
         name: "lognormal",
         parameters: &["MEAN_OF_LOG", "SD_OF_LOG"],
         make: |p| {
             not_negative(p, "SD_OF_LOG").map(|()| Distribution::LogNormal { mean: p[0], sd: p[1] })
         },
     },
-    Named {
+    NamedDistribution {
         name: "exponential",
         parameters: &["MEAN"],
         make: |p| match p[0] {
@@ -135,7 +135,7 @@ const NAMED: [Named; 6] = [
             _ => Err((0, "MEAN must be more than 0")),
         },
     },
-    Named {
+    NamedDistribution {
         name: "student",
         parameters: &["DF"],
         make: |p| match p[0] {
@@ -143,7 +143,7 @@ const NAMED: [Named; 6] = [
             _ => Err((0, "DF must be more than 0")),
         },
     },
-    Named {
+    NamedDistribution {
         name: "pareto",
         parameters: &["SHAPE", "LEAST"],
         make: |p| match (p[0], p[1]) {

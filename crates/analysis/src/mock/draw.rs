@@ -15,7 +15,7 @@ use std::f64::consts::TAU;
 
 /// A value and its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Drawn {
+pub struct DrawnValue {
     /// Index of the subject in the recipe.
     pub subject: usize,
     /// Block and position within it, both from 0; `None` for data without blocks.
@@ -87,7 +87,7 @@ impl Simulation {
 }
 
 impl Iterator for Simulation {
-    type Item = Result<Drawn, MockError>;
+    type Item = Result<DrawnValue, MockError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.done >= self.sources.len() as u64 * u64::from(self.recipe.count) {
@@ -113,7 +113,7 @@ impl Iterator for Simulation {
             value = rounded(value, step);
         }
         if value.is_finite() {
-            return Some(Ok(Drawn { subject, place, value }));
+            return Some(Ok(DrawnValue { subject, place, value }));
         }
         let number = place.map_or(index, |(block, _)| u64::from(block)) + 1;
         Some(Err(MockError::NotFinite {

@@ -100,7 +100,7 @@ fn blocks_hold_every_subject_once_in_an_order_drawn_anew() {
     let distribution: Distribution = "uniform(0, 1)".parse().expect("a distribution");
     let subjects = ["a", "b", "c"].map(|name| (name.to_owned(), distribution.clone())).to_vec();
     let recipe = Recipe { subjects, count: 600, seed: 3, blocks: true, ..Recipe::default() };
-    let all: Vec<Drawn> =
+    let all: Vec<DrawnValue> =
         Simulation::new(recipe.clone()).expect("sound").map(|d| d.expect("finite")).collect();
     let mut first = [0; 3];
     for (number, block) in all.chunks(3).enumerate() {

@@ -6,7 +6,7 @@
 //! `docs/concepts/deciding.md`, section 8): for a fixed number, evaluated once, and for a run that
 //! looks after every block and stops by itself.
 
-use super::Asked;
+use super::PlanQuestion;
 use crate::analysis::seconds_per_block;
 use crate::paired::threshold_on;
 use crate::policy;
@@ -58,7 +58,7 @@ impl BlocksPlan {
     pub(super) fn of(
         samples: &Samples,
         metric: usize,
-        asked: &Asked,
+        asked: &PlanQuestion,
         t: Quantities,
     ) -> Option<Self> {
         let rows = samples.complete_blocks(metric);

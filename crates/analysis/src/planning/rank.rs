@@ -11,7 +11,7 @@
 //! the number of runs per effective one.
 
 use super::pilot::Series;
-use super::{Asked, RANK_OVERHEAD, rounded_up};
+use super::{PlanQuestion, RANK_OVERHEAD, rounded_up};
 use crate::policy::SMALL_PILOT;
 use assay_stats::normal;
 use assay_stats::power_t::{Kind, Quantities, Sides, Unknown};
@@ -97,14 +97,14 @@ pub struct Simulated {
 }
 
 /// The rank test for a question.
-pub fn test_of(asked: &Asked, sig_level: f64) -> RankTest {
+pub fn test_of(asked: &PlanQuestion, sig_level: f64) -> RankTest {
     RankTest { sides: asked.test().sides, sig_level }
 }
 
 /// The smallest p-value that the exact rank test can give for n runs per side: all values of one
 /// beyond all of the other, 1/C(2n, n), or all differences in one direction, 2^-n; doubled for
 /// two-sided tests. In 0 to 1. O(n).
-fn smallest_p(asked: &Asked, n: u64) -> f64 {
+fn smallest_p(asked: &PlanQuestion, n: u64) -> f64 {
     let sides = if asked.test().sides == Sides::One { 1.0 } else { 2.0 };
     let one = |k: u64| match asked.kind {
         Kind::TwoSample => k as f64 / (4.0 * k as f64 - 2.0),
@@ -117,14 +117,14 @@ fn smallest_p(asked: &Asked, n: u64) -> f64 {
 
 /// The fewest runs per side, at least two, with which the exact rank test can reject at the
 /// significance. O(1).
-pub fn fewest(asked: &Asked, sig_level: f64) -> u64 {
+pub fn fewest(asked: &PlanQuestion, sig_level: f64) -> u64 {
     (2..MOST_FACTORS).find(|&n| smallest_p(asked, n) <= sig_level).unwrap_or(MOST_FACTORS)
 }
 
 /// The level that the rank test keeps with `independent` effective runs per side: the largest
 /// p-value of its exact distribution not above the significance; the significance itself from 50
 /// runs on. `None` if no outcome is significant.
-fn level_kept(asked: &Asked, sig_level: f64, independent: f64) -> Option<f64> {
+fn level_kept(asked: &PlanQuestion, sig_level: f64, independent: f64) -> Option<f64> {
     if independent < fewest(asked, sig_level) as f64 {
         return None;
     }
@@ -133,12 +133,12 @@ fn level_kept(asked: &Asked, sig_level: f64, independent: f64) -> Option<f64> {
 }
 
 /// The possible p-values of the exact test; `None` if the normal distribution is used.
-fn levels_of(asked: &Asked, independent: f64) -> Option<Vec<f64>> {
+fn levels_of(asked: &PlanQuestion, independent: f64) -> Option<Vec<f64>> {
     exact_levels(asked.kind, asked.test().sides, independent.floor() as u64)
 }
 
 /// The power of the rank test by the rule, with this many effective runs per side. In 0..=1.
-pub(super) fn power_by_rule(asked: &Asked, t: Quantities, independent: f64) -> f64 {
+pub(super) fn power_by_rule(asked: &PlanQuestion, t: Quantities, independent: f64) -> f64 {
     level_kept(asked, t.sig_level, independent).map_or(0.0, |level| {
         asked.test().power((independent / RANK_OVERHEAD).max(1.1), t.delta, t.sd, level)
     })
@@ -146,7 +146,7 @@ pub(super) fn power_by_rule(asked: &Asked, t: Quantities, independent: f64) -> f
 
 /// The difference that the rank test finds by the rule with the requested power; `None` if it finds
 /// none.
-pub(super) fn delta_by_rule(asked: &Asked, t: Quantities, independent: f64) -> Option<f64> {
+pub(super) fn delta_by_rule(asked: &PlanQuestion, t: Quantities, independent: f64) -> Option<f64> {
     let sig_level = level_kept(asked, t.sig_level, independent)?;
     let n = (independent / RANK_OVERHEAD).max(1.1);
     let found = asked.test().solve(Unknown::Delta, Quantities { n, sig_level, ..t })?;
@@ -155,7 +155,7 @@ pub(super) fn delta_by_rule(asked: &Asked, t: Quantities, independent: f64) -> O
 
 /// The effective runs per side that the rule requires: 15 % more than the t test, and for few runs
 /// as many as the exact test needs.
-fn needed_by_rule(asked: &Asked, t: Quantities) -> f64 {
+fn needed_by_rule(asked: &PlanQuestion, t: Quantities) -> f64 {
     let needed = (t.n * RANK_OVERHEAD).max(fewest(asked, t.sig_level) as f64);
     let mut n = needed.ceil();
     while levels_of(asked, n).is_some() && power_by_rule(asked, t, n) < t.power {
@@ -165,7 +165,7 @@ fn needed_by_rule(asked: &Asked, t: Quantities) -> f64 {
 }
 
 /// The rule for known n: the t test's result for n/1.15, at the level that is kept.
-fn rule_at(asked: &Asked, unknown: Unknown, t: Quantities, independent: f64) -> Quantities {
+fn rule_at(asked: &PlanQuestion, unknown: Unknown, t: Quantities, independent: f64) -> Quantities {
     let n = (independent / RANK_OVERHEAD).max(1.1);
     let solve = |sig_level: f64| {
         let fewer = Quantities { n, sig_level, ..t };
@@ -190,7 +190,7 @@ impl RankPlan {
     /// Plans by the 15 % rule alone, given the number of runs per effective one. O(n³) for the few
     /// runs for which the distribution is exact.
     pub fn by_rule(
-        asked: &Asked,
+        asked: &PlanQuestion,
         unknown: Unknown,
         t: Quantities,
         runs_per_independent: f64,
@@ -222,7 +222,7 @@ impl RankPlan {
     /// if that is the question and the pilot has enough effective values ([`SMALL_PILOT`]) to
     /// represent its distribution and its spread.
     pub fn from_pilot(
-        asked: &Asked,
+        asked: &PlanQuestion,
         unknown: Unknown,
         t: Quantities,
         (series, runs_per_independent): (&Series, f64),

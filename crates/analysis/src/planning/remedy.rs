@@ -56,7 +56,7 @@ mod tests {
     use assay_data::{Threshold, Unit};
 
     fn plan(value: f64, power: f64) -> Planning {
-        let asked = Asked {
+        let asked = PlanQuestion {
             kind: Kind::TwoSample,
             alternative: Alternative::TwoSided,
             strict: false,

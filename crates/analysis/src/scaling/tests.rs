@@ -201,9 +201,9 @@ fn what_another_tool_scanned_is_known_by_the_labels_of_its_rows() {
 }
 
 /// A subject's name, parameters and reference.
-type Told<'a> = (&'a str, &'a [(&'a str, &'a str)], Option<usize>);
+type SubjectSpec<'a> = (&'a str, &'a [(&'a str, &'a str)], Option<usize>);
 
-fn subjects(commands: &[&str], of: &[Told]) -> Samples {
+fn subjects(commands: &[&str], of: &[SubjectSpec]) -> Samples {
     let mut samples = Samples::new(vec![Metric::wall()]);
     add_commands(&mut samples, commands);
     for (index, &(name, parameters, against)) in of.iter().enumerate() {
@@ -231,7 +231,7 @@ fn expected(labels: &[&str], own_values: bool) -> Option<(usize, Vec<String>, bo
 fn commands_with_values_of_their_own_are_not_taken_for_one() {
     let two = |references: [Option<usize>; 6], labels: &[&str]| {
         let [a, b, c, d, e, f] = references;
-        let told: [Told; 6] = [
+        let told: [SubjectSpec; 6] = [
             ("a 1", &[("n", "1")], a),
             ("b 10", &[("n", "10")], b),
             ("a 2", &[("n", "2")], c),

@@ -10,9 +10,9 @@ use assay_stats::resampling::Stream;
 use assay_stats::signed_rank::SignedRankDistribution;
 
 /// A step, the standard deviation before rounding, two centres, and the readings of each side.
-type Cell = (f64, f64, f64, f64, usize);
+type TickCase = (f64, f64, f64, f64, usize);
 
-const CELLS: [Cell; 6] = [
+const CELLS: [TickCase; 6] = [
     (1.0, 0.25, 10.3, 10.7, 30),
     (1.0, 0.05, 10.4, 10.6, 30),
     (0.1, 0.005, 7.04, 7.06, 20),
@@ -22,23 +22,23 @@ const CELLS: [Cell; 6] = [
     (1.0, 2.0, 103.3, 103.6, 400),
 ];
 
-fn rounded((step, sd, ..): Cell, centre: f64, n: usize, stream: &mut Stream) -> Vec<f64> {
+fn rounded((step, sd, ..): TickCase, centre: f64, n: usize, stream: &mut Stream) -> Vec<f64> {
     // As in a file: a decimal number, not a multiple that is off by a bit.
     let reading = |value: f64| ((value / step).round() * step * 1e6).round() / 1e6;
     (0..n).map(|_| reading(centre + sd * stream.normal())).collect()
 }
 
 /// A clock read at the start and at the end of something that always takes `centre`.
-fn start_and_end((step, ..): Cell, centre: f64, n: usize, stream: &mut Stream) -> Vec<f64> {
+fn start_and_end((step, ..): TickCase, centre: f64, n: usize, stream: &mut Stream) -> Vec<f64> {
     let reading = |phase: f64| (((centre + phase) / step).floor() * step * 1e6).round() / 1e6;
     (0..n).map(|_| reading(step * stream.uniform())).collect()
 }
 
-type Clock = fn(Cell, f64, usize, &mut Stream) -> Vec<f64>;
+type Clock = fn(TickCase, f64, usize, &mut Stream) -> Vec<f64>;
 
 /// The shares of series whose interval misses the ratio, and of those with a direction, for
 /// separate recordings and for blocks.
-fn misses(cell: Cell, clock: Clock, seed: u64) -> [(f64, f64); 2] {
+fn misses(cell: TickCase, clock: Clock, seed: u64) -> [(f64, f64); 2] {
     let (_, _, a, b, n) = cell;
     let truth = (b / a).ln();
     let series = 400;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Selection of benchmarks.
 #[derive(Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct BenchmarkSelection {
     /// Only matching benchmarks.
     pub filter: Option<Filter>,
     /// No matching benchmarks.
@@ -21,7 +21,7 @@ pub(crate) struct Wanted {
     pub control: bool,
 }
 
-impl Wanted {
+impl BenchmarkSelection {
     fn accepts(&self, name: &str) -> bool {
         let mut samples = Samples::default();
         let (side, row) = (samples.side_named(""), samples.row_named(name));
@@ -65,7 +65,11 @@ impl Catalogue {
     /// # Errors
     /// If a program cannot be run, its harness is unknown, or it has none of the selected
     /// benchmarks.
-    pub fn of(sides: Vec<Side>, wanted: &Wanted, asker: &mut Asker) -> anyhow::Result<Self> {
+    pub fn of(
+        sides: Vec<Side>,
+        wanted: &BenchmarkSelection,
+        asker: &mut Asker,
+    ) -> anyhow::Result<Self> {
         let mut drivers = Vec::with_capacity(sides.len());
         let mut benchmarks: Vec<Listed> = Vec::new();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();

@@ -11,7 +11,7 @@ use super::{Asker, Catalogue, Side};
 use crate::run_error::RunError;
 use assay_data::Finding;
 use assay_harness::Effort;
-use assay_harness::executed::{Language, Place};
+use assay_harness::executed::{Language, SourceLine};
 use assay_measure::code::Changed;
 use assay_measure::git;
 use std::collections::{BTreeMap, BTreeSet};
@@ -319,7 +319,7 @@ impl Tree {
 
     /// Returns the functions that contain these places; `None` if one of them is in a copy of a
     /// file of this tree.
-    fn keys(&self, places: &[Place]) -> Option<BTreeSet<Key>> {
+    fn keys(&self, places: &[SourceLine]) -> Option<BTreeSet<Key>> {
         let mut found = BTreeSet::new();
         for place in places {
             match self.below(&place.file) {
@@ -443,7 +443,7 @@ mod tests {
             changed.keys().collect::<Vec<_>>(),
             [&("pkg/a.py".to_owned(), "parse".to_owned())]
         );
-        let place = |tree: &Tree, line| Place {
+        let place = |tree: &Tree, line| SourceLine {
             file: tree.root.join("pkg/a.py").display().to_string(),
             line,
         };
@@ -472,7 +472,7 @@ mod tests {
         let with = loaded("LIMIT = 3\ndef fast():\n    return LIMIT\n__version__ = '1.1'\n");
         assert_eq!(first, with);
         // A copy elsewhere is not what was built.
-        let copy = Place { file: "/lib/site-packages/pkg/a.py".to_owned(), line: 4 };
+        let copy = SourceLine { file: "/lib/site-packages/pkg/a.py".to_owned(), line: 4 };
         assert_eq!(new.keys(&[copy]), None);
         // A file that is no source may change what a function does.
         fs::write(new.root.join("pkg/native.so"), "x").unwrap();

@@ -10,7 +10,7 @@ use assay_analysis::sensitivity::{Sensitivity, finding, is_visible};
 use assay_analysis::{Analysis, Comparison};
 use assay_data::{Finding, Severity, code};
 use assay_harness::Effort;
-use assay_harness::executed::Place;
+use assay_harness::executed::SourceLine;
 
 /// Number of pairs of runs without and with a delay.
 const PAIRS: usize = 6;
@@ -31,7 +31,7 @@ struct Delayable<'a> {
     side: Side,
     tree: &'a Tree,
     /// The beginning of the function.
-    function: Place,
+    function: SourceLine,
     /// Its number in the program.
     number: usize,
 }
@@ -176,7 +176,7 @@ fn not_built(side: &str) -> Finding {
 }
 
 /// Returns the place where a function begins.
-fn place(tree: &Tree, (file, name): &Key) -> Option<Place> {
+fn place(tree: &Tree, (file, name): &Key) -> Option<SourceLine> {
     let own = tree.files.get(file)?.iter().find(|own| own.name == *name)?;
-    Some(Place { file: tree.root.join(file).display().to_string(), line: own.lines.0 })
+    Some(SourceLine { file: tree.root.join(file).display().to_string(), line: own.lines.0 })
 }

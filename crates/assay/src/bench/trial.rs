@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// Result of trying one benchmark on one side.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tried {
+pub(crate) struct BenchmarkTrial {
     /// Its reading; `None` if it failed, or is not on that side.
     pub reading: Option<Reading>,
     /// Duration of the process, s.
@@ -21,7 +21,7 @@ pub(crate) struct Tried {
 #[derive(Debug)]
 pub(crate) struct Trial {
     /// For each benchmark of the catalogue, by side.
-    pub tried: Vec<Vec<Tried>>,
+    pub tried: Vec<Vec<BenchmarkTrial>>,
     /// For each side, the reason why the times of its build are larger than necessary.
     pub debug_builds: Vec<Option<String>>,
     /// Counters that are totals over iterations, as the trial runs show.
@@ -42,7 +42,7 @@ impl Trial {
         telling: &mut dyn FnMut(usize, usize),
     ) -> Result<Self, RunError> {
         let sides = catalogue.sides.len();
-        let mut tried = vec![vec![Tried::default(); sides]; catalogue.benchmarks.len()];
+        let mut tried = vec![vec![BenchmarkTrial::default(); sides]; catalogue.benchmarks.len()];
         let mut debug_builds = vec![None; sides];
         let runs = if catalogue.isolates() { benchmarks.len() * sides } else { sides };
         let mut done = 0;
@@ -89,7 +89,7 @@ impl Trial {
                     // The benchmark's own message is more informative than the program's exit
                     // status.
                     let failure = error.or(failed.clone()).or_else(empty);
-                    tried[index][side] = Tried {
+                    tried[index][side] = BenchmarkTrial {
                         reading: reading.filter(|_| failure.is_none()),
                         seconds: ran.result.wall_seconds,
                         failure,

@@ -58,7 +58,7 @@ pub(crate) struct Program {
 
 /// Programs that are found in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
+pub(crate) struct ProgramGroup {
     /// The build system, as it is called.
     pub tool: &'static str,
     /// The file and what in it says so.
@@ -82,8 +82,8 @@ pub(crate) struct Looked {
 
 /// The benchmarks of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
-    pub ways: Vec<Way>,
+pub(crate) struct ProjectBenchmarks {
+    pub ways: Vec<ProgramGroup>,
     pub looked: Vec<Looked>,
 }
 
@@ -100,7 +100,7 @@ impl Program {
     }
 }
 
-impl Found {
+impl ProjectBenchmarks {
     /// Finds the benchmarks among the files of a revision, which are below `top`, unless the
     /// settings name them.
     pub fn of(top: &Path, files: Vec<String>, config: &Config) -> Self {
@@ -147,7 +147,7 @@ impl Found {
 }
 
 /// Returns the line that builds the programs of these ways; `None` if nothing is built.
-pub(crate) fn line_of(ways: &[Way]) -> Option<String> {
+pub(crate) fn line_of(ways: &[ProgramGroup]) -> Option<String> {
     let lines: Vec<&str> = ways.iter().flat_map(|way| &way.build).map(String::as_str).collect();
     (!lines.is_empty()).then(|| match lines.as_slice() {
         [one] => (*one).to_owned(),
@@ -156,7 +156,7 @@ pub(crate) fn line_of(ways: &[Way]) -> Option<String> {
 }
 
 /// The programs that the settings name.
-fn configured(config: &Config) -> Way {
+fn configured(config: &Config) -> ProgramGroup {
     let program = |command: &String, is_timed| Program {
         name: command.clone(),
         command: command.clone(),
@@ -168,7 +168,7 @@ fn configured(config: &Config) -> Way {
     };
     let benched = config.bench.iter().map(|command| program(command, false));
     let timed = config.run.iter().map(|command| program(command, true));
-    Way {
+    ProgramGroup {
         tool: "assay.toml",
         evidence: "assay.toml names the programs".to_owned(),
         build: config.build.iter().cloned().collect(),

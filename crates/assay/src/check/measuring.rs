@@ -1,8 +1,8 @@
 //! Has the programs measured: builds both revisions, and starts `assay bench` or `assay run` for
 //! each program, as `assay gate --confirm` does. Alarms are measured again with a second build.
 
-use super::found::{Program, Way, line_of};
-use crate::bench::{Asker, Catalogue, Codes, Executed, Side, Wanted};
+use super::found::{Program, ProgramGroup, line_of};
+use crate::bench::{Asker, BenchmarkSelection, Catalogue, Codes, Executed, Side};
 use crate::output;
 use crate::own;
 use crate::revisions::{NO_BUILD, found, placed, staged, told};
@@ -45,7 +45,7 @@ pub(crate) struct Measuring<'a> {
     /// Base and head.
     pub revisions: [Revision; 2],
     /// The programs, and how they are built.
-    pub ways: Vec<Way>,
+    pub ways: Vec<ProgramGroup>,
     /// Smallest difference that matters, as it is typed.
     pub threshold: Option<String>,
     /// The metric that decides.
@@ -334,7 +334,7 @@ impl Measuring<'_> {
         }
         let began = Instant::now();
         let mut asker = Asker::start(Duration::from_secs_f64(most_seconds))?;
-        let catalogue = match Catalogue::of(sides, &Wanted::default(), &mut asker) {
+        let catalogue = match Catalogue::of(sides, &BenchmarkSelection::default(), &mut asker) {
             Err(_) if began.elapsed().as_secs_f64() >= most_seconds => {
                 let most = assay_report::number::duration(most_seconds);
                 return Err(Obstacle::Slow(format!(

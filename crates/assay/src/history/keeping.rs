@@ -1,6 +1,6 @@
 //! Adds the measurements of a verb to the history if `--keep` is given.
 
-use super::{Adding, Kept, StoreArgs};
+use super::{Adding, RunDestination, StoreArgs};
 use crate::args::KeepInHistoryArgs;
 use crate::output;
 use crate::record::Record;
@@ -67,11 +67,11 @@ pub(crate) fn keep(
         None => "--keep".to_owned(),
     })?;
     match kept {
-        Kept::InStore(added) if !args.show.quiet => {
+        RunDestination::InStore(added) if !args.show.quiet => {
             output::say(&format!("kept as {} of {project} in {place}", added.run().short()));
         }
-        Kept::InStore(_) => {}
-        Kept::Waits(why) => output::say(&why),
+        RunDestination::InStore(_) => {}
+        RunDestination::Waits(why) => output::say(&why),
     }
     Ok(())
 }

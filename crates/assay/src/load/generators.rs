@@ -28,7 +28,7 @@ const CLOCK_QUESTIONS: usize = 9;
 
 /// How a generator is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
+pub(crate) struct GeneratorLaunch {
     /// Name shown to the user.
     pub name: String,
     /// Words before the binary; if empty, it is started on this machine.
@@ -73,7 +73,7 @@ impl Generators {
     ///
     /// # Errors
     /// If one cannot be started, or does not answer.
-    pub fn start(ways: &[Way]) -> anyhow::Result<Self> {
+    pub fn start(ways: &[GeneratorLaunch]) -> anyhow::Result<Self> {
         let remotes = ways.iter().map(Remote::start).collect::<anyhow::Result<_>>()?;
         Ok(Self { remotes })
     }
@@ -160,7 +160,7 @@ fn here(job: &GeneratorJob, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunErro
 }
 
 impl Remote {
-    fn start(way: &Way) -> anyhow::Result<Self> {
+    fn start(way: &GeneratorLaunch) -> anyhow::Result<Self> {
         let program = match &way.program {
             Some(program) => program.into(),
             None => own::program()?.into_os_string(),

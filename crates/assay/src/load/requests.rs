@@ -1,7 +1,7 @@
 //! The file of single requests that `--record-requests` writes: CSV, written slice by slice, so
 //! that measured data is kept if the run ends early.
 
-use super::place::Place;
+use super::slot::LoadSlot;
 use assay_data::Side;
 use assay_load::{Arrivals, GeneratorJob, Load, Raw};
 use std::fs::OpenOptions;
@@ -22,7 +22,7 @@ impl Requests {
     ///
     /// # Errors
     /// If the file cannot be opened or written.
-    pub fn create(path: &Path, places: &[Place], goes_on: bool) -> io::Result<Self> {
+    pub fn create(path: &Path, places: &[LoadSlot], goes_on: bool) -> io::Result<Self> {
         let file = OpenOptions::new()
             .create(true)
             .write(true)
@@ -55,7 +55,7 @@ impl Requests {
         &mut self,
         block: u32,
         side: &Side,
-        place: &Place,
+        place: &LoadSlot,
         job: &GeneratorJob,
         requests: &[Raw],
     ) -> io::Result<()> {

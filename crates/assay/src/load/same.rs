@@ -5,7 +5,7 @@
 //! are not called different. Only requests that change nothing are sent (GET, HEAD); the steps of a
 //! session are not, since they depend on each other.
 
-use super::{Generators, Place};
+use super::{Generators, LoadSlot};
 use crate::run_error::RunError;
 use assay_data::finding::shared::{output_differs, output_varies};
 use assay_data::samples::without_secrets;
@@ -32,7 +32,7 @@ enum Answers {
 /// If a generator is lost, or the user interrupts.
 pub(crate) fn compare_answers(
     sides: &[Side],
-    places: &[Place],
+    places: &[LoadSlot],
     generators: &mut Generators,
 ) -> Result<Vec<Finding>, RunError> {
     let jobs: Vec<&GeneratorJob> = (0..sides.len())

@@ -2,10 +2,10 @@
 
 use super::generators::Generators;
 use super::knee::{Search, Try};
-use super::place::Place;
 use super::recovery::Recovery;
 use super::requests::Requests;
 use super::slice;
+use super::slot::LoadSlot;
 use crate::run_error::RunError;
 use assay_analysis::policy;
 use assay_data::code;
@@ -23,18 +23,18 @@ use std::rc::Rc;
 
 /// Callback with the side whose slice runs and its progress; no pace while waiting for the side's
 /// server.
-pub(crate) type Told = Rc<RefCell<dyn FnMut(&str, Option<Pace>)>>;
+pub(crate) type ProgressCallback = Rc<RefCell<dyn FnMut(&str, Option<Pace>)>>;
 
 /// Slices of a load test.
 pub(crate) struct Slices {
     pub sides: Vec<Side>,
-    pub places: Vec<Place>,
+    pub places: Vec<LoadSlot>,
     pub servers: Vec<Server>,
     pub generators: Generators,
     /// The search; `None` if each slice is measured by itself.
     pub search: Option<Search>,
     pub seed: u64,
-    pub told: Told,
+    pub told: ProgressCallback,
     metrics: Vec<Metric>,
     /// Number of slices with a late generator (in all, and by quantile), with a busy one, and of
     /// all slices.
@@ -69,11 +69,11 @@ impl Slices {
 
     pub fn new(
         sides: Vec<Side>,
-        places: Vec<Place>,
+        places: Vec<LoadSlot>,
         servers: Vec<Server>,
         generators: Generators,
         search: Option<Search>,
-        (seed, told): (u64, Told),
+        (seed, told): (u64, ProgressCallback),
     ) -> Self {
         let metrics = match &search {
             Some(_) => Search::metrics(),
@@ -270,7 +270,7 @@ impl Source for Slices {
                 true => side.clone(),
                 false => format!("{side} {}", values.join(" ")),
             };
-            let alike = |other: &Place| other.side == 0 && other.parameters == place.parameters;
+            let alike = |other: &LoadSlot| other.side == 0 && other.parameters == place.parameters;
             let against = self.places.iter().position(alike);
             samples.add(Subject {
                 side: place.side,
@@ -347,7 +347,7 @@ impl Source for Slices {
         }
         if self.outlasted > 0 && self.search.is_none() {
             // A closed loop is judged by that rate.
-            let is_closed = |own: &Place| matches!(own.job.load, Load::Closed { .. });
+            let is_closed = |own: &LoadSlot| matches!(own.job.load, Load::Closed { .. });
             let severity = match self.places.iter().any(is_closed) {
                 true => Severity::Warning,
                 false => Severity::Note,

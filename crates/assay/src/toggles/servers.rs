@@ -23,12 +23,12 @@ type Journal = JournalOf<ServerChange>;
 /// All servers of a suite.
 #[derive(Default)]
 pub(super) struct Servers {
-    held: Vec<Held>,
+    held: Vec<ToggledServer>,
     journal: Option<Journal>,
 }
 
 /// One of them.
-struct Held {
+struct ToggledServer {
     /// The server started here; `None` for the user's own.
     started: Option<Throwaway>,
     /// True for the server of sides with their data in memory.
@@ -48,7 +48,7 @@ impl Servers {
         let server = Throwaway::start(kind, reach, medium)?;
         let settings = server.settings().clone();
         let is_second = medium == Medium::Memory;
-        self.held.push(Held { is_second, ..Held::new(Some(server), settings) });
+        self.held.push(ToggledServer { is_second, ..ToggledServer::new(Some(server), settings) });
         Ok(())
     }
 
@@ -62,13 +62,13 @@ impl Servers {
             settings.address(),
             kind.label()
         );
-        self.held.push(Held::new(None, settings));
+        self.held.push(ToggledServer::new(None, settings));
         Ok(())
     }
 
     /// Returns what is known about them before a toggle is examined.
     pub fn known(&self) -> Vec<(ServerKind, ServerFrom)> {
-        let known = |own: &Held| {
+        let known = |own: &ToggledServer| {
             let from = match &own.started {
                 Some(server) => started(server.is_in_memory()),
                 None => ServerFrom::Named,
@@ -208,14 +208,14 @@ impl Servers {
     }
 
     /// If there are two PostgreSQL servers, a side uses one of them.
-    fn is_used(&self, own: &Held, in_memory: bool) -> bool {
+    fn is_used(&self, own: &ToggledServer, in_memory: bool) -> bool {
         let kind = own.settings.kind();
         let has_second = self.held.iter().any(|o| o.is_second && o.settings.kind() == kind);
         !has_second || own.is_second == in_memory
     }
 }
 
-impl Held {
+impl ToggledServer {
     fn new(started: Option<Throwaway>, settings: Settings) -> Self {
         let (before, now) = (Vec::new(), Vec::new());
         Self { started, is_second: false, settings, before, now, afterwards: None }

@@ -355,7 +355,7 @@ fn search(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         &skipped.keys().copied().collect::<Vec<_>>(),
     );
     let record = session.recorder.as_ref();
-    let shown = Shown { args, ends, metric: &metric, commits: &listed, skipped, seconds };
+    let shown = ResultContext { args, ends, metric: &metric, commits: &listed, skipped, seconds };
     let verdict = shown.show(&session.samples, &found, record)?;
     let must_save = args.keep.save.is_some() || args.earlier.resume.is_some();
     Ok(ending(measured, verdict, record.filter(|_| must_save)))
@@ -386,7 +386,7 @@ fn skipped_before(samples: &Samples) -> Vec<(usize, String)> {
 }
 
 /// The context in which the result is shown.
-struct Shown<'a> {
+struct ResultContext<'a> {
     args: &'a Args,
     ends: (&'a str, &'a str),
     metric: &'a Metric,
@@ -396,7 +396,7 @@ struct Shown<'a> {
     seconds: f64,
 }
 
-impl Shown<'_> {
+impl ResultContext<'_> {
     fn show(
         &self,
         samples: &Samples,

@@ -1,7 +1,9 @@
 //! `assay check`: whether a change makes the benchmarks of a project slower, in one command.
 
 use crate::args::{FailIf, LookArgs, any_words, confidence, seconds, threshold};
-use crate::check::{self, Base, Config, FILE, Found, Measured, Measuring, find_base, hook};
+use crate::check::{
+    self, Base, Config, FILE, Measured, Measuring, ProjectBenchmarks, find_base, hook,
+};
 use crate::revisions::{self, told};
 use crate::{Ending, output, present, whole_file};
 use anyhow::{Context, bail};
@@ -128,11 +130,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
     let top = repository.top().to_owned();
     let config = Config::read(&top)?;
-    let asked = Asked::of(args, &config);
+    let asked = CheckSettings::of(args, &config);
     let head = repository.snapshot().map_err(told)?;
     let commit = head.as_ref().and_then(|head| head.commit.as_deref());
     let files = commit.map_or(Ok(Vec::new()), |commit| repository.files(commit));
-    let found = Found::of(&top, files.map_err(told)?, &config);
+    let found = ProjectBenchmarks::of(&top, files.map_err(told)?, &config);
     let sides = sides(args, &config, &mut repository, head);
     if args.explain {
         let compared = sides.as_ref().map(|(compared, _)| compared.clone());
@@ -146,7 +148,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 }
 
 /// The settings after options, the file and the defaults.
-struct Asked {
+struct CheckSettings {
     threshold: Threshold,
     threshold_text: Option<String>,
     budget: f64,
@@ -154,7 +156,7 @@ struct Asked {
     confidence: f64,
 }
 
-impl Asked {
+impl CheckSettings {
     fn of(args: &Args, config: &Config) -> Self {
         let size = args.threshold.as_ref();
         let size = size.map(|size| (size.text.clone(), size.value.clone()));
@@ -217,9 +219,9 @@ fn is_document(path: &str) -> bool {
 
 fn measure(
     args: &Args,
-    asked: &Asked,
+    asked: &CheckSettings,
     config: &Config,
-    mut found: Found,
+    mut found: ProjectBenchmarks,
     repository: &mut Repository,
     compared: &Compared,
     revisions: [Revision; 2],
@@ -242,7 +244,8 @@ fn measure(
         let mut say = |_: assay_measure::revisions::Stage<'_>| {};
         let tree = repository.ready(&revisions[0], revisions::NO_BUILD, None, &mut say);
         let files = repository.files(&compared.base).map_err(told)?;
-        let before = Found::of(&tree.map_err(told)?.directory, files, &Config::default());
+        let before =
+            ProjectBenchmarks::of(&tree.map_err(told)?.directory, files, &Config::default());
         left_out = found.keep_common(&before);
         if found.ways.is_empty() {
             let nothing = format!(
@@ -300,7 +303,7 @@ fn measure(
 
 fn show(
     args: &Args,
-    asked: &Asked,
+    asked: &CheckSettings,
     compared: &Compared,
     measured: &Measured,
     changed_benchmarks: &[String],
@@ -356,7 +359,7 @@ fn ending(args: &Args, measured: &Measured) -> Ending {
 }
 
 /// Returns the error about a project without benchmarks.
-fn nothing_found(found: &Found, top: &Path) -> String {
+fn nothing_found(found: &ProjectBenchmarks, top: &Path) -> String {
     let looked: Vec<String> = found
         .looked
         .iter()
@@ -371,8 +374,8 @@ fn nothing_found(found: &Found, top: &Path) -> String {
 
 fn explain(
     args: &Args,
-    asked: &Asked,
-    found: &Found,
+    asked: &CheckSettings,
+    found: &ProjectBenchmarks,
     compared: Result<Compared, String>,
 ) -> anyhow::Result<Ending> {
     let source = |given: bool, of_file: bool| match (given, of_file) {

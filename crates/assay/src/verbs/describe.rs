@@ -10,7 +10,7 @@ use anyhow::Context;
 use assay_analysis::overview;
 use assay_analysis::series_summary::{self, Options, SeriesSummary};
 use assay_data::{Samples, import};
-use assay_report::benchmarks::Shown;
+use assay_report::benchmarks::DisplayOptions;
 use assay_report::remarks::Remarks;
 use assay_report::{describe, json};
 use std::path::PathBuf;
@@ -136,7 +136,7 @@ fn write_pages(
         quiet: args.look.quiet,
         color: args.look.color,
     };
-    let (dialect, rows) = (Dialect::Describe, Shown::default());
+    let (dialect, rows) = (Dialect::Describe, DisplayOptions::default());
     let how = Showing { dialect, rows, show, file: None };
     present::pages::write(how, &analysis, &apart, extras, meta)
 }

@@ -10,7 +10,7 @@ mod options;
 use crate::advice::{Dialect, spell};
 use crate::{Ending, output, present};
 use anyhow::bail;
-use assay_analysis::history::gate::{Asked, Gate, Standing, gate};
+use assay_analysis::history::gate::{Gate, GateSettings, Standing, gate};
 use assay_report::history::{self, GateReport};
 use assay_report::json::{self, Gated};
 use assay_report::remarks::Remarks;
@@ -62,9 +62,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(ending(&gate))
 }
 
-fn asked(args: &Args) -> Asked {
-    let default = Asked::default();
-    Asked {
+fn asked(args: &Args) -> GateSettings {
+    let default = GateSettings::default();
+    GateSettings {
         confidence: args.confidence.unwrap_or(default.confidence),
         threshold: args.threshold.unwrap_or(default.threshold),
         detect: args.detect.unwrap_or(default.detect),

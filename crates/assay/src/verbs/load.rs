@@ -1,15 +1,15 @@
 //! `assay load`: measures the capacity of a server, or which of two is better, with scheduled
 //! requests in alternating slices.
 
-mod asked;
 mod options;
 mod permission;
 mod serving;
+mod settings;
 mod telling;
 
 use crate::advice::Dialect;
 use crate::load::{
-    CAPACITY, Generators, LATENCY_MEDIAN, Place, RATE_ACHIEVED, Requests, Search, Slices,
+    CAPACITY, Generators, LATENCY_MEDIAN, LoadSlot, RATE_ACHIEVED, Requests, Search, Slices,
     longest_hanging, work,
 };
 use crate::planning::{self, check_threshold, no_such_metric};
@@ -18,7 +18,6 @@ use crate::record::Record;
 use crate::recorded::{self, Recorded};
 use crate::{Ending, load, output};
 use anyhow::{Context, ensure};
-use asked::Asked;
 use assay_analysis::engine::Limits;
 use assay_analysis::{Options, analyse};
 use assay_data::plan::MAX_BLOCKS;
@@ -26,8 +25,9 @@ use assay_data::samples::without_secrets;
 use assay_data::{Action, Environment, Finding, Metric, Plan, Samples, StopReason};
 use assay_load::{Arrivals, Load};
 use assay_measure::{environment, interrupt};
-use assay_report::benchmarks::Shown;
+use assay_report::benchmarks::DisplayOptions;
 pub(crate) use options::Args;
+use settings::LoadSettings;
 use std::path::Path;
 use telling::{Telling, load_in_words};
 
@@ -56,7 +56,7 @@ fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
 }
 
 fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
-    let asked = Asked::of(args)?;
+    let asked = LoadSettings::of(args)?;
     let instead = "give a second URL";
     present::check_fail_if(&args.judge.fail_if, asked.sides.len(), "one server", instead)?;
     let plan = plan_of(args, &asked, recorded)?;
@@ -182,7 +182,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
 }
 
 /// Returns the plan before the first block.
-fn plan_of(args: &Args, asked: &Asked, recorded: Option<&Samples>) -> anyhow::Result<Plan> {
+fn plan_of(args: &Args, asked: &LoadSettings, recorded: Option<&Samples>) -> anyhow::Result<Plan> {
     let primary = args.judge.primary.clone().unwrap_or_else(|| {
         let own = match (&args.find, asked.is_closed) {
             (Some(_), _) => CAPACITY,
@@ -222,15 +222,15 @@ fn check(plan: &Plan, metrics: &[Metric]) -> anyhow::Result<()> {
 
 /// Returns a finding about slices with too few requests for the deciding quantile. If all have too
 /// few, that is an error, because nothing could be decided.
-fn too_few_requests(plan: &Plan, places: &[Place]) -> anyhow::Result<Option<Finding>> {
+fn too_few_requests(plan: &Plan, places: &[LoadSlot]) -> anyhow::Result<Option<Finding>> {
     let needed = load::fewest_requests(&plan.primary);
-    let requests = |place: &Place| match place.job.load {
+    let requests = |place: &LoadSlot| match place.job.load {
         Load::Open(Arrivals::Constant { rate } | Arrivals::Poisson { rate, .. }) => {
             Some(rate * place.job.seconds)
         }
         _ => None,
     };
-    let few = |place: &&Place| requests(place).is_some_and(|count| count + 1e-6 < needed as f64);
+    let few = |place: &&LoadSlot| requests(place).is_some_and(|count| count + 1e-6 < needed as f64);
     let (some, name) = (places.iter().filter(few).count(), &plan.primary);
     let least = assay_report::words::counted(needed as usize, "request");
     let nearer = if needed > 1 { ", or decide by a nearer quantile" } else { "" };
@@ -257,8 +257,12 @@ fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Resu
     let mut analysis = analyse(samples, &Options::default()).context(
         "no slice is fit to be compared; see the warnings of `assay describe` on the record",
     )?;
-    let how =
-        Showing { dialect: Dialect::Load, rows: Shown::default(), show: &args.record.show, file };
+    let how = Showing {
+        dialect: Dialect::Load,
+        rows: DisplayOptions::default(),
+        show: &args.record.show,
+        file,
+    };
     present::present(how, &mut analysis, samples)?;
     Ok(args.same.ending(&analysis, present::judge(&analysis, &args.judge.fail_if)))
 }

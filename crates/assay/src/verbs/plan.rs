@@ -7,7 +7,7 @@ use crate::progress::Work;
 use crate::{Ending, calibrated, output, present};
 use anyhow::{Context, bail};
 use assay_analysis::planning::{
-    Alternative, Asked, Kind, Measure, PHASES, from_numbers, from_pilot_telling,
+    Alternative, Kind, Measure, PHASES, PlanQuestion, from_numbers, from_pilot_telling,
 };
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Environment, Threshold, Unit, import};
@@ -178,8 +178,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 }
 
 /// The question, without the sizes.
-fn asked(args: &Args, delta: Option<Threshold>, sd: Option<f64>) -> Asked {
-    Asked {
+fn asked(args: &Args, delta: Option<Threshold>, sd: Option<f64>) -> PlanQuestion {
+    PlanQuestion {
         kind: match args.kind {
             What::TwoSample => Kind::TwoSample,
             What::OneSample => Kind::OneSample,
@@ -203,7 +203,7 @@ fn asked(args: &Args, delta: Option<Threshold>, sd: Option<f64>) -> Asked {
 }
 
 /// Sizes without a pilot. All must have the same unit; `--unit` gives that of bare numbers.
-fn numbers(args: &Args) -> anyhow::Result<(Asked, Measure)> {
+fn numbers(args: &Args) -> anyhow::Result<(PlanQuestion, Measure)> {
     let bare = args.reading.unit.as_deref().map(bare_unit).transpose()?;
     let (factor, bare) = bare.unwrap_or((1.0, Unit::One));
     let read = |size: &Option<Size>| {
@@ -229,7 +229,7 @@ fn numbers(args: &Args) -> anyhow::Result<(Asked, Measure)> {
 }
 
 /// Sizes with a pilot: in its unit, or the difference as a fraction of its reference.
-fn of_pilot(args: &Args, unit: &Unit) -> anyhow::Result<Asked> {
+fn of_pilot(args: &Args, unit: &Unit) -> anyhow::Result<PlanQuestion> {
     let scaled = matches!(unit, Unit::Second | Unit::Byte);
     let amount = |option: &str, size: &Size| match &size.measure {
         None if scaled => bail!(

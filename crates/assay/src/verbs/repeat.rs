@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use assay_analysis::replication::{Replication, Status};
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{Environment, Samples, assay_file};
-use assay_report::benchmarks::Shown;
+use assay_report::benchmarks::DisplayOptions;
 use assay_report::replication::{ReplicationReport, render};
 use assay_report::{json, terminal};
 use clap::{ArgAction, ValueEnum};
@@ -141,7 +141,7 @@ fn decide(
     let extras = Extras { repeats: Some(report), ..Extras::default() };
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
     let exported = {
-        let (dialect, rows) = (Dialect::Repeat, Shown::default());
+        let (dialect, rows) = (Dialect::Repeat, DisplayOptions::default());
         let how = Showing { dialect, rows, show: &args.show, file };
         present::export_all(how, &now, samples, extras)
     };
@@ -153,7 +153,7 @@ fn decide(
         let whole = format!(
             "{}\n{}",
             render(&report, &screen),
-            terminal::render(&now, Shown::default(), &screen)
+            terminal::render(&now, DisplayOptions::default(), &screen)
         );
         output::print(&whole)?;
     }

@@ -32,11 +32,11 @@ use assay_data::code::OUTPUT_DIFFERS;
 use assay_data::finding::shared::OUTPUTS;
 use assay_data::{Environment, Finding, Metric, Plan, Samples, StopReason};
 use assay_measure::{Control, environment, interrupt};
-use assay_report::benchmarks::Shown;
+use assay_report::benchmarks::DisplayOptions;
 use builds::of_builds;
 use commands::{HowArgs, add_control, prepared};
 use control::{ControlArgs, lock_programs, may_drop_caches};
-use metrics::{Asked, MetricArgs};
+use metrics::{MetricArgs, RequestedMetrics};
 use planning::{LengthArgs, extended, plan, too_short};
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -199,7 +199,7 @@ type Decide<'a> = &'a dyn Fn(&Args, &Samples, Option<&Record>) -> anyhow::Result
 /// Everything that is settled before any command runs.
 struct Ready {
     commands: Vec<Prepared>,
-    asked: Asked,
+    asked: RequestedMetrics,
     plan: Plan,
     environment: Environment,
     findings: Vec<Finding>,
@@ -532,7 +532,7 @@ fn decide(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Re
     // experiment, so that `assay compare` on the file gives the same digits.
     let mut analysis = analyse(samples, &assay_analysis::Options::default())?;
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
-    let (dialect, rows) = (Dialect::Run, Shown::default());
+    let (dialect, rows) = (Dialect::Run, DisplayOptions::default());
     let how = Showing { dialect, rows, show: &args.record.show, file };
     present::present(how, &mut analysis, samples)?;
     if args.why {

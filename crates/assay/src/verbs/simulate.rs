@@ -7,7 +7,7 @@
 use crate::{Ending, output, present, seed, store, whole_file};
 use anyhow::{Context, bail, ensure};
 use assay_analysis::mock::{
-    Change, Distribution, Drawn, Numbers, Outliers, Recipe, Simulation, Tick, written,
+    Change, Distribution, DrawnValue, Numbers, Outliers, Recipe, Simulation, Tick, written,
 };
 use assay_data::assay_file::{Header, Writer};
 use assay_data::{
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let recipe = recipe(args, &numbers)?;
     let form = form(args, recipe.subjects.len())?;
     let simulation = Simulation::new(recipe.clone())?;
-    let made = Made { args, recipe, numbers };
+    let made = SimulatedData { args, recipe, numbers };
     match &args.out {
         Some(path) => {
             check_place(path, &form)?;
@@ -241,13 +241,13 @@ fn check_place(path: &Path, form: &Form) -> anyhow::Result<()> {
 }
 
 /// The data to write.
-struct Made<'a> {
+struct SimulatedData<'a> {
     args: &'a Args,
     recipe: Recipe,
     numbers: Numbers,
 }
 
-impl Made<'_> {
+impl SimulatedData<'_> {
     fn write(
         &self,
         simulation: Simulation,
@@ -315,7 +315,7 @@ impl Made<'_> {
     fn columns(&self, simulation: Simulation, out: &mut impl Write) -> anyhow::Result<()> {
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); self.recipe.subjects.len()];
         for drawn in simulation {
-            let Drawn { subject, value, .. } = drawn?;
+            let DrawnValue { subject, value, .. } = drawn?;
             columns[subject].push(value);
         }
         self.preamble(out)?;
@@ -367,7 +367,7 @@ impl Made<'_> {
         samples
     }
 
-    fn observation(&self, drawn: Drawn) -> Observation {
+    fn observation(&self, drawn: DrawnValue) -> Observation {
         Observation {
             subject: drawn.subject,
             block: drawn.place.map(|(block, _)| block),

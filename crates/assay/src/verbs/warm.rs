@@ -2,7 +2,7 @@
 //! everything loaded.
 
 use crate::args::{ColorWhen, seconds};
-use crate::warm::{self, NotRun, Place};
+use crate::warm::{self, NotRun, ProcessDirectory};
 use crate::{Ending, output, present};
 use anyhow::Context;
 use assay_measure::{Command, Outcome, preloaded};
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
     let command = Command::new(args.command.clone())?;
     if args.stop {
-        let place = Place::of(&command).map_err(anyhow::Error::msg)?;
+        let place = ProcessDirectory::of(&command).map_err(anyhow::Error::msg)?;
         return Ok(stopped(&[place]));
     }
     let idle = Duration::from_secs_f64(args.idle);
@@ -108,7 +108,7 @@ fn status(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-fn stopped(places: &[Place]) -> Ending {
+fn stopped(places: &[ProcessDirectory]) -> Ending {
     let ended = places.iter().filter(|place| place.stop()).count();
     output::say(&match ended {
         0 => "nothing was kept loaded".to_owned(),

@@ -11,7 +11,7 @@ use anyhow::Context;
 use assay_data::private;
 use assay_measure::preloaded::{Preloaded, Recipe, Standing, State};
 use assay_measure::{Command, interrupt};
-use assay_report::preloaded::{Held, HeldStage};
+use assay_report::preloaded::{HeldStage, PreloadedProcess};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -282,7 +282,7 @@ fn is_free(directory: &Path) -> bool {
 }
 
 /// Parses a keeper's answer about itself.
-pub(super) fn told(answer: &Value) -> Option<Held> {
+pub(super) fn told(answer: &Value) -> Option<PreloadedProcess> {
     let text = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
     let number = |name: &str| answer[name].as_u64().unwrap_or_default();
     let stage = |one: &Value| HeldStage {
@@ -294,7 +294,7 @@ pub(super) fn told(answer: &Value) -> Option<Held> {
     };
     let all = |name: &str| answer[name].as_array().into_iter().flatten();
     answer["command"].as_str()?;
-    Some(Held {
+    Some(PreloadedProcess {
         command: text("command"),
         directory: text("directory"),
         keeper: number("pid"),

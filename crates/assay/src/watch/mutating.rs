@@ -48,7 +48,7 @@ pub(super) struct Look {
 
 /// The outcome.
 #[derive(Debug, PartialEq)]
-pub(super) enum Told {
+pub(super) enum MutationOutcome {
     /// Its output.
     Found(String),
     /// The reason why it failed.
@@ -114,7 +114,7 @@ impl Mutating {
 
     /// Starts it if there is something that was not tried yet. Returns an error message if that
     /// fails.
-    pub fn begin(&mut self, look: Look) -> Option<Told> {
+    pub fn begin(&mut self, look: Look) -> Option<MutationOutcome> {
         if !self.is_due || self.is_awaited() {
             return None;
         }
@@ -162,7 +162,7 @@ impl Mutating {
     }
 
     /// Checks whether it is finished, and returns its result.
-    pub fn look(&mut self, look: Look) -> Option<Told> {
+    pub fn look(&mut self, look: Look) -> Option<MutationOutcome> {
         if self.ending.as_ref().is_some_and(|work| work.server.status().is_some()) {
             self.ending = None;
         }
@@ -172,7 +172,7 @@ impl Mutating {
             0 | 1 => {
                 (self.is_due, self.failed) = (false, None);
                 let printed = fs::read_to_string(work.room.path().join("printed"));
-                Some(Told::Found(one_line_if(look.json, printed.unwrap_or_default())))
+                Some(MutationOutcome::Found(one_line_if(look.json, printed.unwrap_or_default())))
             }
             130 => None,
             _ => {
@@ -185,11 +185,11 @@ impl Mutating {
     }
 
     /// Reports a failure once; the next save tries again.
-    fn failure(&mut self, why: String) -> Option<Told> {
+    fn failure(&mut self, why: String) -> Option<MutationOutcome> {
         self.is_due = false;
         let is_new = self.failed.as_ref() != Some(&why);
         self.failed = Some(why.clone());
-        is_new.then(|| Told::Failed(format!("--mutate: {why}")))
+        is_new.then(|| MutationOutcome::Failed(format!("--mutate: {why}")))
     }
 }
 

@@ -6,7 +6,7 @@ use super::echo::Echo;
 use super::screen::Screen;
 use super::selection::{self, Selection};
 use super::state::{self, What};
-use super::{Job, Watcher, programs};
+use super::{WatchTask, Watcher, programs};
 use crate::run_error::RunError;
 use crate::tests::{Asker, Attending, Side};
 use assay_data::Unit;
@@ -38,7 +38,7 @@ pub(super) enum Ran {
 
 impl Watcher {
     /// Runs the command as it is.
-    pub(super) fn run_any(&mut self, job: &Job) -> anyhow::Result<Ran> {
+    pub(super) fn run_any(&mut self, job: &WatchTask) -> anyhow::Result<Ran> {
         let shown = self.screen.shows_output();
         let (echo, began) = (&mut self.echo, Instant::now());
         let mut ends = |attention: &mut Attention| {
@@ -62,7 +62,7 @@ impl Watcher {
     }
 
     /// Runs tests.
-    pub(super) fn run_suite(&mut self, job: &Job) -> anyhow::Result<Ran> {
+    pub(super) fn run_suite(&mut self, job: &WatchTask) -> anyhow::Result<Ran> {
         let Some(suite) = &mut self.suite else { return Ok(Ran::Ended) };
         let only = match &job.what {
             What::These(names) if suite.framework.selects() => Some(names.clone()),

@@ -3,7 +3,7 @@
 
 use super::events::Saved;
 use super::state::{Touched, What};
-use crate::changed::{Asked, Selection as Chosen, Tracked, WHOLE_FILE, reason};
+use crate::changed::{ChangeQuery, Selection as Chosen, Tracked, WHOLE_FILE, reason};
 use crate::cutting::Cutting;
 use crate::tests::Ran;
 use assay_suites::Framework;
@@ -148,8 +148,8 @@ fn changed(saved: &Saved) -> Option<Vec<String>> {
 }
 
 /// `None` means any files.
-fn asked(saved: Option<&[String]>) -> Asked<'_> {
-    saved.map_or(Asked::Any, Asked::Saved)
+fn asked(saved: Option<&[String]>) -> ChangeQuery<'_> {
+    saved.map_or(ChangeQuery::Any, ChangeQuery::Saved)
 }
 
 /// Returns the tests of a run, and whether each failed; skipped tests are left out.

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 
 /// Kinds of notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Way {
+pub(crate) enum Notification {
     /// The terminal's bell
     Bell,
     /// A terminal notification (OSC 9 and OSC 777), which also works over ssh
@@ -24,7 +24,7 @@ pub(crate) enum Way {
 pub(crate) struct TellingArgs {
     /// Notify when tests start to fail or pass again; repeat it for several ways
     #[arg(long, value_enum, value_name = "HOW")]
-    pub notify: Vec<Way>,
+    pub notify: Vec<Notification>,
 
     /// Shell line to run when tests start to fail
     ///
@@ -82,15 +82,15 @@ impl Telling {
         wrong
     }
 
-    fn by(&self, way: Way, came: &Came, programs: &mut Programs) -> Option<String> {
+    fn by(&self, way: Notification, came: &Came, programs: &mut Programs) -> Option<String> {
         let text = in_words(came);
         match way {
-            Way::Bell => output::say_bytes(b"\x07"),
-            Way::Terminal => {
+            Notification::Bell => output::say_bytes(b"\x07"),
+            Notification::Terminal => {
                 let escaped = format!("\x1b]9;{text}\x07\x1b]777;notify;assay;{text}\x07");
                 output::say_bytes(wrapped(&escaped).as_bytes());
             }
-            Way::Desktop => {
+            Notification::Desktop => {
                 let urgency = if came.light == Light::Green { "low" } else { "normal" };
                 let words = ["notify-send", "-a", "assay", "-u", urgency, "--", "assay", &text];
                 let words = words.map(std::ffi::OsString::from);

@@ -2,7 +2,7 @@
 
 use super::keys::Wish;
 use super::state::{State, What};
-use super::{Job, Watcher};
+use super::{WatchTask, Watcher};
 
 /// The list of keys.
 const KEYS: &str = "  Enter, a   run all tests
@@ -16,7 +16,7 @@ const KEYS: &str = "  Enter, a   run all tests
 
 impl Watcher {
     /// Returns what to run for a request.
-    pub(super) fn wished(&mut self, wish: Wish) -> anyhow::Result<Option<Job>> {
+    pub(super) fn wished(&mut self, wish: Wish) -> anyhow::Result<Option<WatchTask>> {
         let why = "as you wished".to_owned();
         Ok(match wish {
             Wish::All => Some(self.job(What::All, why)),

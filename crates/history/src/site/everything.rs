@@ -4,7 +4,7 @@
 //! appends its part to all files of runs in turn; nothing is held in memory. The first page is
 //! written last.
 
-use super::{Drawn, Site, Whole};
+use super::{DrawnSeries, Site, Whole};
 use crate::Store;
 use anyhow::Context;
 use assay_analysis::history::RunSummary;
@@ -77,7 +77,7 @@ impl<S: Borrow<Store>> Site<S> {
             told(number, names.len());
             let gone = self.gone(name)?;
             for (number, series) in self.found(name, None)? {
-                let drawn: Vec<Drawn> =
+                let drawn: Vec<DrawnSeries> =
                     series.into_iter().map(|series| self.trend(series)).collect();
                 for (place, drawn) in drawn.iter().enumerate() {
                     let key = format!("{}.{place}", self.files[number]);
@@ -112,7 +112,7 @@ impl<S: Borrow<Store>> Site<S> {
     fn by_run(
         &self,
         benchmark: usize,
-        (trend, _): &Drawn,
+        (trend, _): &DrawnSeries,
         together: usize,
         files: &mut Files<'_>,
     ) -> anyhow::Result<()> {

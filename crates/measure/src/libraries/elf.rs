@@ -25,7 +25,7 @@ pub(super) struct ElfLinking {
 }
 
 /// Reads bytes at an offset: all of the requested ones, or none.
-type Read<'a> = dyn Fn(u64, usize) -> Option<Vec<u8>> + 'a;
+type ReadAt<'a> = dyn Fn(u64, usize) -> Option<Vec<u8>> + 'a;
 
 /// The file's layout, by its class and byte order.
 struct ElfLayout {
@@ -42,7 +42,7 @@ struct Segment {
 }
 
 /// Parses a file; `None` if it is not an ELF file.
-pub(super) fn read(bytes: &Read<'_>) -> Option<ElfLinking> {
+pub(super) fn read(bytes: &ReadAt<'_>) -> Option<ElfLinking> {
     let ident = bytes(0, 16)?;
     if !ident.starts_with(b"\x7fELF") {
         return None;
@@ -71,7 +71,7 @@ impl ElfLayout {
         if self.wide { self.number(bytes, wide, 8) } else { self.number(bytes, narrow, 4) }
     }
 
-    fn segments(&self, bytes: &Read<'_>) -> Option<Vec<Segment>> {
+    fn segments(&self, bytes: &ReadAt<'_>) -> Option<Vec<Segment>> {
         let header = bytes(0, if self.wide { 64 } else { 52 })?;
         let start = self.address(&header, 0x20, 0x1c)?;
         let at = if self.wide { 0x36 } else { 0x2a };
@@ -92,7 +92,7 @@ impl ElfLayout {
 
     fn search(
         &self,
-        bytes: &Read<'_>,
+        bytes: &ReadAt<'_>,
         segments: &[Segment],
         dynamic: &Segment,
     ) -> Option<SearchPaths> {
@@ -119,7 +119,7 @@ impl ElfLayout {
 }
 
 /// Returns the text at an offset, up to its zero byte; invalid UTF-8 is replaced.
-fn text(bytes: &Read<'_>, offset: u64) -> Option<String> {
+fn text(bytes: &ReadAt<'_>, offset: u64) -> Option<String> {
     let mut found = Vec::new();
     // In small steps, since the file may end soon after it.
     while found.len() < LONGEST {

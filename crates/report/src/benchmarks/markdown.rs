@@ -4,7 +4,7 @@
 //! Deliberately short; the CSV has every row. Names may contain anything and are quoted so that
 //! they stay text.
 
-use super::{Shown, centres, ends_of_centres, ordered, words};
+use super::{DisplayOptions, centres, ends_of_centres, ordered, words};
 use crate::escape::escaped;
 use crate::findings;
 use crate::number::Column;
@@ -15,7 +15,7 @@ use assay_analysis::{Analysis, Comparison};
 const MOST_ROWS: usize = 60;
 
 /// Returns the Markdown text (GitHub's tables); every line ends with a newline.
-pub(crate) fn render(suite: &Analysis, shown: Shown) -> String {
+pub(crate) fn render(suite: &Analysis, shown: DisplayOptions) -> String {
     let mut text = String::new();
     for (index, table) in suite.primary_tables().enumerate() {
         let table = &table;

@@ -1,10 +1,10 @@
 //! The self-contained page of a suite for publication: headline, forest plots, tables, findings,
 //! settings and methods in one HTML file. The template escapes everything that came from outside.
 
-use super::{Shown, centres, ends_of_centres, ordered, pictured, words};
+use super::{DisplayOptions, centres, ends_of_centres, ordered, pictured, words};
 use crate::all_table;
 use crate::charts::{self, forest};
-use crate::findings::Noted;
+use crate::findings::FindingOnPage;
 use crate::html::{self, Material, Plot, Table, fact};
 use crate::names::clean;
 use crate::number::{self, Column};
@@ -38,7 +38,7 @@ struct Page {
     pictures: Vec<Pictures>,
     summary: Option<Table>,
     chains: Vec<ChainOnPage>,
-    findings: Vec<Noted>,
+    findings: Vec<FindingOnPage>,
     environment: Vec<(String, String)>,
     made_by: String,
     methods: Vec<String>,
@@ -89,7 +89,8 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
     let [answers, others] =
         [answers, others].map(|part| part.iter().map(|t| on_page(suite, t, shown)).collect());
     let sides: Vec<&str> = suite.sides.iter().map(|side| side.name.as_str()).collect();
-    let findings = words::told_once(suite).into_iter().map(|(f, more)| Noted::new(f, &more));
+    let findings =
+        words::told_once(suite).into_iter().map(|(f, more)| FindingOnPage::new(f, &more));
     Page {
         title: clean(&sides.join(", ")),
         tool: meta.tool.clone(),
@@ -132,7 +133,7 @@ fn in_pictures(suite: &Analysis, row: &Comparison, figures: &Figures, number: us
     }
 }
 
-fn on_page(suite: &Analysis, table: &analysis::Table<'_>, shown: Shown) -> Table {
+fn on_page(suite: &Analysis, table: &analysis::Table<'_>, shown: DisplayOptions) -> Table {
     let rows = ordered(suite, table, shown.sort);
     let unit = &suite.metrics[table.metric].unit;
     let ends = ends_of_centres(&rows);

@@ -4,7 +4,7 @@
 //! On narrow pages, names and headings are shortened in the middle first, then the intervals are
 //! dropped, then the medians; finally every row gets its own lines.
 
-use super::{Shown, centres, ends_of_centres, ordered, toggles, words};
+use super::{DisplayOptions, centres, ends_of_centres, ordered, toggles, words};
 use crate::all_table;
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
@@ -29,7 +29,7 @@ const WIDEST_SIDE: usize = 20;
 const NARROWEST_SIDE: usize = 10;
 
 /// Returns the screen as text, every line ended with a newline. O(rows log rows).
-pub(crate) fn render(suite: &Analysis, shown: Shown, screen: &Screen) -> String {
+pub(crate) fn render(suite: &Analysis, shown: DisplayOptions, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     if toggles::is_about(suite) {
         toggles::draw(&mut page, suite);
@@ -60,7 +60,7 @@ pub(crate) fn render(suite: &Analysis, shown: Shown, screen: &Screen) -> String 
 }
 
 /// Appends what follows the result.
-fn close(mut page: Page, suite: &Analysis, shown: Shown) -> String {
+fn close(mut page: Page, suite: &Analysis, shown: DisplayOptions) -> String {
     page.gap();
     let mut remarks = remarks::List::new(shown.remarks);
     let told = words::told_once(suite);
@@ -73,10 +73,11 @@ fn close(mut page: Page, suite: &Analysis, shown: Shown) -> String {
 }
 
 /// Draws the metrics that do not decide: tables of those with differences, the rest on one line.
-fn others(page: &mut Page, suite: &Analysis, shown: Shown) {
+fn others(page: &mut Page, suite: &Analysis, shown: DisplayOptions) {
     // Metrics that are only named are collected by side, one line each, since repeating the sides
     // with every metric would hide the metrics.
-    let mut named: Vec<Named> = (1..suite.sides.len()).map(|_| Named::default()).collect();
+    let mut named: Vec<OmittedMetrics> =
+        (1..suite.sides.len()).map(|_| OmittedMetrics::default()).collect();
     for table in suite.tables().filter(|table| table.metric != suite.primary) {
         let table = &table;
         let counts = table.counts();
@@ -119,7 +120,7 @@ fn others(page: &mut Page, suite: &Analysis, shown: Shown) {
 
 /// The metrics of one side of which no row is shown.
 #[derive(Default)]
-struct Named {
+struct OmittedMetrics {
     /// Names of the sides, if there are several.
     sides: Option<String>,
     nothing: Vec<String>,

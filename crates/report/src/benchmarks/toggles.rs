@@ -245,7 +245,7 @@ fn gains(suite: &Analysis, own: &Effect<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail")]
-    use crate::benchmarks::Shown;
+    use crate::benchmarks::DisplayOptions;
     use crate::layout::Screen;
     use crate::terminal;
     use assay_analysis::analysis::Options;
@@ -295,7 +295,7 @@ mod tests {
         samples.stop = Some(StopReason::Blocks);
         let analysis = assay_analysis::analyse(&samples, &Options::default()).unwrap();
         let wide = Screen { width: 100, color: false, unicode: true, whole: false };
-        terminal::render(&analysis, Shown::default(), &wide)
+        terminal::render(&analysis, DisplayOptions::default(), &wide)
     }
 
     #[test]

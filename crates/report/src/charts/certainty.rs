@@ -4,7 +4,7 @@
 use super::differences::framed;
 use super::frame::{Axis, Frame};
 use super::over_time::counted;
-use super::scene::{Anchor, Ink, Place, Scene, dashes};
+use super::scene::{Anchor, Ink, Position, Scene, dashes};
 use super::{Chart, Sheet};
 use crate::number;
 use assay_analysis::figures::{IntervalOf, PowerCurve, Resampled};
@@ -39,7 +39,7 @@ pub(super) fn bootstrap(sheet: &Sheet<'_>) -> Option<Chart> {
     let mut told = Vec::new();
     for (index, r) in &found {
         let scale = if own { 1.0 / tallest(r) } else { 1.0 };
-        let mut steps: Vec<Place> = Vec::new();
+        let mut steps: Vec<Position> = Vec::new();
         for (bin, &count) in r.counts.iter().enumerate() {
             let from = r.bins.0 + r.bins.1 * bin as f64;
             let y = height(r, count) * scale;

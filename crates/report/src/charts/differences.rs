@@ -2,7 +2,7 @@
 
 use super::frame::{Axis, Frame};
 use super::over_time::{share, trace};
-use super::scene::{Ink, Place, Scene, dashes};
+use super::scene::{Ink, Position, Scene, dashes};
 use super::{Chart, HEIGHT, Sheet};
 use crate::number;
 use assay_analysis::Scale;
@@ -42,7 +42,7 @@ pub(super) fn pairwise(sheet: &Sheet<'_>) -> Option<Chart> {
     let (mut scene, frame) = framed(sheet, &subjects, x, Axis::silent("how often (density)", most));
     for b in &drawn {
         let ink = Ink::Subject(b.of);
-        let places: Vec<Place> = b.differences.iter().map(|&p| frame.place(p)).collect();
+        let places: Vec<Position> = b.differences.iter().map(|&p| frame.place(p)).collect();
         if let (Some(first), Some(last)) = (places.first(), places.last()) {
             let mut area = places.clone();
             area.extend([(last.0, frame.bottom()), (first.0, frame.bottom())]);
@@ -186,7 +186,7 @@ pub(super) fn quantiles(sheet: &Sheet<'_>) -> Option<Chart> {
         let ends =
             known().map(|(x, (_, i))| (frame.place((x, i.lower)), frame.place((x, i.upper))));
         scene.sticks(ends.collect(), Ink::Subject(b.of), 2.0);
-        let middles: Vec<Place> = known().map(|(x, (e, _))| frame.place((x, e))).collect();
+        let middles: Vec<Position> = known().map(|(x, (e, _))| frame.place((x, e))).collect();
         scene.dashed(middles.clone(), Ink::Subject(b.of), 0.8, dashes(b.of));
         scene.dots(middles, 3.2, Ink::Subject(b.of), 1.0);
     }

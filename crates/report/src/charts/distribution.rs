@@ -2,7 +2,7 @@
 
 use super::frame::{Axis, Frame};
 use super::over_time::counted;
-use super::scene::{Anchor, Ink, Place, Scene, dashes};
+use super::scene::{Anchor, Ink, Position, Scene, dashes};
 use super::{BELOW, Chart, HEIGHT, RIGHT, Sheet, WIDTH, capital};
 
 /// Height of a box with its name, and of the violin in it.
@@ -31,7 +31,7 @@ pub(super) fn density(sheet: &Sheet<'_>) -> Option<Chart> {
     let y = Axis::silent("how often (density)", most);
     let (mut scene, frame) = sheet.whole_legend().framed(values(sheet), y, HEIGHT);
     for (index, subject) in subjects.iter().enumerate() {
-        let places: Vec<Place> = subject.shape.density.iter().map(|&p| frame.place(p)).collect();
+        let places: Vec<Position> = subject.shape.density.iter().map(|&p| frame.place(p)).collect();
         if let (Some(first), Some(last)) = (places.first(), places.last()) {
             let mut area = places.clone();
             area.extend([(last.0, frame.bottom()), (first.0, frame.bottom())]);
@@ -71,7 +71,7 @@ pub(super) fn ecdf(sheet: &Sheet<'_>) -> Chart {
     let y = Axis::of_shares("share of values up to here", 0.0, 1.0);
     let (mut scene, frame) = sheet.whole_legend().framed(values(sheet), y, HEIGHT);
     for (index, subject) in sheet.figures.subjects.iter().enumerate() {
-        let mut points: Vec<Place> = Vec::new();
+        let mut points: Vec<Position> = Vec::new();
         let mut share = 0.0;
         for &(x, y) in subject.shape.ecdf.iter().filter(|p| frame.x.contains(p.0)) {
             if subject.shape.every_step || points.is_empty() {

@@ -2,7 +2,7 @@
 //! no difference.
 
 use super::frame::{Axis, Frame};
-use super::scene::{Ink, LETTERS, Place, Scene};
+use super::scene::{Ink, LETTERS, Position, Scene};
 use super::{BELOW, Chart, RIGHT, WIDTH};
 use crate::benchmarks::{Sort, ordered, words};
 use crate::names::fitted;
@@ -87,7 +87,7 @@ fn chart(suite: &Analysis, table: &Table<'_>, sort: Sort) -> Option<Chart> {
             Verdict::Inconclusive => Ink::Quiet,
         };
         if let Some(i) = interval(row) {
-            let at = |end: f64| -> Place { frame.place((end, down(place))) };
+            let at = |end: f64| -> Position { frame.place((end, down(place))) };
             scene.sticks(vec![(at(i.lower), at(i.upper))], ink, 2.4);
         }
         let estimate = row.ratio.map_or(1.0, |r| r.estimate);

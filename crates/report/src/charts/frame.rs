@@ -4,7 +4,7 @@
 //! The title of the vertical axis is horizontal, at its upper end, since rotated text is hard to
 //! read.
 
-use super::scene::{Anchor, Ink, LETTERS, Place, Reading, Ruler, Scene, text_width};
+use super::scene::{Anchor, Ink, LETTERS, Position, Reading, Ruler, Scene, text_width};
 use crate::{number, ticks};
 use assay_data::Unit;
 
@@ -217,7 +217,7 @@ impl Frame {
     }
 
     /// Returns the position of a point.
-    pub fn place(&self, (x, y): (f64, f64)) -> Place {
+    pub fn place(&self, (x, y): (f64, f64)) -> Position {
         (self.across(x), self.down(y))
     }
 
@@ -232,12 +232,12 @@ impl Frame {
     }
 
     /// Returns a vertical line through the whole frame.
-    pub fn upright(&self, value: f64) -> Vec<Place> {
+    pub fn upright(&self, value: f64) -> Vec<Position> {
         vec![(self.across(value), self.top), (self.across(value), self.bottom())]
     }
 
     /// Returns a horizontal line through the whole frame.
-    pub fn level(&self, value: f64) -> Vec<Place> {
+    pub fn level(&self, value: f64) -> Vec<Position> {
         vec![(self.left, self.down(value)), (self.right(), self.down(value))]
     }
 

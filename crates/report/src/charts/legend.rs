@@ -2,7 +2,7 @@
 //! frame below it. A single line needs no legend.
 
 use super::frame::{Axis, Frame};
-use super::scene::{self, Anchor, Ink, LETTERS, Place, Scene, text_width};
+use super::scene::{self, Anchor, Ink, LETTERS, Position, Scene, text_width};
 use super::scene::{BELOW, RIGHT, WIDTH};
 
 /// Length of a sample.
@@ -26,7 +26,7 @@ impl Legend<'_> {
                 y += LETTERS + 5.0;
             }
             let middle = y - LETTERS * 0.35;
-            let line: Vec<Place> = vec![(x, middle), (x + SAMPLE, middle)];
+            let line: Vec<Position> = vec![(x, middle), (x + SAMPLE, middle)];
             scene.dashed(line, Ink::Subject(ink), 2.5, scene::dashes(ink));
             scene.words((x + SAMPLE + 6.0, y), name, Anchor::Start, Ink::Text);
             x += wide + 16.0;

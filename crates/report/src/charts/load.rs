@@ -4,7 +4,7 @@
 use super::frame::{Axis, Frame, range};
 use super::legend::Legend;
 use super::panels::{PANEL, Panel, panels};
-use super::scene::{Anchor, Ink, LETTERS, Place, Scene, dashes, text_width};
+use super::scene::{Anchor, Ink, LETTERS, Position, Scene, dashes, text_width};
 use super::{Chart, HEIGHT};
 use crate::names::fitted;
 use crate::number;
@@ -35,19 +35,19 @@ const SHARES: [&str; 3] = ["p50", "p90", "p99"];
 pub(super) fn charts(analysis: &Analysis, figures: &LoadFigures) -> Vec<Chart> {
     let names: Vec<String> = analysis.sides.iter().map(|side| side.name.clone()).collect();
     let names = fitted(&names[..names.len().min(MOST_SUBJECTS)], NAME, "…");
-    let drawn = Drawn { analysis, figures, names };
+    let drawn = LoadChart { analysis, figures, names };
     let all = [drawn.search(), drawn.quantiles(), drawn.over_time(), drawn.failures()];
     all.into_iter().flatten().collect()
 }
 
-struct Drawn<'a> {
+struct LoadChart<'a> {
     analysis: &'a Analysis,
     figures: &'a LoadFigures,
     /// Names of the servers drawn.
     names: Vec<String>,
 }
 
-impl Drawn<'_> {
+impl LoadChart<'_> {
     fn legend(&self) -> Legend<'_> {
         Legend(self.names.iter().map(String::as_str).enumerate().collect())
     }
@@ -194,7 +194,7 @@ impl Drawn<'_> {
     fn curve(&self, scene: &mut Scene, frame: &Frame, curve: &QuantileCurve, foot: &mut f64) {
         let Some(server) = self.server(curve.subject) else { return };
         let ink = Ink::Subject(server);
-        let mut places: Vec<Place> = curve.points.iter().map(|&p| frame.place(p)).collect();
+        let mut places: Vec<Position> = curve.points.iter().map(|&p| frame.place(p)).collect();
         if curve.failed > 0.0 {
             let at = frame.across(-curve.failed.log10());
             let from = places.last().map_or(frame.bottom(), |last| last.1);
@@ -263,7 +263,7 @@ impl Drawn<'_> {
             for (server, slice) in self.slices() {
                 let middle = |piece: &SlicePiece| piece.from + piece.seconds / 2.0;
                 let known = slice.pieces.iter().filter(|piece| piece.latency[row].is_finite());
-                let places: Vec<Place> =
+                let places: Vec<Position> =
                     known.map(|piece| frame.place((middle(piece), piece.latency[row]))).collect();
                 scene.dots(places.clone(), 1.3, Ink::Subject(server), 1.0);
                 scene.line(places, Ink::Subject(server), 1.3);
@@ -349,7 +349,7 @@ fn left_out(steps: usize) -> String {
 }
 
 /// Draws a dot for a try that was sustained, and a cross for one that was not.
-fn tried(scene: &mut Scene, (x, y): Place, own: &Try, ink: Ink) {
+fn tried(scene: &mut Scene, (x, y): Position, own: &Try, ink: Ink) {
     const ARM: f64 = 2.6;
     if own.is_held {
         scene.dots(vec![(x, y)], 2.6, ink, 0.8);

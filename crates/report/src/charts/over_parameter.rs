@@ -4,7 +4,7 @@
 
 use super::frame::{Axis, range};
 use super::legend::Legend;
-use super::scene::{Ink, Place, dashes};
+use super::scene::{Ink, Position, dashes};
 use super::{Chart, HEIGHT, capital, whole_name};
 use crate::names::fitted;
 use crate::number;
@@ -110,9 +110,10 @@ fn chart(analysis: &Analysis, parameter: &str, lines: &[Line], metric: usize) ->
     }
     for (index, line) in shown.iter().enumerate() {
         let aside = (index as f64 - (shown.len() as f64 - 1.0) / 2.0) * ASIDE;
-        let at = |x: f64, y: f64| -> Place { (frame.across(x) + aside, frame.down(y.max(floor))) };
+        let at =
+            |x: f64, y: f64| -> Position { (frame.across(x) + aside, frame.down(y.max(floor))) };
         let known = || line.points.iter().filter_map(|&(x, s)| Some((x, s, described(s)?.median)));
-        let places: Vec<Place> = known().map(|(x, _, median)| at(x, median)).collect();
+        let places: Vec<Position> = known().map(|(x, _, median)| at(x, median)).collect();
         let sticks = known().filter_map(|(x, s, _)| {
             let i = interval(s)?;
             Some((at(x, i.lower), at(x, i.upper)))

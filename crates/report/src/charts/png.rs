@@ -5,7 +5,7 @@
 //! SVG is the better choice.
 
 use super::palette;
-use super::scene::{Anchor, Ink, Place, Scene, Shape};
+use super::scene::{Anchor, Ink, Position, Scene, Shape};
 use tiny_skia::{
     FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform,
 };
@@ -123,7 +123,7 @@ impl Painter {
     }
 
     /// Returns the outlines of a line of text.
-    fn letters(&self, (x, y): Place, text: &str, anchor: Anchor, size: f64) -> Option<Path> {
+    fn letters(&self, (x, y): Position, text: &str, anchor: Anchor, size: f64) -> Option<Path> {
         let per_unit = size as f32 / f32::from(self.face.units_per_em());
         let glyph = |c: char| self.face.glyph_index(substitute(c)).unwrap_or(GlyphId(0));
         let advance = |id| f32::from(self.face.glyph_hor_advance(id).unwrap_or(0)) * per_unit;
@@ -155,7 +155,7 @@ fn substitute(c: char) -> char {
     }
 }
 
-fn through(points: &[Place], closed: bool) -> Option<Path> {
+fn through(points: &[Position], closed: bool) -> Option<Path> {
     let mut path = PathBuilder::new();
     for (index, &(x, y)) in points.iter().enumerate() {
         if index == 0 {

@@ -2,7 +2,7 @@
 //! local the failures are, with a colour for whether rewrites fail a test.
 
 use super::frame::{Axis, Frame};
-use super::scene::{Anchor, Ink, LETTERS, Place, Scene};
+use super::scene::{Anchor, Ink, LETTERS, Position, Scene};
 use super::{BELOW, Chart, RIGHT, WIDTH};
 use crate::names::shorten;
 use crate::words::counted;
@@ -48,7 +48,7 @@ pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
     let level = vec![frame.place((TESTED, LOCAL)), (frame.right(), frame.down(LOCAL))];
     scene.dashed(level, Ink::Mark, 1.0, &[4.0, 3.0]);
     let beside = |value: f64| frame.across(value);
-    let words: [(&str, Place, Anchor); 3] = [
+    let words: [(&str, Position, Anchor); 3] = [
         ("well tested", (beside(TESTED) + 6.0, frame.down(LOCAL) - 6.0), Anchor::Start),
         ("tangled", (beside(TESTED) + 6.0, frame.bottom() - 8.0), Anchor::Start),
         ("untested", (beside(TESTED) - 6.0, frame.bottom() - 8.0), Anchor::End),
@@ -99,7 +99,7 @@ pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
     worst.sort_by_key(|(index, own, _, _)| {
         (own.quadrant, std::cmp::Reverse(own.score.counted), *index)
     });
-    let mut taken: Vec<Place> = Vec::new();
+    let mut taken: Vec<Position> = Vec::new();
     for (index, _, share, locality) in worst.into_iter().take(NAMED) {
         let name = mutation.units.get(*index).map_or("", |unit| unit.name.as_str());
         let (across, mut down) = frame.place((*share, *locality));

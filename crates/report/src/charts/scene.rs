@@ -32,7 +32,7 @@ pub enum Anchor {
 }
 
 /// A position: to the right, and down.
-pub type Place = (f64, f64);
+pub type Position = (f64, f64);
 
 /// An element on the sheet.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +40,7 @@ pub enum Shape {
     /// Points joined by straight lines.
     Line {
         /// The points, in order.
-        points: Vec<Place>,
+        points: Vec<Position>,
         /// Its role.
         ink: Ink,
         /// Line width.
@@ -51,7 +51,7 @@ pub enum Shape {
     /// A filled polygon.
     Area {
         /// Its corners, in order.
-        points: Vec<Place>,
+        points: Vec<Position>,
         /// Its role.
         ink: Ink,
         /// From 0, invisible, to 1.
@@ -60,7 +60,7 @@ pub enum Shape {
     /// Separate lines of one ink, each between two positions.
     Sticks {
         /// Their ends.
-        ends: Vec<(Place, Place)>,
+        ends: Vec<(Position, Position)>,
         /// Their role.
         ink: Ink,
         /// Line width.
@@ -69,7 +69,7 @@ pub enum Shape {
     /// Filled circles of one size.
     Dots {
         /// Centres.
-        places: Vec<Place>,
+        places: Vec<Position>,
         /// Their radius.
         radius: f64,
         /// Their role.
@@ -80,7 +80,7 @@ pub enum Shape {
     /// One line of text.
     Words {
         /// Position of the baseline.
-        place: Place,
+        place: Position,
         /// The text.
         text: String,
         /// Its alignment.
@@ -111,9 +111,9 @@ pub struct Ruler {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     /// Upper left corner of the frame.
-    pub corner: Place,
+    pub corner: Position,
     /// Its width and height.
-    pub size: Place,
+    pub size: Position,
     /// The horizontal values; `None` if they are not numbers.
     pub across: Option<Ruler>,
     /// The vertical values.
@@ -156,7 +156,7 @@ impl Scene {
     /// Adds space above all elements.
     pub fn lower(&mut self, by: f64) {
         self.height += by;
-        let down = |place: &mut Place| place.1 += by;
+        let down = |place: &mut Position| place.1 += by;
         for shape in &mut self.shapes {
             match shape {
                 Shape::Line { points: places, .. }
@@ -173,45 +173,45 @@ impl Scene {
     }
 
     /// Draws a solid line.
-    pub fn line(&mut self, points: Vec<Place>, ink: Ink, width: f64) {
+    pub fn line(&mut self, points: Vec<Position>, ink: Ink, width: f64) {
         self.dashed(points, ink, width, &[]);
     }
 
     /// Draws a dashed line.
-    pub fn dashed(&mut self, points: Vec<Place>, ink: Ink, width: f64, dashes: &'static [f64]) {
+    pub fn dashed(&mut self, points: Vec<Position>, ink: Ink, width: f64, dashes: &'static [f64]) {
         if points.len() > 1 {
             self.shapes.push(Shape::Line { points, ink, width, dashes });
         }
     }
 
     /// Fills a polygon.
-    pub fn area(&mut self, points: Vec<Place>, ink: Ink, opacity: f64) {
+    pub fn area(&mut self, points: Vec<Position>, ink: Ink, opacity: f64) {
         if points.len() > 2 {
             self.shapes.push(Shape::Area { points, ink, opacity });
         }
     }
 
     /// Fills a rectangle between two corners.
-    pub fn rectangle(&mut self, from: Place, to: Place, ink: Ink, opacity: f64) {
+    pub fn rectangle(&mut self, from: Position, to: Position, ink: Ink, opacity: f64) {
         self.area(vec![from, (to.0, from.1), to, (from.0, to.1)], ink, opacity);
     }
 
     /// Draws separate lines.
-    pub fn sticks(&mut self, ends: Vec<(Place, Place)>, ink: Ink, width: f64) {
+    pub fn sticks(&mut self, ends: Vec<(Position, Position)>, ink: Ink, width: f64) {
         if !ends.is_empty() {
             self.shapes.push(Shape::Sticks { ends, ink, width });
         }
     }
 
     /// Draws dots.
-    pub fn dots(&mut self, places: Vec<Place>, radius: f64, ink: Ink, opacity: f64) {
+    pub fn dots(&mut self, places: Vec<Position>, radius: f64, ink: Ink, opacity: f64) {
         if !places.is_empty() {
             self.shapes.push(Shape::Dots { places, radius, ink, opacity });
         }
     }
 
     /// Writes text of the usual size.
-    pub fn words(&mut self, place: Place, text: impl Into<String>, anchor: Anchor, ink: Ink) {
+    pub fn words(&mut self, place: Position, text: impl Into<String>, anchor: Anchor, ink: Ink) {
         let text = crate::names::clean(&text.into());
         self.shapes.push(Shape::Words { place, text, anchor, size: LETTERS, ink });
     }

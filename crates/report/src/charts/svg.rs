@@ -5,7 +5,7 @@
 //! included for people who can't see the picture. A standalone file uses only features that every
 //! viewer supports: no style sheets, scripts or embedded fonts.
 
-use super::scene::{Anchor, Ink, Place, Reading, Ruler, Scene, Shape};
+use super::scene::{Anchor, Ink, Position, Reading, Ruler, Scene, Shape};
 use super::{Chart, palette};
 use crate::markup::escaped;
 use serde_json::{Value, json};
@@ -145,7 +145,7 @@ fn read_off(readings: &[Reading]) -> String {
             json!([r.low, r.high, u8::from(r.logarithmic), r.decimals, r.symbol])
         })
     };
-    let rounded = |(x, y): Place| [tenths(x) as f64 / 10.0, tenths(y) as f64 / 10.0];
+    let rounded = |(x, y): Position| [tenths(x) as f64 / 10.0, tenths(y) as f64 / 10.0];
     let frames = readings.iter().filter(|r| r.across.is_some() || r.up.is_some());
     let frames: Vec<Value> = frames
         .map(|r| {
@@ -161,7 +161,7 @@ fn read_off(readings: &[Reading]) -> String {
 
 /// Writes the points as path data: the first absolute, the others as differences in tenths, which
 /// are shorter.
-fn path(out: &mut String, points: &[Place]) {
+fn path(out: &mut String, points: &[Position]) {
     let mut at = (0i64, 0i64);
     for (index, &(x, y)) in points.iter().enumerate() {
         let to = (tenths(x), tenths(y));

@@ -6,14 +6,14 @@
 use std::path::{Path, PathBuf};
 
 /// An output file, and the option that names it.
-pub type Named<'a> = (&'static str, &'a Path);
+pub type OutputFile<'a> = (&'static str, &'a Path);
 
 /// Checks that no two outputs, and no output and input, are the same file.
 ///
 /// # Errors
 ///
 /// If two are the same; the message names both.
-pub fn check(inputs: &[PathBuf], outputs: &[Named<'_>]) -> anyhow::Result<()> {
+pub fn check(inputs: &[PathBuf], outputs: &[OutputFile<'_>]) -> anyhow::Result<()> {
     for (place, (option, path)) in outputs.iter().enumerate() {
         if let Some(input) = inputs.iter().find(|input| is_one_file(input, path)) {
             anyhow::bail!(

@@ -1,7 +1,7 @@
 //! Benchmarks on all targets: each target's change with its interval, the mean over targets with
 //! their heterogeneity, and the course over versions.
 
-use super::matrix::{Said, tone};
+use super::matrix::{VersionSentence, tone};
 use super::{Around, Frame};
 use crate::claim::heterogeneity;
 use crate::names::clean;
@@ -102,12 +102,12 @@ fn counts(benchmark: &BenchmarkOnTargets) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-fn sentences(project: &Project, benchmark: &BenchmarkOnTargets) -> Vec<Said> {
+fn sentences(project: &Project, benchmark: &BenchmarkOnTargets) -> Vec<VersionSentence> {
     let worse = benchmark.worse.iter().map(|moved| (moved, true, words::Tone::Bad));
     let improved = benchmark.improved.iter().map(|moved| (moved, false, words::Tone::Good));
     worse
         .chain(improved)
-        .map(|(moved, is_worse, of)| Said {
+        .map(|(moved, is_worse, of)| VersionSentence {
             tone: tone(of),
             text: clean(&words::moved(project, benchmark, moved, is_worse)),
         })
@@ -151,7 +151,7 @@ struct Page {
 struct OfVersion {
     version: String,
     base: String,
-    said: Vec<Said>,
+    said: Vec<VersionSentence>,
     rows: Vec<Target>,
     note: String,
     /// Position of "no change" in the pictures, in thousandths.

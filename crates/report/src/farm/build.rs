@@ -107,7 +107,7 @@ struct ComparedRow {
     n: String,
 }
 
-struct Tried {
+struct AttemptRow {
     node: String,
     link: String,
     began: String,
@@ -136,7 +136,7 @@ struct Page {
     base: String,
     compared: Vec<ComparedRow>,
     samples: Option<String>,
-    leases: Vec<Tried>,
+    leases: Vec<AttemptRow>,
     others: Vec<Row>,
     log: Log,
 }
@@ -176,7 +176,7 @@ pub fn build(of: &BuildPage<'_>) -> Result<String, askama::Error> {
         base: clean(of.base.unwrap_or("")),
         compared: of.compared.iter().take(COMPARED).map(|one| compared(of, one)).collect(),
         samples: of.has_samples.then(|| path("samples")),
-        leases: of.leases.iter().map(|lease| Tried::of(of.frame, lease)).collect(),
+        leases: of.leases.iter().map(|lease| AttemptRow::of(of.frame, lease)).collect(),
         others: rows(of.frame, of.others),
         log: Log {
             is_empty: of.log.is_empty(),
@@ -265,7 +265,7 @@ fn compared(page: &BuildPage<'_>, of: &Compared) -> ComparedRow {
     }
 }
 
-impl Tried {
+impl AttemptRow {
     fn of(frame: &Frame, lease: &Lease) -> Self {
         let said = match (&lease.ended, lease.how.as_deref()) {
             (None, _) => "runs".to_owned(),
@@ -313,7 +313,7 @@ pub struct JobPage<'a> {
 
 #[derive(Template)]
 #[template(path = "farm/job.html")]
-struct Job {
+struct JobSummary {
     around: Around,
     id: i64,
     symbol: &'static str,
@@ -324,7 +324,7 @@ struct Job {
     version: String,
     kind: String,
     build_link: Option<String>,
-    leases: Vec<Tried>,
+    leases: Vec<AttemptRow>,
     log: Log,
 }
 
@@ -341,7 +341,7 @@ pub fn job(of: &JobPage<'_>) -> Result<String, askama::Error> {
         (None, "queued") => ("", "", "queued".to_owned()),
         (None, other) => ("", "unsure", clean(other)),
     };
-    Job {
+    JobSummary {
         around: Around::of(of.frame, &format!("Job {} · {}/{}", of.id, of.owner, of.project)),
         id: of.id,
         symbol,
@@ -352,7 +352,7 @@ pub fn job(of: &JobPage<'_>) -> Result<String, askama::Error> {
         version: clean(of.version),
         kind: clean(of.kind),
         build_link: of.build.map(|line| of.frame.of_build(line.id)),
-        leases: of.leases.iter().map(|lease| Tried::of(of.frame, lease)).collect(),
+        leases: of.leases.iter().map(|lease| AttemptRow::of(of.frame, lease)).collect(),
         log: Log {
             is_empty: of.log.is_empty(),
             html: log::html(of.log, 1),

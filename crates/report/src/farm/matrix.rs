@@ -49,11 +49,11 @@ pub(super) struct Row {
     pub when: String,
     pub is_gone: bool,
     pub tone: &'static str,
-    pub cells: Vec<Option<Shown>>,
+    pub cells: Vec<Option<MatrixEntry>>,
     pub said: String,
 }
 
-pub(super) struct Shown {
+pub(super) struct MatrixEntry {
     pub link: String,
     pub mark: Marked,
     pub is_flaky: bool,
@@ -65,7 +65,7 @@ pub(super) struct Shown {
 }
 
 /// A statement on a version: tone and sentence.
-pub(super) struct Said {
+pub(super) struct VersionSentence {
     pub tone: &'static str,
     pub text: String,
 }
@@ -80,11 +80,11 @@ pub(super) fn tone(tone: words::Tone) -> &'static str {
 
 impl Matrix<'_> {
     /// Returns the sentences about a judged version.
-    pub(super) fn said(&self, judged: &Judged) -> Vec<Said> {
+    pub(super) fn said(&self, judged: &Judged) -> Vec<VersionSentence> {
         let name = self.project.versions.get(judged.version).map_or("", String::as_str);
         let claims = words::claims(self.project, judged).into_iter();
         claims
-            .map(|claim| Said {
+            .map(|claim| VersionSentence {
                 tone: tone(claim.tone),
                 text: clean(&format!("{name}: {}", claim.text)),
             })
@@ -122,7 +122,7 @@ impl Matrix<'_> {
                 let name = self.project.targets.get(target).map_or("", |target| &target.name);
                 let beside = if speed.is_empty() { String::new() } else { format!(", {speed}") };
                 let title = format!("{}{flaky}{beside} on {name}", mark.word);
-                Some(Shown {
+                Some(MatrixEntry {
                     link: frame.of_build(build),
                     mark,
                     is_flaky,

@@ -59,11 +59,11 @@ struct Page {
     about: String,
     targets: Vec<String>,
     jobs: Vec<(String, i64)>,
-    calibrations: Vec<Shown>,
+    calibrations: Vec<CalibrationRow>,
     builds: Vec<Row>,
 }
 
-struct Shown {
+struct CalibrationRow {
     when: String,
     alarms: String,
     comparisons: String,
@@ -106,13 +106,13 @@ pub fn node(of: &NodePage<'_>) -> Result<String, askama::Error> {
         about: clean(&format!("{}, last heard of {}{clock}", of.tool, minute(of.seen))),
         targets: of.targets.iter().map(|name| clean(name)).collect(),
         jobs: of.jobs.iter().map(|id| (of.frame.link(&["jobs", &id.to_string()]), *id)).collect(),
-        calibrations: of.calibrations.iter().map(Shown::of).collect(),
+        calibrations: of.calibrations.iter().map(CalibrationRow::of).collect(),
         builds: rows(of.frame, of.latest),
     }
     .render()
 }
 
-impl Shown {
+impl CalibrationRow {
     fn of(calibration: &Calibration) -> Self {
         Self {
             when: short_time(&calibration.time),

@@ -2,10 +2,10 @@
 //! matrix; benchmarks compared with the base; the queue; its latest builds.
 
 use super::benchmark::SpeedRow;
-use super::matrix::{Matrix, Said, Table};
+use super::matrix::{Matrix, Table, VersionSentence};
 use super::state::{Part, Sum, bar};
 use super::{Around, Frame, Line, Row, rows};
-use crate::findings::Noted;
+use crate::findings::FindingOnPage;
 use crate::names::clean;
 use crate::number;
 use askama::Template;
@@ -92,19 +92,19 @@ struct Page {
     around: Around,
     of: Names,
     origin: String,
-    said: Vec<Said>,
-    findings: Vec<Noted>,
+    said: Vec<VersionSentence>,
+    findings: Vec<FindingOnPage>,
     sums: Vec<Part>,
     matrix: Table,
     older: Option<String>,
     base: String,
     speed: Vec<SpeedRow>,
     more_speed: String,
-    jobs: Vec<Job>,
+    jobs: Vec<JobOnPage>,
     builds: Vec<Row>,
 }
 
-struct Job {
+struct JobOnPage {
     link: String,
     id: i64,
     version: String,
@@ -129,7 +129,7 @@ pub fn project(of: &ProjectPage<'_>) -> Result<String, askama::Error> {
         around: Around::of(of.frame, &format!("{}/{}", of.owner, of.name)),
         origin: clean(of.origin),
         said: newest.map_or_else(Vec::new, |judged| of.matrix.said(judged)),
-        findings: findings.map(|finding| Noted::new(finding, "")).collect(),
+        findings: findings.map(|finding| FindingOnPage::new(finding, "")).collect(),
         sums: bar(of.builds),
         matrix: of.matrix.table(of.frame),
         older: older(of),
@@ -140,7 +140,7 @@ pub fn project(of: &ProjectPage<'_>) -> Result<String, askama::Error> {
         } else {
             format!("and {} more", number::grouped(more as u64))
         },
-        jobs: of.jobs.iter().map(|job| Job::of(of.frame, job)).collect(),
+        jobs: of.jobs.iter().map(|job| JobOnPage::of(of.frame, job)).collect(),
         builds: rows(of.frame, of.latest),
         of: Names::of(of),
     }
@@ -164,7 +164,7 @@ fn older(of: &ProjectPage<'_>) -> Option<String> {
     Some(format!("{link}/matrix?after={}", crate::site::encoded(next)))
 }
 
-impl Job {
+impl JobOnPage {
     fn of(frame: &Frame, job: &JobLine) -> Self {
         let tries =
             if job.attempts > 1 { format!(", try {}", job.attempts) } else { String::new() };
@@ -189,7 +189,7 @@ impl Job {
 struct MatrixOnly {
     around: Around,
     of: Names,
-    said: Vec<Said>,
+    said: Vec<VersionSentence>,
     matrix: Table,
     older: Option<String>,
 }

@@ -33,10 +33,10 @@ struct Row {
     project: String,
     project_link: String,
     version: String,
-    cells: Vec<Option<Cell>>,
+    cells: Vec<Option<WaterfallCell>>,
 }
 
-struct Cell {
+struct WaterfallCell {
     link: String,
     mark: Marked,
     kind: &'static str,
@@ -74,7 +74,7 @@ pub fn waterfall(of: &Waterfall<'_>) -> Result<String, askama::Error> {
         }
         let cell = rows.last_mut().and_then(|row| row.cells.get_mut(column));
         if let Some(cell) = cell {
-            *cell = Some(Cell::of(of.frame, line));
+            *cell = Some(WaterfallCell::of(of.frame, line));
         }
         last = Some(line);
     }
@@ -90,7 +90,7 @@ pub fn waterfall(of: &Waterfall<'_>) -> Result<String, askama::Error> {
     .render()
 }
 
-impl Cell {
+impl WaterfallCell {
     fn of(frame: &Frame, line: &Line) -> Self {
         let mark = Marked::of(line.state);
         Self {

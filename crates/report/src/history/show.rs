@@ -14,7 +14,7 @@ use assay_analysis::history::{Contents, Run, RunResult};
 
 /// A run and its stored contents.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct ShownRun<'a> {
     /// The run.
     pub run: &'a Run,
     /// Its contents.
@@ -24,7 +24,7 @@ pub struct Shown<'a> {
 }
 
 /// Returns the screen, every line ended with a newline. O(results).
-pub fn show(of: &Shown<'_>, screen: &Screen) -> String {
+pub fn show(of: &ShownRun<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let run = of.run;
     let head = format!("run {}", run.short());

@@ -12,8 +12,8 @@ mod ranks;
 pub use groups::GroupTests;
 pub(crate) use ranks::SignedRanks;
 
-use super::values::{Interval, Named, view, words};
-use assay_analysis::battery::{self as found, Found};
+use super::values::{Interval, NamedValues, view, words};
+use assay_analysis::battery::{self as found, Computed};
 use assay_analysis::coverage::Method;
 use means::{EquivalenceTest, RatioOfMeans, StudentT, TTest, VarianceTest};
 use ranks::{BrunnerMunzel, EffectSize, HodgesLehmann, KolmogorovSmirnov, MannWhitney};
@@ -65,7 +65,7 @@ pub struct PairTests {
     /// The pairing of values; `null` without pairing.
     pub paired_by: Option<PairedBy>,
     /// Reasons for missing answers, by the key of the test.
-    pub reasons: Named<String>,
+    pub reasons: NamedValues<String>,
 }
 
 words! {
@@ -103,7 +103,12 @@ const WITHOUT_P: [&str; 4] = ["mann_whitney", "brunner_munzel", "f_test_variance
 struct Reasons(Vec<(String, String)>);
 
 impl Reasons {
-    fn answer<T, V>(&mut self, key: &str, found: &Found<T>, show: impl Fn(&T) -> V) -> Option<V> {
+    fn answer<T, V>(
+        &mut self,
+        key: &str,
+        found: &Computed<T>,
+        show: impl Fn(&T) -> V,
+    ) -> Option<V> {
         match found {
             Ok(found) => Some(show(found)),
             Err(missing) => {
@@ -165,12 +170,12 @@ impl From<&found::PairTests> for PairTests {
             ratio_of_means: answer!(ratio_of_means, |ratio| RatioOfMeans::of(ratio, both)),
             anytime: answer!(anytime, AnytimeValid::of),
             paired_by: tests.pairing.as_ref().map(PairedBy::from),
-            reasons: Named(Vec::new()),
+            reasons: NamedValues(Vec::new()),
         };
         if tests.all_equal {
             WITHOUT_P.into_iter().for_each(|key| reasons.add(key, "all observations are equal"));
         }
-        all.reasons = Named(reasons.0);
+        all.reasons = NamedValues(reasons.0);
         all
     }
 }

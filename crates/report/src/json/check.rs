@@ -2,7 +2,7 @@
 
 use super::Head;
 use super::plan::Threshold;
-use super::values::{Estimate, Named, Verdict, view, words};
+use super::values::{Estimate, NamedValues, Verdict, view, words};
 use crate::check::{
     CheckReport, Compared, Explained, ExplainedProgram, Search, Unmeasured as NotMeasured,
 };
@@ -188,7 +188,7 @@ view! {
         /// The directory it runs in, from the top; empty for the top.
         directory: String = program.directory.clone(),
         /// Variables that are set.
-        variables: Named<String> = program.variables.iter().cloned().collect(),
+        variables: NamedValues<String> = program.variables.iter().cloned().collect(),
         /// Files with its benchmarks, from the top.
         sources: Vec<String> = program.sources.clone(),
     }

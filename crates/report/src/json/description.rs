@@ -1,7 +1,7 @@
 //! Individual series as JSON: a description of every metric, and the sources of noise of the
 //! primary one.
 
-use super::values::{Named, Scale};
+use super::values::{NamedValues, Scale};
 use assay_analysis::NoMedianInterval;
 use assay_analysis::noise::NoiseOf;
 use serde::Serialize;
@@ -28,7 +28,7 @@ pub struct Description {
     /// Number of runs that reached the time limit.
     pub timeouts: usize,
     /// A summary of each metric, by name; metrics without values are omitted.
-    pub metrics: Named<Summary>,
+    pub metrics: NamedValues<Summary>,
     /// Recorded causes of the spread of the primary metric; `null` if none was recorded.
     pub noise: Option<Noise>,
 }
@@ -54,7 +54,7 @@ pub struct Summary {
     /// The largest value.
     pub max: Option<f64>,
     /// Quantiles by their share (`0.05`, `0.25`, `0.75`, `0.95`, `0.99`), interpolated (type 7).
-    pub quantiles: Named<Option<f64>>,
+    pub quantiles: NamedValues<Option<f64>>,
     /// Number of values more than three interquartile ranges outside the quartiles. They are
     /// counted, never removed.
     pub outliers: usize,

@@ -1,6 +1,6 @@
 //! A finding as JSON, with its advice.
 
-use super::values::{Named, Severity, view};
+use super::values::{NamedValues, Severity, view};
 use assay_data::Invocation;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ view! {
         /// Name of its subject; `null` for the whole run.
         subject: Option<String> = finding.subject.clone(),
         /// The numbers behind it, by name, in base units; `null` for an unknown number.
-        evidence: Named<Option<f64>> = finding.evidence.iter().map(|(name, v)| (name.clone(), Some(*v))).collect(),
+        evidence: NamedValues<Option<f64>> = finding.evidence.iter().map(|(name, v)| (name.clone(), Some(*v))).collect(),
         /// Ways to deal with it, best first.
         advice: Vec<Advice> = finding.advice.iter().map(Advice::from).collect(),
     }

@@ -4,7 +4,7 @@ use super::Head;
 use super::finding::Finding;
 use super::values::{Estimate, Verdict, view, words};
 use crate::history::{
-    EventsReport, GateReport, Log, Shown, TrendReport, rfc3339, sentence_of_events,
+    EventsReport, GateReport, Log, ShownRun, TrendReport, rfc3339, sentence_of_events,
     sentence_of_gate, sentence_of_trend,
 };
 use assay_analysis::history::{self, Compared, RunResult, events, gate, trend};
@@ -75,7 +75,7 @@ view! {
 
 view! {
     /// One run with the data kept along with its samples.
-    RunContents of (shown: &Shown<'_>) {
+    RunContents of (shown: &ShownRun<'_>) {
         /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("history"),

@@ -1,7 +1,7 @@
 //! Results of mutation testing, as JSON.
 
 use super::Head;
-use super::values::{Estimate, Interval, Named, view, words};
+use super::values::{Estimate, Interval, NamedValues, view, words};
 use assay_analysis::coupling::{Coupling, Quadrant};
 use assay_analysis::mutation::Scores;
 use assay_data::mutation::{Fate as Became, LineColumn, MutantResult, Mutation};
@@ -134,7 +134,7 @@ view! {
         /// code's own counted as one.
         locality: Option<Estimate> = own.locality.map(|own| Estimate::new(own.mean, own.interval)),
         /// Failing test files of other code, with the number of changes, most frequent first.
-        foreign: Named<usize> = own.foreign.iter().cloned().collect(),
+        foreign: NamedValues<usize> = own.foreign.iter().cloned().collect(),
         /// Number of rewrites that were tried.
         rewrites: usize = own.rewrites,
         /// Number of rewrites that failed a test.

@@ -2,11 +2,11 @@
 
 use super::Head;
 use super::values::view;
-use crate::preloaded::{Held, HeldStage};
+use crate::preloaded::{HeldStage, PreloadedProcess};
 
 view! {
     /// Processes kept loaded for all projects of this user.
-    HeldProcesses of (held: &[Held]) {
+    HeldProcesses of (held: &[PreloadedProcess]) {
         /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("warm"),
@@ -17,7 +17,7 @@ view! {
 
 view! {
     /// A process that is kept loaded.
-    HeldProcess of (held: &Held) {
+    HeldProcess of (held: &PreloadedProcess) {
         /// The command that started it.
         command: String = held.command.clone(),
         /// The directory that it was started in.

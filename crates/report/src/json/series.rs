@@ -12,12 +12,12 @@ use super::battery::SignedRanks;
 use super::battery::intervals::{Intervals, Levels, key};
 use super::description::MedianInterval;
 use super::finding::Finding;
-use super::values::{Coverage, Interval, Named, view};
+use super::values::{Coverage, Interval, NamedValues, view};
 use super::{Head, Meta};
 use assay_analysis::coverage::Method;
 use assay_analysis::levels::Nested;
-use assay_analysis::overview::{Known, Line, Overview};
-use assay_analysis::series_summary::{self, Left, SeriesSummaries, SeriesSummary};
+use assay_analysis::overview::{Line, Overview, SeriesData};
+use assay_analysis::series_summary::{self, SeriesSummaries, SeriesSummary, SummaryOnly};
 use fit::{AndersonDarling, Dip, FittedDistance, Lilliefors, ShapiroWilk};
 use over_time::{
     Autocorrelation, ChangePoints, DefaultLags, LjungBox, Periodic, Runs, SteadyState,
@@ -69,12 +69,12 @@ impl SeriesDescription {
     /// Returns the descriptions of series with summaries only.
     pub fn of_overview(overview: &Overview, seed: u64, meta: &Meta) -> Self {
         let left = |line: &Line| match &line.known {
-            Known::Summary(left) => Some(Left {
+            SeriesData::Summary(left) => Some(SummaryOnly {
                 name: line.name.clone(),
                 metric: overview.metric.clone(),
                 summary: (**left).clone(),
             }),
-            Known::Values { .. } => None,
+            SeriesData::Values { .. } => None,
         };
         let all = SeriesSummaries {
             confidence: overview.confidence,
@@ -91,7 +91,7 @@ impl SeriesDescription {
 
 view! {
     /// The summary of a series without values.
-    Summarized of (left: &Left) {
+    Summarized of (left: &SummaryOnly) {
         /// Name of the subject.
         name: String = left.name.clone(),
         /// The metric.
@@ -140,7 +140,7 @@ view! {
         acf_r_default: DefaultLags = DefaultLags::of(&p.correlation),
         /// Ljung-Box tests of the autocorrelations up to a lag: `lag1`, `lag5`, `lag10`, `lag20`,
         /// `lag30`, as far as available. R: `Box.test(x, lag, type = "Ljung-Box")`.
-        ljung_box: Named<LjungBox> =
+        ljung_box: NamedValues<LjungBox> =
             p.correlation.ljung_box.iter().map(|f| (format!("lag{}", f.lags), LjungBox::of(f))).collect(),
         /// The test of runs above and below the median.
         runs_test: Runs = Runs::of(p),
@@ -233,7 +233,7 @@ view! {
     MedianIntervals of (p: &SeriesSummary) {
         /// The intervals.
         #[serde(flatten)]
-        levels: Named<MedianOrder> =
+        levels: NamedValues<MedianOrder> =
             p.median_intervals.iter().map(|m| (key(m.confidence), MedianOrder::of(m))).collect(),
         /// Simulated coverage of such intervals; `null` if it equals their confidence.
         coverage: Option<Coverage> = p.situation.warning(Method::MedianOrder).map(Coverage::from),
@@ -277,10 +277,13 @@ view! {
     }
 }
 
-type Found = Option<assay_analysis::Interval>;
+type OptionalInterval = Option<assay_analysis::Interval>;
 
 /// Returns one interval for each level.
-fn per_level(confidence: f64, of: impl Fn(f64) -> Found) -> Vec<(f64, Found)> {
+fn per_level(
+    confidence: f64,
+    of: impl Fn(f64) -> OptionalInterval,
+) -> Vec<(f64, OptionalInterval)> {
     series_summary::levels(confidence).into_iter().map(|level| (level, of(level))).collect()
 }
 

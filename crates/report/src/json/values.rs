@@ -98,15 +98,15 @@ impl From<Optimistic> for Coverage {
 
 /// Values by name, in their order.
 #[derive(Clone, Debug)]
-pub struct Named<T>(pub Vec<(String, T)>);
+pub struct NamedValues<T>(pub Vec<(String, T)>);
 
-impl<T> FromIterator<(String, T)> for Named<T> {
+impl<T> FromIterator<(String, T)> for NamedValues<T> {
     fn from_iter<I: IntoIterator<Item = (String, T)>>(pairs: I) -> Self {
         Self(pairs.into_iter().collect())
     }
 }
 
-impl<T: Serialize> Serialize for Named<T> {
+impl<T: Serialize> Serialize for NamedValues<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         self.0.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
@@ -115,7 +115,7 @@ impl<T: Serialize> Serialize for Named<T> {
 }
 
 #[cfg(feature = "schema")]
-impl<T: schemars::JsonSchema> schemars::JsonSchema for Named<T> {
+impl<T: schemars::JsonSchema> schemars::JsonSchema for NamedValues<T> {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         format!("NamedOf{}", T::schema_name()).into()
     }

@@ -33,10 +33,10 @@ struct Changed<'a> {
     sides: Option<(&'a str, &'a str)>,
 }
 
-type Told = fn(&Changed<'_>) -> Advice;
+type Adviser = fn(&Changed<'_>) -> Advice;
 
 /// Every kind of change by name, harshest first.
-const KNOWN: [(&str, Told); 19] = [
+const KNOWN: [(&str, Adviser); 19] = [
     ("body", |own| {
         vec![
             Piece::Words("assert what "),

@@ -5,7 +5,7 @@
 
 use super::differential::{self, Differential};
 use super::page::noted;
-use crate::findings::Noted;
+use crate::findings::FindingOnPage;
 use crate::names::clean;
 use crate::words::counted;
 use askama::Template;
@@ -31,7 +31,7 @@ struct Page {
     /// Columns that narrow screens leave out.
     minor: &'static [usize],
     left_out: String,
-    findings: Vec<Noted>,
+    findings: Vec<FindingOnPage>,
 }
 
 /// Renders the page. `top` is the number of functions in the table, 0 for all; `tool` is the

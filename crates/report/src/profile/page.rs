@@ -4,7 +4,7 @@
 use super::ProfileReport;
 use super::flame;
 use super::screen::{amount, collection, overhead, rates, shown};
-use crate::findings::Noted;
+use crate::findings::FindingOnPage;
 use crate::names::clean;
 use crate::words::counted;
 use askama::Template;
@@ -26,12 +26,12 @@ struct Page {
     /// Columns that narrow screens leave out.
     minor: &'static [usize],
     left_out: String,
-    findings: Vec<Noted>,
+    findings: Vec<FindingOnPage>,
 }
 
 /// Returns findings in the form that their template takes.
-pub(super) fn noted(findings: &[Finding]) -> Vec<Noted> {
-    findings.iter().map(|finding| Noted::new(finding, "")).collect()
+pub(super) fn noted(findings: &[Finding]) -> Vec<FindingOnPage> {
+    findings.iter().map(|finding| FindingOnPage::new(finding, "")).collect()
 }
 
 /// Renders the page; `tool` is the program that made it.

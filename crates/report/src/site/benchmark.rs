@@ -3,7 +3,7 @@
 
 use super::overview::{said, tone};
 use super::{Around, Frame, Index, metric_name};
-use crate::findings::Noted;
+use crate::findings::FindingOnPage;
 use crate::history::{change_size, time, where_it_lies};
 use crate::names::clean;
 use crate::number::Column;
@@ -46,7 +46,7 @@ struct Page<'a> {
     levels: Vec<Level>,
     changes: Vec<Changed>,
     runs: Vec<Ran>,
-    findings: Vec<Noted>,
+    findings: Vec<FindingOnPage>,
 }
 
 struct Level {
@@ -114,7 +114,7 @@ pub fn benchmark(of: &BenchmarkPage<'_>) -> Result<String, askama::Error> {
             .iter()
             .flat_map(|trend| &trend.findings)
             .chain(*findings)
-            .map(|finding| Noted::new(finding, ""))
+            .map(|finding| FindingOnPage::new(finding, ""))
             .collect(),
         name,
     }

@@ -2,7 +2,7 @@
 //! newest runs, and all benchmarks.
 
 use super::{Around, Frame, Index, metric_name};
-use crate::findings::Noted;
+use crate::findings::FindingOnPage;
 use crate::history::{
     GateReport, change_size, date, place_of_event, revision_of, sentence_of_gate,
     sentence_of_trend, series_and_change, time, ways,
@@ -201,7 +201,7 @@ struct Page<'a> {
     more_events: String,
     newest: Vec<Newest>,
     rows: &'a [Row],
-    findings: Vec<Noted>,
+    findings: Vec<FindingOnPage>,
     more_findings: String,
 }
 
@@ -275,7 +275,12 @@ pub fn overview(of: &Overview<'_>) -> Result<String, askama::Error> {
         more_events: more(events.events.len(), EVENTS, "earlier event"),
         newest: newest.into_iter().take(NEWEST).map(|number| newest_run(index, number)).collect(),
         rows,
-        findings: events.findings.iter().take(FINDINGS).map(|f| Noted::new(f, "")).collect(),
+        findings: events
+            .findings
+            .iter()
+            .take(FINDINGS)
+            .map(|f| FindingOnPage::new(f, ""))
+            .collect(),
         more_findings: more(events.findings.len(), FINDINGS, "more finding"),
     }
     .render()

@@ -19,7 +19,7 @@ const MOST: usize = 2;
 
 /// Input for the advice.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct AdviceInput<'a> {
     /// The framework, as its runs named it.
     pub framework: &'a str,
     /// The command of the suite; empty if unknown.
@@ -32,7 +32,7 @@ pub struct Asked<'a> {
 }
 
 /// Returns the lines.
-pub(super) fn lines(found: &Testing, asked: &Asked<'_>) -> Vec<String> {
+pub(super) fn lines(found: &Testing, asked: &AdviceInput<'_>) -> Vec<String> {
     let whole = found.whole.median;
     if whole < LONG || found.count() < 2 || asked.command.is_empty() {
         return Vec::new();
@@ -187,8 +187,8 @@ mod tests {
         }
     }
 
-    fn asked<'a>(framework: &'a str, longest_hook: Option<(&'a str, f64)>) -> Asked<'a> {
-        Asked { framework, command: "run it", processors: 1, longest_hook }
+    fn asked<'a>(framework: &'a str, longest_hook: Option<(&'a str, f64)>) -> AdviceInput<'a> {
+        AdviceInput { framework, command: "run it", processors: 1, longest_hook }
     }
 
     #[test]

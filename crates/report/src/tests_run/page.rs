@@ -8,7 +8,7 @@ use super::{
     OF_TESTS, OfStatus, failures, headline, how_failed, percent, told_part, waterfall,
     with_interval,
 };
-use crate::findings::Noted;
+use crate::findings::FindingOnPage;
 use crate::html::{Material, fact};
 use crate::names::clean;
 use crate::number::{self, Column};
@@ -33,7 +33,7 @@ struct Page {
     tool: String,
     started: String,
     suites: Vec<SuiteOnPage>,
-    findings: Vec<Noted>,
+    findings: Vec<FindingOnPage>,
     environment: Vec<(String, String)>,
     measured_by: String,
     made_by: String,
@@ -108,7 +108,7 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
         tool: meta.tool.clone(),
         started: analysis.started.as_deref().map(crate::html::short_time).unwrap_or_default(),
         suites: suites(analysis, tests),
-        findings: other.map(|finding| Noted::new(finding, "")).collect(),
+        findings: other.map(|finding| FindingOnPage::new(finding, "")).collect(),
         environment: analysis.environment.facts.iter().map(fact).collect(),
         measured_by: shell_line(&meta.argv),
         made_by: shell_line(command),

@@ -30,7 +30,7 @@ const MOST_BARS: usize = 3000;
 const NEAR: f64 = 1.5;
 
 /// A drawn bar, or several that can't be distinguished.
-struct Drawn<'a> {
+struct DrawnBar<'a> {
     of: &'a Bar,
     until: f64,
     tests: usize,
@@ -50,7 +50,7 @@ pub(super) fn svg(timeline: &Timeline, tests: &[TestTime]) -> String {
         .fold(timeline.wall, f64::max);
     let scale = if wall > 0.0 { (WIDTH - 2.0 * MARGIN) / wall } else { 0.0 };
     let mut narrowest = NARROWEST;
-    let drawn: Vec<Vec<Drawn<'_>>> = loop {
+    let drawn: Vec<Vec<DrawnBar<'_>>> = loop {
         let drawn: Vec<_> =
             timeline.lanes.iter().map(|lane| merged(lane, scale, narrowest)).collect();
         // Beyond the width of the picture nothing more can be merged.
@@ -78,7 +78,7 @@ pub(super) fn svg(timeline: &Timeline, tests: &[TestTime]) -> String {
             escaped(&told(lane, index, timeline.lanes.len()))
         );
         // Hooks are drawn over the tests in which they run.
-        let is_test = |own: &&Drawn<'_>| matches!(own.of.of, BarOf::Test { .. });
+        let is_test = |own: &&DrawnBar<'_>| matches!(own.of.of, BarOf::Test { .. });
         drawn
             .iter()
             .filter(is_test)
@@ -129,8 +129,8 @@ fn told(lane: &Lane, index: usize, lanes: usize) -> String {
 }
 
 /// Returns the bars of a lane, with narrow neighbours of one row merged.
-fn merged<'a>(lane: &'a Lane, scale: f64, narrowest: f64) -> Vec<Drawn<'a>> {
-    let mut drawn: Vec<Drawn<'a>> = Vec::new();
+fn merged<'a>(lane: &'a Lane, scale: f64, narrowest: f64) -> Vec<DrawnBar<'a>> {
+    let mut drawn: Vec<DrawnBar<'a>> = Vec::new();
     // The last bar of each row of tests, if it can still grow.
     let mut open: Vec<Option<usize>> = vec![None; lane.depth.max(1)];
     for of in &lane.bars {
@@ -139,7 +139,7 @@ fn merged<'a>(lane: &'a Lane, scale: f64, narrowest: f64) -> Vec<Drawn<'a>> {
             BarOf::Part(_) => (0, 0),
         };
         let seconds = of.ended - of.began;
-        let own = Drawn { of, until: of.ended, tests, failed, seconds };
+        let own = DrawnBar { of, until: of.ended, tests, failed, seconds };
         let is_narrow = seconds * scale < narrowest;
         if tests == 0 {
             if !is_narrow || seconds * scale >= NARROWEST {
@@ -171,7 +171,12 @@ fn merged<'a>(lane: &'a Lane, scale: f64, narrowest: f64) -> Vec<Drawn<'a>> {
     drawn
 }
 
-fn bar(out: &mut String, own: &Drawn<'_>, labels: &HashMap<&str, &str>, (top, scale): (f64, f64)) {
+fn bar(
+    out: &mut String,
+    own: &DrawnBar<'_>,
+    labels: &HashMap<&str, &str>,
+    (top, scale): (f64, f64),
+) {
     let Bar { of, began, setup, teardown, row, .. } = own.of;
     let x = MARGIN + began * scale;
     let width = ((own.until - began) * scale - 0.3).max(0.4);

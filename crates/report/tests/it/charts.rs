@@ -8,7 +8,7 @@ use assay_analysis::figures::{Figures, figures};
 use assay_analysis::protocol::{ProtocolOptions, run};
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{Metric, Samples};
-use assay_report::benchmarks::Shown;
+use assay_report::benchmarks::DisplayOptions;
 use assay_report::charts::{Chart, charts, file_names, png, scene::Ink, scene::Shape, svg};
 use assay_report::html::{Data, Material, render};
 use assay_report::json::Meta;
@@ -49,7 +49,7 @@ fn page(samples: &Samples) -> String {
     let meta = meta();
     let material = Material {
         analysis: &analysis,
-        shown: Shown::default(),
+        shown: DisplayOptions::default(),
         figures: &figures,
         rows: &[],
         data: &data,
@@ -339,7 +339,7 @@ fn a_protocol_stands_above_the_plots() {
     let (analysis, figures, data, meta) = (&analysis, &figures, &data, &meta);
     let html = render(Material {
         analysis,
-        shown: Shown::default(),
+        shown: DisplayOptions::default(),
         figures,
         rows: &[],
         data,

@@ -6,7 +6,7 @@ use crate::common;
 
 use assay_analysis::Analysis;
 use assay_data::{Metric, Unit, code};
-use assay_report::benchmarks::Shown;
+use assay_report::benchmarks::DisplayOptions;
 use assay_report::json::schema;
 use assay_report::terminal::Screen;
 use assay_report::{csv, json, markdown, terminal};
@@ -153,13 +153,28 @@ fn csv_has_a_row_per_subject_and_metric() {
 
 #[test]
 fn markdown_is_a_headline_a_table_and_how_it_was_measured() {
-    assert_snapshot!("markdown_faster", markdown::render(&common::faster(), Shown::default()));
-    assert_snapshot!("markdown_three", markdown::render(&common::three(), Shown::default()));
-    assert_snapshot!("markdown_unpaired", markdown::render(&common::unpaired(), Shown::default()));
-    assert_snapshot!("markdown_alone", markdown::render(&common::alone(), Shown::default()));
-    assert_snapshot!("markdown_scan", markdown::render(&common::scan_of_two(), Shown::default()));
+    assert_snapshot!(
+        "markdown_faster",
+        markdown::render(&common::faster(), DisplayOptions::default())
+    );
+    assert_snapshot!(
+        "markdown_three",
+        markdown::render(&common::three(), DisplayOptions::default())
+    );
+    assert_snapshot!(
+        "markdown_unpaired",
+        markdown::render(&common::unpaired(), DisplayOptions::default())
+    );
+    assert_snapshot!(
+        "markdown_alone",
+        markdown::render(&common::alone(), DisplayOptions::default())
+    );
+    assert_snapshot!(
+        "markdown_scan",
+        markdown::render(&common::scan_of_two(), DisplayOptions::default())
+    );
     let load = common::analysed(&common::load_samples(12));
-    assert_snapshot!("markdown_load", markdown::render(&load, Shown::default()));
+    assert_snapshot!("markdown_load", markdown::render(&load, DisplayOptions::default()));
 }
 
 #[test]
@@ -277,7 +292,7 @@ fn a_side_too_short_to_be_tested_is_named_whatever_the_other_shows() {
     assert_eq!(comparison["dependence"], "noticed");
     assert_eq!(comparison["dependence_untested"], true);
     let screen = Screen { width: 400, color: false, unicode: true, whole: false };
-    let text = terminal::render(&analysis, Shown::default(), &screen);
+    let text = terminal::render(&analysis, DisplayOptions::default(), &screen);
     assert!(text.contains("; dependence of one side not tested"), "{text}");
     assert!(text.contains("dependence of one side not tested (24 values a side needed)"), "{text}");
     // Notable findings are reported as well.

@@ -4,7 +4,7 @@
 use crate::common;
 
 use assay_analysis::planning::{
-    Alternative, Asked, Kind, Measure, Planning, from_numbers, from_pilot,
+    Alternative, Kind, Measure, PlanQuestion, Planning, from_numbers, from_pilot,
 };
 use assay_data::{Metric, Samples, Threshold, Unit};
 use assay_report::json::{ExperimentPlan, Meta};
@@ -12,8 +12,8 @@ use assay_report::planning::render;
 use assay_report::terminal::Screen;
 use insta::assert_snapshot;
 
-fn asked() -> Asked {
-    Asked {
+fn asked() -> PlanQuestion {
+    PlanQuestion {
         kind: Kind::TwoSample,
         alternative: Alternative::TwoSided,
         strict: false,
@@ -28,7 +28,7 @@ fn asked() -> Asked {
     }
 }
 
-fn by_numbers(asked: Asked) -> Planning {
+fn by_numbers(asked: PlanQuestion) -> Planning {
     from_numbers(asked, Measure::Unit(Unit::Second)).unwrap()
 }
 
@@ -58,11 +58,11 @@ fn a_plan_from_numbers() {
 fn each_unknown_has_its_sentence() {
     let n = Some(60_000.0);
     let all = [
-        Asked { n, delta: None, ..asked() },
-        Asked { n, sd: None, ..asked() },
-        Asked { n, power: None, ..asked() },
-        Asked { n, sig_level: None, ..asked() },
-        Asked { kind: Kind::Paired, alternative: Alternative::Less, ..asked() },
+        PlanQuestion { n, delta: None, ..asked() },
+        PlanQuestion { n, sd: None, ..asked() },
+        PlanQuestion { n, power: None, ..asked() },
+        PlanQuestion { n, sig_level: None, ..asked() },
+        PlanQuestion { kind: Kind::Paired, alternative: Alternative::Less, ..asked() },
     ];
     let told: Vec<String> =
         all.into_iter().map(|asked| assay_report::planning::sentence(&by_numbers(asked))).collect();
@@ -72,14 +72,14 @@ fn each_unknown_has_its_sentence() {
 #[test]
 fn a_plan_from_a_pilot() {
     let delta = Some(Threshold::Relative(0.01));
-    let plan = from_pilot(Asked { delta, sd: None, ..asked() }, &pilot(), None).unwrap();
+    let plan = from_pilot(PlanQuestion { delta, sd: None, ..asked() }, &pilot(), None).unwrap();
     assert_snapshot!("plan_pilot", screen(&plan, 80, true));
 }
 
 #[test]
 fn no_line_is_wider_than_the_screen() {
     let delta = Some(Threshold::Relative(0.01));
-    let plan = from_pilot(Asked { delta, sd: None, ..asked() }, &pilot(), None).unwrap();
+    let plan = from_pilot(PlanQuestion { delta, sd: None, ..asked() }, &pilot(), None).unwrap();
     for width in [20, 33, 60, 80, 120] {
         for line in screen(&plan, width, true).lines() {
             assert!(line.chars().count() <= width, "{width}: {line}");
@@ -90,7 +90,7 @@ fn no_line_is_wider_than_the_screen() {
 #[test]
 fn the_json_of_a_plan_is_as_its_schema_says() {
     let delta = Some(Threshold::Relative(0.01));
-    let plan = from_pilot(Asked { delta, sd: None, ..asked() }, &pilot(), None).unwrap();
+    let plan = from_pilot(PlanQuestion { delta, sd: None, ..asked() }, &pilot(), None).unwrap();
     let value = common::checked("plan", &ExperimentPlan::of(&plan, &Meta::default()));
     assert!(value["pilot"].is_object() && value["rank"]["experiments"].is_u64(), "{value}");
     let numbers = from_numbers(asked(), Measure::Fraction).unwrap();

@@ -8,7 +8,7 @@ use assay_analysis::{Options, analyse};
 use assay_data::{
     Better, Metric, Observation, Outcome, Plan, Samples, Side, StopRule, Subject, Threshold, Unit,
 };
-use assay_report::benchmarks::Shown;
+use assay_report::benchmarks::DisplayOptions;
 use assay_report::terminal::{Screen, render};
 use assay_report::{csv, json, markdown};
 use proptest::prelude::*;
@@ -179,8 +179,11 @@ proptest! {
 
 fn holds(samples: &Samples, width: usize, unicode: bool) -> Result<(), TestCaseError> {
     let Ok(analysis) = analyse(samples, &Options::default()) else { return Ok(()) };
-    let text =
-        render(&analysis, Shown::default(), &Screen { width, color: false, unicode, whole: false });
+    let text = render(
+        &analysis,
+        DisplayOptions::default(),
+        &Screen { width, color: false, unicode, whole: false },
+    );
     for line in text.lines() {
         prop_assert!(columns(line) <= width.max(20), "{width}: {line:?}\n{text}");
         prop_assert!(!line.chars().any(char::is_control), "{line:?}");
@@ -189,7 +192,7 @@ fn holds(samples: &Samples, width: usize, unicode: bool) -> Result<(), TestCaseE
     let back: serde_json::Value = serde_json::from_str(&text).unwrap();
     let problems = common::schema::problems(&DECISION, &back);
     prop_assert!(problems.is_empty(), "{:#?}", problems);
-    let table = markdown::render(&analysis, Shown::default());
+    let table = markdown::render(&analysis, DisplayOptions::default());
     let cells = |line: &str| line.replace("\\|", "").matches('|').count();
     let rows: Vec<usize> = table.lines().filter(|l| l.starts_with('|')).map(cells).collect();
     prop_assert_eq!(rows.len(), analysis.subjects.len() + 2);

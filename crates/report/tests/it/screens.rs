@@ -4,12 +4,16 @@ use crate::common;
 
 use assay_analysis::Analysis;
 use assay_data::{Finding, code};
-use assay_report::benchmarks::Shown;
+use assay_report::benchmarks::DisplayOptions;
 use assay_report::terminal::{Screen, render};
 use insta::assert_snapshot;
 
 fn at(analysis: &Analysis, width: usize) -> String {
-    render(analysis, Shown::default(), &Screen { width, color: false, unicode: true, whole: false })
+    render(
+        analysis,
+        DisplayOptions::default(),
+        &Screen { width, color: false, unicode: true, whole: false },
+    )
 }
 
 #[test]
@@ -78,7 +82,7 @@ fn what_is_known_about_the_code_is_part_of_the_answer() {
     let (before, after) = screen.split_once(told).unwrap();
     assert!(!after.contains(told) && !before.ends_with("note: "), "{screen}");
     assert!(before.lines().count() <= 4, "{screen}");
-    let markdown = assay_report::markdown::render(&analysis, Shown::default());
+    let markdown = assay_report::markdown::render(&analysis, DisplayOptions::default());
     assert_eq!(markdown.matches("must take this much longer").count(), 1, "{markdown}");
 }
 
@@ -86,17 +90,20 @@ fn what_is_known_about_the_code_is_part_of_the_answer() {
 fn a_terminal_without_unicode_gets_ascii() {
     let screen = Screen { width: 100, color: false, unicode: false, whole: false };
     for (name, analysis) in common::all() {
-        let text = render(&analysis, Shown::default(), &screen);
+        let text = render(&analysis, DisplayOptions::default(), &screen);
         assert!(text.is_ascii(), "{name}: {text}");
     }
     assert_snapshot!(
         "absolute_threshold_ascii",
-        render(&common::absolute_threshold(), Shown::default(), &screen)
+        render(&common::absolute_threshold(), DisplayOptions::default(), &screen)
     );
-    assert_snapshot!("four_times_ascii", render(&common::four_times(), Shown::default(), &screen));
+    assert_snapshot!(
+        "four_times_ascii",
+        render(&common::four_times(), DisplayOptions::default(), &screen)
+    );
     assert_snapshot!(
         "scan_of_two_ascii",
-        render(&common::scan_of_two(), Shown::default(), &screen)
+        render(&common::scan_of_two(), DisplayOptions::default(), &screen)
     );
 }
 
@@ -105,7 +112,7 @@ fn colour_is_added_to_the_same_text() {
     let colour = |analysis: &Analysis| {
         render(
             analysis,
-            Shown::default(),
+            DisplayOptions::default(),
             &Screen { width: 100, color: true, unicode: true, whole: false },
         )
     };

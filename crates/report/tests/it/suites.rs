@@ -9,7 +9,7 @@ use assay_analysis::Options;
 use assay_analysis::figures::figures;
 use assay_analysis::{Adjust, Analysis, analyse};
 use assay_data::{Metric, Observation, Samples, Subject, Unit};
-use assay_report::benchmarks::{Shown, Sort};
+use assay_report::benchmarks::{DisplayOptions, Sort};
 use assay_report::charts::{forest, svg};
 use assay_report::html::{self, Data, Material};
 use assay_report::json::{self, Meta};
@@ -17,7 +17,7 @@ use assay_report::terminal::Screen;
 use assay_report::{csv, markdown, terminal};
 use insta::assert_snapshot;
 
-fn at(width: usize, shown: Shown) -> String {
+fn at(width: usize, shown: DisplayOptions) -> String {
     terminal::render(
         &common::suite(),
         shown,
@@ -28,7 +28,7 @@ fn at(width: usize, shown: Shown) -> String {
 #[test]
 fn the_screen_fits_whatever_the_width() {
     for width in [100, 80, 50, 24] {
-        let text = at(width, Shown::default());
+        let text = at(width, DisplayOptions::default());
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(width), "{width}: {text}");
         assert_snapshot!(format!("suite_{width}"), text);
@@ -38,14 +38,14 @@ fn the_screen_fits_whatever_the_width() {
 #[test]
 fn a_terminal_without_unicode_gets_ascii() {
     let screen = Screen { width: 80, color: false, unicode: false, whole: false };
-    let text = terminal::render(&common::suite(), Shown::default(), &screen);
+    let text = terminal::render(&common::suite(), DisplayOptions::default(), &screen);
     assert!(text.is_ascii(), "{text}");
 }
 
 #[test]
 fn rows_come_in_the_order_that_was_asked_for() {
     let firsts = |sort| -> Vec<String> {
-        let text = at(100, Shown { sort, all_metrics: true, ..Shown::default() });
+        let text = at(100, DisplayOptions { sort, all_metrics: true, ..DisplayOptions::default() });
         let table = text.split("\n\n").nth(1).unwrap();
         let first = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
         table.lines().skip(1).take(6).map(first).collect()
@@ -97,7 +97,7 @@ fn the_headline_says_how_far_benchmarks_without_a_verdict_are_known() {
             names.into_iter().zip(values).map(|(name, values)| (name, &values[..])).collect();
         let suite = suite_of(&[("old", &side), ("new", &side)]);
         let screen = Screen { width: 200, color: false, unicode: true, whole: false };
-        let text = terminal::render(&suite, Shown::default(), &screen);
+        let text = terminal::render(&suite, DisplayOptions::default(), &screen);
         text.lines().find(|line| line.contains("within ±")).map(|line| line.trim().to_owned())
     }
     let shares = |shares: &[f64]| shares.iter().map(|&share| spread(share)).collect::<Vec<_>>();
@@ -127,14 +127,17 @@ fn a_ratio_that_points_away_from_the_medians_is_explained() {
         ("new", &[("copy", &new), ("sort", &about(1.5e-3))]),
     ]);
     let screen = Screen { width: 200, color: false, unicode: true, whole: false };
-    let text = terminal::render(&suite, Shown::default(), &screen);
+    let text = terminal::render(&suite, DisplayOptions::default(), &screen);
     let note = "copy: the ratio and the two medians disagree in direction: the ratio is the median of the ratios within all pairs";
     assert!(text.contains(note), "{text}");
-    assert!(markdown::render(&suite, Shown::default()).contains(note));
+    assert!(markdown::render(&suite, DisplayOptions::default()).contains(note));
     // If no medians are shown, there is nothing to explain.
     let screen = Screen { width: 30, ..screen };
-    assert!(!terminal::render(&suite, Shown::default(), &screen).contains("points the other way"));
-    assert!(!at(100, Shown::default()).contains("points the other way"));
+    assert!(
+        !terminal::render(&suite, DisplayOptions::default(), &screen)
+            .contains("points the other way")
+    );
+    assert!(!at(100, DisplayOptions::default()).contains("points the other way"));
 }
 
 #[test]
@@ -145,7 +148,7 @@ fn three_sides_have_one_order_and_a_line_each_for_what_is_only_named() {
         ("newer", &[("copy", &about(0.8e-3)), ("sort", &about(1e-3))]),
     ]);
     let screen = Screen { width: 100, color: false, unicode: true, whole: false };
-    let text = terminal::render(&suite, Shown::default(), &screen);
+    let text = terminal::render(&suite, DisplayOptions::default(), &screen);
     for line in [
         "also, new against old: no difference that matters in allocations\n",
         "also, newer against old: no difference that matters in allocations\n",
@@ -159,7 +162,7 @@ fn three_sides_have_one_order_and_a_line_each_for_what_is_only_named() {
 
 #[test]
 fn where_room_is_short_names_are_shortened_before_numbers_go() {
-    let text = at(60, Shown::default());
+    let text = at(60, DisplayOptions::default());
     assert!(text.contains("copy/n:16"), "{text}");
     let head = text.lines().find(|line| line.starts_with("wall ")).unwrap();
     assert!(head.contains("old") && head.contains("new"), "{text}");
@@ -171,7 +174,7 @@ fn how_the_error_is_shared_is_said() {
     let told = |adjust| {
         let suite = common::suite_adjusted(adjust);
         let screen = Screen { width: 200, color: false, unicode: true, whole: false };
-        terminal::render(&suite, Shown::default(), &screen)
+        terminal::render(&suite, DisplayOptions::default(), &screen)
     };
     assert!(told(Adjust::Holm).contains("95 % confidence for all statements together"));
     assert!(
@@ -214,7 +217,10 @@ fn tables_for_spreadsheets_and_pull_requests() {
     // Both metrics of six benchmarks on both sides, and of one that is missing on one side.
     assert_eq!(lines.len(), 1 + 2 * (2 * 6 + 1));
     assert!(lines.iter().filter(|l| !l.contains('"')).all(|l| l.split(',').count() == columns));
-    assert_snapshot!("suite_markdown", markdown::render(&common::suite(), Shown::default()));
+    assert_snapshot!(
+        "suite_markdown",
+        markdown::render(&common::suite(), DisplayOptions::default())
+    );
 }
 
 #[test]
@@ -224,7 +230,7 @@ fn the_page_holds_every_benchmark_and_loads_nothing() {
     let (figures, data) = (figures(&samples, &analysis), Data::of(&samples, None));
     let page = html::render(Material {
         analysis: &analysis,
-        shown: Shown::default(),
+        shown: DisplayOptions::default(),
         figures: &figures,
         rows: &[],
         data: &data,

@@ -6,7 +6,7 @@ use assay_analysis::{Options, analyse, testing};
 use assay_data::code;
 use assay_data::samples::{BEGAN, SPANS, WHOLE_SUITE, WORKER};
 use assay_data::{Finding, Inner, Metric, Observation, Outcome, Row, Samples, Subject, Unit};
-use assay_report::benchmarks::Shown;
+use assay_report::benchmarks::DisplayOptions;
 use assay_report::html::{self, Data, Material};
 use assay_report::json::Meta;
 
@@ -88,7 +88,7 @@ fn page(samples: &Samples) -> String {
     let data = Data::of(samples, None);
     html::render(Material {
         analysis: &analysis,
-        shown: Shown::default(),
+        shown: DisplayOptions::default(),
         figures: &figures,
         rows: &[],
         data: &data,

@@ -235,8 +235,8 @@ fn an_experiment_costs_its_draws_and_a_pass_over_the_classes_for_each_size() {
     assert_eq!(pairs.cost(&[7]), 2.0 * 7.0 + 4.0);
 }
 
-fn drawn_so_far(pairs: bool, first: &[u32], second: &[u32]) -> Drawn {
-    Drawn { pairs, n: 0, first: first.to_vec(), second: second.to_vec() }
+fn drawn_so_far(pairs: bool, first: &[u32], second: &[u32]) -> DrawnRanks {
+    DrawnRanks { pairs, n: 0, first: first.to_vec(), second: second.to_vec() }
 }
 
 #[test]
@@ -282,8 +282,9 @@ fn an_experiment_finds_a_difference_where_r_has_such_a_p() {
     ] {
         let found = drawn_so_far(pairs, first, second);
         let turned = drawn_so_far(pairs, second, first);
-        let at =
-            |drawn: &Drawn, sides, sig_level| drawn.is_found(None, RankTest { sides, sig_level });
+        let at = |drawn: &DrawnRanks, sides, sig_level| {
+            drawn.is_found(None, RankTest { sides, sig_level })
+        };
         for (sides, p) in [(Sides::Two, two), (Sides::TwoStrict, two), (Sides::One, greater)] {
             assert!(
                 at(&found, sides, p * 1.001) && !at(&found, sides, p * 0.999),

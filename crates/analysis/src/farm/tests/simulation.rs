@@ -25,7 +25,7 @@ fn farm(number: u64, planted: bool) -> Project {
                 _ if fails => (State::Failed, 0, 1),
                 _ => (State::Passed, 1, 0),
             };
-            project.cells.push(Cell { version, target, last, passed, failed });
+            project.cells.push(TargetBuilds { version, target, last, passed, failed });
             if version == 0 || last == State::Infrastructure {
                 continue;
             }

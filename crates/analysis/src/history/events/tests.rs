@@ -122,7 +122,7 @@ fn a_change_belongs_to_the_nearest_of_the_places_it_may_lie_at() {
         let change = of.changes[0].clone();
         let moved = Moved { benchmark: of.series.benchmark, metric: of.series.metric, change };
         let around = vec![(point(before, 1.0), point(after, 1.0))];
-        Found { machine: String::new(), moved, best: point(best, 1.0), around }
+        LocatedChange { machine: String::new(), moved, best: point(best, 1.0), around }
     };
     let all = vec![known("x", 10, 12, 14), known("y", 30, 32, 34), known("wide", 8, 30, 40)];
     let events = events_of_machine(all);

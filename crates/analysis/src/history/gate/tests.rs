@@ -49,11 +49,11 @@ fn gate_of(suite: &[Vec<f64>], run: usize) -> Gate {
     let wall = Metric::wall();
     let first = run.saturating_sub(52);
     let candidates = suite.iter().map(|runs| candidate(&runs[first..=run], &wall)).collect();
-    gate(candidates, Asked::default())
+    gate(candidates, GateSettings::default())
 }
 
 fn one(runs: &[f64]) -> Judged {
-    gate(vec![candidate(runs, &Metric::wall())], Asked::default()).judged.remove(0)
+    gate(vec![candidate(runs, &Metric::wall())], GateSettings::default()).judged.remove(0)
 }
 
 #[test]
@@ -288,15 +288,15 @@ fn too_few_or_too_different_runs_are_inconclusive_and_say_how_many_more() {
     // Many benchmarks need more runs than one.
     let wall = Metric::wall();
     let suite = (0..BENCHMARKS).map(|_| candidate(&noisy(8, 0.018, &mut random), &wall)).collect();
-    let judged = gate(suite, Asked::default()).judged;
+    let judged = gate(suite, GateSettings::default()).judged;
     let open = |j: &&Judged| j.standing == Standing::Inconclusive && !j.stands_out;
     let more: Vec<usize> = judged.iter().filter(open).filter_map(|j| j.more_runs).collect();
     assert!(!more.is_empty() && more.iter().all(|more| (1..40).contains(more)), "{more:?}");
     let hopeless = candidate(&noisy(50, 0.2, &mut random), &Metric::wall());
-    let gate = gate(vec![hopeless], Asked::default());
+    let gate = gate(vec![hopeless], GateSettings::default());
     assert_eq!((gate.standing(), gate.judged[0].more_runs), (Standing::Inconclusive, None));
     assert_eq!(gate.findings[0].code, "TOO_FEW_RUNS");
-    assert_eq!(super::gate(Vec::new(), Asked::default()).standing(), Standing::Inconclusive);
+    assert_eq!(super::gate(Vec::new(), GateSettings::default()).standing(), Standing::Inconclusive);
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn normal_begins_at_the_last_change() {
     let mut runs = usual(25, &[]);
     runs.extend(usual(25, &[]).iter().map(|value| value * 0.8));
     runs.extend([92.0, 92.4]);
-    let gate = gate(vec![candidate(&runs, &Metric::wall())], Asked::default());
+    let gate = gate(vec![candidate(&runs, &Metric::wall())], GateSettings::default());
     assert_eq!(gate.standing(), Standing::Worse);
     assert!((gate.judged[0].normal.unwrap() - 80.0).abs() < 1.0, "{:?}", gate.judged[0]);
     assert_eq!(gate.findings[0].code, "RUNS_LEFT_OUT");
@@ -349,7 +349,8 @@ fn normal_begins_where_the_trend_finds_the_last_level() {
 fn more_is_better_where_the_metric_says_so() {
     let metric = Metric { better: Better::Higher, ..Metric::lower("requests", Unit::PerSecond) };
     let standing = |then: f64| {
-        let gate = gate(vec![candidate(&usual(40, &[then, then]), &metric)], Asked::default());
+        let gate =
+            gate(vec![candidate(&usual(40, &[then, then]), &metric)], GateSettings::default());
         gate.judged[0].clone()
     };
     let worse = standing(88.0);
@@ -366,7 +367,7 @@ fn counts_that_never_vary_are_known_to_the_last_digit_but_trifles_are_not_report
     let standing = |now: f64| {
         let mut runs = vec![1000.0; 12];
         runs.push(now);
-        gate(vec![candidate(&runs, &metric)], Asked::default()).judged[0].standing
+        gate(vec![candidate(&runs, &metric)], GateSettings::default()).judged[0].standing
     };
     assert_eq!(standing(1000.0), Standing::Normal);
     assert_eq!(standing(1050.0), Standing::Worse);
@@ -375,7 +376,7 @@ fn counts_that_never_vary_are_known_to_the_last_digit_but_trifles_are_not_report
     let zeros = |now: f64| {
         let mut runs = vec![0.0; 12];
         runs.push(now);
-        gate(vec![candidate(&runs, &metric)], Asked::default()).judged[0].standing
+        gate(vec![candidate(&runs, &metric)], GateSettings::default()).judged[0].standing
     };
     assert_eq!((zeros(0.0), zeros(3.0)), (Standing::Normal, Standing::Inconclusive));
 }
@@ -391,7 +392,7 @@ fn a_run_that_is_noisier_within_has_to_differ_by_more() {
             point.result.interval = around(point.result.centre, 0.005);
         }
         candidate.now.interval = around(105.0, half);
-        gate(vec![candidate], Asked::default()).judged[0].standing
+        gate(vec![candidate], GateSettings::default()).judged[0].standing
     };
     assert_eq!(of(0.005), Standing::Worse);
     assert_ne!(of(0.2), Standing::Worse);

@@ -2,14 +2,15 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use assay_analysis::planning::{
-    Alternative, Asked, Here, Kind, Measure, PlanningError, Unknown, from_numbers, from_pilot,
+    Alternative, Here, Kind, Measure, PlanQuestion, PlanningError, Unknown, from_numbers,
+    from_pilot,
 };
 use assay_data::{Environment, Metric, Observation, Outcome, Samples, Threshold, Unit};
 use assay_stats::resampling::Stream;
 use assay_stats::{descriptive, signed_rank::SignedRankDistribution, two_sample};
 
-fn asked(delta: Option<f64>, n: Option<f64>) -> Asked {
-    Asked {
+fn asked(delta: Option<f64>, n: Option<f64>) -> PlanQuestion {
+    PlanQuestion {
         kind: Kind::TwoSample,
         alternative: Alternative::TwoSided,
         strict: false,
@@ -108,7 +109,7 @@ fn blocks_planned_from_a_pilot_find_the_difference() {
             });
         }
     }
-    let asked = Asked { delta: Some(Threshold::Relative(0.01)), ..asked(None, None) };
+    let asked = PlanQuestion { delta: Some(Threshold::Relative(0.01)), ..asked(None, None) };
     let plan = from_pilot(asked, &samples, None).unwrap();
     let n = plan.blocks.unwrap().fixed.to_find.unwrap() as usize;
     let mut distribution = SignedRankDistribution::new();
@@ -129,7 +130,7 @@ fn blocks_planned_from_a_pilot_find_the_difference() {
 #[test]
 fn numbers_are_rounded_up_to_two_digits_but_to_no_more_than_thousands() {
     let plan = |delta: f64, round: Option<u64>| {
-        let asked = Asked { sd: Some(1.0), round, ..asked(Some(delta), None) };
+        let asked = PlanQuestion { sd: Some(1.0), round, ..asked(Some(delta), None) };
         let rank = from_numbers(asked, Measure::Unit(Unit::One)).unwrap().rank;
         (rank.n, rank.rounded_to)
     };
@@ -141,14 +142,14 @@ fn numbers_are_rounded_up_to_two_digits_but_to_no_more_than_thousands() {
 
 #[test]
 fn what_is_not_given_is_what_is_looked_for() {
-    let of = |asked: Asked| from_numbers(asked, Measure::Fraction).map(|plan| plan.unknown);
-    let all = Asked { sd: Some(1.0), ..asked(Some(0.5), Some(80.0)) };
+    let of = |asked: PlanQuestion| from_numbers(asked, Measure::Fraction).map(|plan| plan.unknown);
+    let all = PlanQuestion { sd: Some(1.0), ..asked(Some(0.5), Some(80.0)) };
     assert_eq!(of(all.clone()), Ok(Unknown::Power));
-    assert_eq!(of(Asked { power: Some(0.9), ..all.clone() }), Ok(Unknown::SigLevel));
-    assert_eq!(of(Asked { n: None, ..all.clone() }), Ok(Unknown::N));
-    assert_eq!(of(Asked { sd: None, ..all.clone() }), Ok(Unknown::Sd));
-    assert_eq!(of(Asked { delta: None, ..all.clone() }), Ok(Unknown::Delta));
-    assert_eq!(of(Asked { sd: None, n: None, ..all }), Err(PlanningError::NoSpread));
+    assert_eq!(of(PlanQuestion { power: Some(0.9), ..all.clone() }), Ok(Unknown::SigLevel));
+    assert_eq!(of(PlanQuestion { n: None, ..all.clone() }), Ok(Unknown::N));
+    assert_eq!(of(PlanQuestion { sd: None, ..all.clone() }), Ok(Unknown::Sd));
+    assert_eq!(of(PlanQuestion { delta: None, ..all.clone() }), Ok(Unknown::Delta));
+    assert_eq!(of(PlanQuestion { sd: None, n: None, ..all }), Err(PlanningError::NoSpread));
 }
 
 #[test]
@@ -156,7 +157,8 @@ fn no_plan_promises_what_the_exact_rank_test_can_not_give() {
     let plan = |kind, alternative, alpha: f64, n: Option<f64>| {
         let delta = if n.is_some() { 1.0 } else { 1000.0 };
         let sig_level = Some(alpha);
-        let asked = Asked { kind, alternative, sig_level, sd: Some(1.0), ..asked(Some(delta), n) };
+        let asked =
+            PlanQuestion { kind, alternative, sig_level, sd: Some(1.0), ..asked(Some(delta), n) };
         from_numbers(asked, Measure::Unit(Unit::One)).unwrap()
     };
     use Alternative::{Greater, TwoSided};
@@ -211,11 +213,12 @@ fn plans_of_few_runs_promise_what_the_exact_test_keeps() {
         (0.01, 7.0, 0.8),
     ] {
         let sig_level = Some(alpha);
-        let asked = Asked { sig_level, power: Some(power), sd: Some(1.0), ..asked(None, Some(n)) };
+        let asked =
+            PlanQuestion { sig_level, power: Some(power), sd: Some(1.0), ..asked(None, Some(n)) };
         let plan = from_numbers(asked.clone(), Measure::Unit(Unit::One)).unwrap();
         let delta = plan.rank.rule.delta;
         // The number planned for the difference is never less than the one that detects it.
-        let back = Asked {
+        let back = PlanQuestion {
             n: None,
             delta: Some(Threshold::Absolute { value: delta, unit: Unit::One }),
             ..asked
@@ -240,7 +243,7 @@ fn plans_of_few_runs_promise_what_the_exact_test_keeps() {
 #[test]
 fn a_plan_takes_more_runs_where_few_p_values_are_possible() {
     // With 4 and 4 values the exact test at 10 % has a level of 5.7 %; with 5 and 5, 9.5 %.
-    let asked = Asked { sig_level: Some(0.1), sd: Some(1.0), ..asked(Some(2.25), None) };
+    let asked = PlanQuestion { sig_level: Some(0.1), sd: Some(1.0), ..asked(Some(2.25), None) };
     let plan = from_numbers(asked, Measure::Unit(Unit::One)).unwrap();
     assert!(plan.t.n * 1.15 < 4.0, "{}", plan.t.n);
     assert_eq!(plan.rank.n, 5);
@@ -289,12 +292,12 @@ fn dependent_runs_of_the_pilot_are_counted_as_fewer_everywhere() {
 #[test]
 fn what_nobody_can_take_is_out_of_reach_and_told_so() {
     for (delta, about) in [(1e-9, "1.8e19"), (1e-7, "1.8e15"), (1e-200, "more than 1e300")] {
-        let asked = Asked { sd: Some(1.0), ..asked(Some(delta), None) };
+        let asked = PlanQuestion { sd: Some(1.0), ..asked(Some(delta), None) };
         let told = from_numbers(asked, Measure::Unit(Unit::One)).unwrap_err().to_string();
         assert!(told.contains(&format!("about {about} runs of each")), "{told}");
         assert!(told.contains("a larger difference"), "{told}");
     }
-    let never = Asked { sd: Some(1.0), power: Some(0.01), ..asked(Some(1.0), None) };
+    let never = PlanQuestion { sd: Some(1.0), power: Some(0.01), ..asked(Some(1.0), None) };
     let told = from_numbers(never, Measure::Unit(Unit::One)).unwrap_err().to_string();
     assert!(told.contains("the power must be above the significance"), "{told}");
 }
@@ -307,7 +310,7 @@ fn a_calibrated_machine_needs_four_times_as_long_for_half_the_difference() {
     ]);
     let plan = |delta: f64| {
         let delta = Some(Threshold::Relative(delta));
-        let asked = Asked { delta, sd: Some(0.03), ..asked(None, None) };
+        let asked = PlanQuestion { delta, sd: Some(0.03), ..asked(None, None) };
         from_numbers(asked, Measure::Fraction).unwrap()
     };
     let seconds = |delta: f64| match plan(delta).on(&machine).here {

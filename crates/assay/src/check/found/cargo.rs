@@ -1,7 +1,7 @@
 //! Cargo: targets in `benches/` without the test harness of nightly Rust, in packages that use
 //! criterion, divan or gungraun.
 
-use super::{Looked, OURS, Program, Tree, Way, directory_of, slug, within, word};
+use super::{Looked, OURS, Program, ProgramGroup, Tree, directory_of, slug, within, word};
 use std::collections::BTreeSet;
 use toml::{Table, Value};
 
@@ -29,10 +29,10 @@ struct Target {
     features: Vec<String>,
 }
 
-pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
+pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     let manifests = tree.named("Cargo.toml");
     let mut notes = Vec::new();
-    let mut ways: Vec<Way> = Vec::new();
+    let mut ways: Vec<ProgramGroup> = Vec::new();
     // A directory below a workspace belongs to it; elsewhere it is a project of its own.
     let mut roots: Vec<&str> = Vec::new();
     for manifest in &manifests {
@@ -190,7 +190,12 @@ fn benches(tree: &Tree, directory: &str, manifest: &Table, notes: &mut Vec<Strin
     found
 }
 
-fn way(root: &str, targets: &[Target], libraries: &BTreeSet<String>, is_workspace: bool) -> Way {
+fn way(
+    root: &str,
+    targets: &[Target],
+    libraries: &BTreeSet<String>,
+    is_workspace: bool,
+) -> ProgramGroup {
     let unique = |target: &Target| {
         let times = targets.iter().filter(|other| other.name == target.name).count();
         let name = if times > 1 {
@@ -245,5 +250,5 @@ fn way(root: &str, targets: &[Target], libraries: &BTreeSet<String>, is_workspac
     }
     let libraries: Vec<&str> = libraries.iter().map(String::as_str).collect();
     let evidence = format!("{} uses {}", within(root, "Cargo.toml"), libraries.join(", "));
-    Way { tool: "Cargo", evidence, build, programs }
+    ProgramGroup { tool: "Cargo", evidence, build, programs }
 }

@@ -1,13 +1,13 @@
 //! CMake: executables that are linked with Google Benchmark.
 
-use super::{Looked, OURS, Program, Tree, Way, directory_of, some, within, word};
+use super::{Looked, OURS, Program, ProgramGroup, Tree, directory_of, some, within, word};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 
 const SOUGHT: &str =
     "CMakeLists.txt with an executable that is linked with benchmark::benchmark (Google Benchmark)";
 
-pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
+pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     let files = tree.named("CMakeLists.txt");
     let mut notes = Vec::new();
     let mut targets: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -113,7 +113,7 @@ fn way(
         });
     }
     let evidence = format!("{evidence} links with Google Benchmark");
-    Way { tool: "CMake", evidence, build, programs }
+    ProgramGroup { tool: "CMake", evidence, build, programs }
 }
 
 #[cfg(test)]

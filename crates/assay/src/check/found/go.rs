@@ -1,11 +1,11 @@
 //! Go: packages whose tests have functions `BenchmarkX(b *testing.B)`.
 
-use super::{Looked, OURS, Program, Tree, Way, directory_of, slug, within, word};
+use super::{Looked, OURS, Program, ProgramGroup, Tree, directory_of, slug, within, word};
 use std::collections::BTreeMap;
 
 const SOUGHT: &str = "go.mod, and functions BenchmarkX(b *testing.B) in files *_test.go";
 
-pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
+pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     let modules = tree.named("go.mod");
     let mut notes = Vec::new();
     if modules.is_empty() {
@@ -41,7 +41,7 @@ pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
     (ways, Looked { tool: "Go", sought: SOUGHT, notes })
 }
 
-fn way(tree: &Tree, module: &str, packages: &BTreeMap<&str, Vec<String>>) -> Way {
+fn way(tree: &Tree, module: &str, packages: &BTreeMap<&str, Vec<String>>) -> ProgramGroup {
     let root = directory_of(module);
     let text = tree.read(module).unwrap_or_default();
     let path = text.lines().find_map(|line| line.strip_prefix("module ")).unwrap_or_default();
@@ -78,5 +78,5 @@ fn way(tree: &Tree, module: &str, packages: &BTreeMap<&str, Vec<String>>) -> Way
     let count = programs.len();
     let plural = if count == 1 { "package" } else { "packages" };
     let evidence = format!("{}: benchmarks in {count} {plural}", within(root, "go.mod"));
-    Way { tool: "Go", evidence, build, programs }
+    ProgramGroup { tool: "Go", evidence, build, programs }
 }

@@ -1,12 +1,12 @@
 //! JavaScript on Node.js: `vitest bench`, and scripts that import tinybench or mitata.
 
-use super::{Looked, Program, Tree, Way, some, word};
+use super::{Looked, Program, ProgramGroup, Tree, some, word};
 use serde_json::Value;
 
 const SOUGHT: &str = "package.json with vitest and files *.bench.{js,ts}, and scripts that import tinybench or mitata";
 const SCRIPTS: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
 
-pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
+pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     let mut notes = Vec::new();
     let looked = |notes| Looked { tool: "JavaScript", sought: SOUGHT, notes };
     let Some(text) = tree.read("package.json") else {
@@ -63,7 +63,7 @@ pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
         build.push("npm run --silent build".to_owned());
     }
     let evidence = format!("package.json; benchmarks in {}", some(&sources));
-    (vec![Way { tool: "JavaScript", evidence, build, programs }], looked(notes))
+    (vec![ProgramGroup { tool: "JavaScript", evidence, build, programs }], looked(notes))
 }
 
 /// Returns true for a script that imports one of the libraries.

@@ -3,7 +3,7 @@
 //! A revision's own files must be imported, not those of an installed copy: their directory comes
 //! first in `PYTHONPATH`. A package with extensions is installed into a directory of its revision.
 
-use super::{Looked, OURS, Program, Tree, Way, some, word};
+use super::{Looked, OURS, Program, ProgramGroup, Tree, some, word};
 use regex::Regex;
 
 const SOUGHT: &str = "tests that use the fixture `benchmark` of pytest-benchmark, and scripts that make a pyperf.Runner, beside pyproject.toml, setup.py, setup.cfg or requirements*.txt";
@@ -24,7 +24,7 @@ const COMPILED: [&str; 11] = [
     "ext-modules",
 ];
 
-pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
+pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     let mut notes = Vec::new();
     let is_manifest = |path: &str| {
         !path.contains('/')
@@ -69,7 +69,7 @@ fn imports_pyperf(text: &str) -> bool {
         .any(|line| line.starts_with("import pyperf") || line.starts_with("from pyperf import"))
 }
 
-fn way(tree: &Tree, tests: &[String], scripts: &[String]) -> Way {
+fn way(tree: &Tree, tests: &[String], scripts: &[String]) -> ProgramGroup {
     let read = |name: &&str| tree.read(name).unwrap_or_default();
     let is_compiled = ["pyproject.toml", "setup.py"]
         .iter()
@@ -109,7 +109,12 @@ fn way(tree: &Tree, tests: &[String], scripts: &[String]) -> Way {
     }
     let all: Vec<String> = tests.iter().chain(scripts).cloned().collect();
     let how = if is_compiled { "; the package has extensions, and is installed" } else { "" };
-    Way { tool: "Python", evidence: format!("benchmarks in {}{how}", some(&all)), build, programs }
+    ProgramGroup {
+        tool: "Python",
+        evidence: format!("benchmarks in {}{how}", some(&all)),
+        build,
+        programs,
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Ruby: scripts of benchmark-ips.
 
-use super::{Looked, Program, Tree, Way, some, word};
+use super::{Looked, Program, ProgramGroup, Tree, some, word};
 
 const SOUGHT: &str = "a Gemfile or a gemspec, and scripts that require and call benchmark/ips";
 /// Names by which scripts call it.
 const CALLS: [&str; 3] = ["Benchmark.ips", "Benchmark::IPS", "IPS::Job"];
 
-pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
+pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     let mut notes = Vec::new();
     let has_gemfile = tree.has("Gemfile");
     let is_gem = |path: &String| !path.contains('/') && path.ends_with(".gemspec");
@@ -45,7 +45,7 @@ pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
         is_linked: false,
     };
     let file = if has_gemfile { "Gemfile" } else { "gemspec" };
-    let way = Way {
+    let way = ProgramGroup {
         tool: "Ruby",
         evidence: format!("{file}; benchmarks in {}", some(&scripts)),
         build: Vec::new(),

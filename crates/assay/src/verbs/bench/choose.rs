@@ -1,6 +1,6 @@
 //! Selects the programs and their benchmarks: the sides from the arguments.
 
-use crate::bench::{Side, Wanted, all_differ, named, numbered};
+use crate::bench::{BenchmarkSelection, Side, all_differ, named, numbered};
 use anyhow::{Context, bail};
 use assay_data::select::Filter;
 use assay_measure::Command;
@@ -42,9 +42,14 @@ pub(super) struct ChooseArgs {
 
 impl ChooseArgs {
     /// The benchmarks to run on these sides.
-    pub fn wanted(&self, sides: &SideArgs) -> Wanted {
+    pub fn wanted(&self, sides: &SideArgs) -> BenchmarkSelection {
         let (harness, control) = (sides.harness.clone(), sides.control);
-        Wanted { filter: self.filter.clone(), exclude: self.exclude.clone(), harness, control }
+        BenchmarkSelection {
+            filter: self.filter.clone(),
+            exclude: self.exclude.clone(),
+            harness,
+            control,
+        }
     }
 }
 

@@ -4,8 +4,8 @@
 use crate::args::any_words;
 use crate::bench::Side;
 use crate::builds::{Builds, any_builds};
-use crate::check::{Config, Found, Program, Way, line_of};
-use crate::revisions::{self, Prepared, Wanted};
+use crate::check::{Config, Program, ProgramGroup, ProjectBenchmarks, line_of};
+use crate::revisions::{self, Prepared, RevisionRequest};
 use anyhow::{Context, bail};
 use assay_data::list;
 use assay_data::path::is_below;
@@ -58,7 +58,7 @@ pub(super) struct Recipe {
 }
 
 /// Returns the programs of a build system that have benchmarks of their own.
-fn programs_of(way: &Way) -> impl Iterator<Item = &Program> {
+fn programs_of(way: &ProgramGroup) -> impl Iterator<Item = &Program> {
     way.programs.iter().filter(|program| !program.is_timed)
 }
 
@@ -104,10 +104,10 @@ impl RevisionArgs {
         let tree = repository.snapshot().map_err(revisions::told)?;
         let commit = tree.and_then(|tree| tree.commit).context("there is no commit yet")?;
         let files = repository.files(&commit).map_err(revisions::told)?;
-        let found = Found::of(&top, files, &Config::read(&top)?);
+        let found = ProjectBenchmarks::of(&top, files, &Config::read(&top)?);
         let is_named = |own: &Program| named.is_none_or(|name| own.name == name);
         let of_way = |way| programs_of(way).map(move |program| (way, program));
-        let all: Vec<(&Way, &Program)> = found.ways.iter().flat_map(of_way).collect();
+        let all: Vec<(&ProgramGroup, &Program)> = found.ways.iter().flat_map(of_way).collect();
         let names: Vec<&str> = all.iter().map(|(_, program)| program.name.as_str()).collect();
         let chosen: Vec<_> = all.iter().filter(|(_, program)| is_named(program)).collect();
         let (way, program) = match (&chosen[..], named) {
@@ -147,7 +147,7 @@ impl RevisionArgs {
                 directory.display()
             );
         }
-        let wanted = Wanted {
+        let wanted = RevisionRequest {
             revisions: &self.rev,
             line: &recipe.line,
             program: &recipe.program,

@@ -6,7 +6,7 @@ use assay_analysis::Adjust;
 use assay_analysis::analysis::is_suite;
 use assay_data::list;
 use assay_data::{Samples, Tool, select};
-use assay_report::benchmarks::{Shown, Sort};
+use assay_report::benchmarks::{DisplayOptions, Sort};
 use clap::ValueEnum;
 use std::collections::BTreeMap;
 
@@ -80,13 +80,13 @@ impl SuiteArgs {
     }
 
     /// How the benchmarks are shown.
-    pub fn shown(&self) -> Shown {
+    pub fn shown(&self) -> DisplayOptions {
         let sort = match self.sort {
             SortBy::Effect => Sort::Effect,
             SortBy::Name => Sort::Name,
             SortBy::File => Sort::File,
         };
-        Shown { sort, all_metrics: self.all_metrics, ..Shown::default() }
+        DisplayOptions { sort, all_metrics: self.all_metrics, ..DisplayOptions::default() }
     }
 }
 

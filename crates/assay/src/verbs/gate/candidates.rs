@@ -3,7 +3,7 @@
 use super::Args;
 use super::branch::Branch;
 use anyhow::bail;
-use assay_analysis::history::gate::{Asked, Candidate, not_on_branch, unit_changed};
+use assay_analysis::history::gate::{Candidate, GateSettings, not_on_branch, unit_changed};
 use assay_analysis::history::trend::vanished;
 use assay_analysis::history::{
     Blessing, Point, Revision, Run, Series, Summarised, last_blessing, of_samples,
@@ -127,7 +127,7 @@ pub(super) fn gathered(
     project: &str,
     judging: &Judging,
     metrics: &[usize],
-    asked: Asked,
+    asked: GateSettings,
     branch: Option<&Branch>,
 ) -> anyhow::Result<Gathered> {
     let summaries = of_samples(&judging.samples);
@@ -165,7 +165,7 @@ struct Past<'a> {
     store: &'a Store,
     project: &'a str,
     judging: &'a Judging,
-    asked: Asked,
+    asked: GateSettings,
     branch: Option<&'a Branch>,
     blessings: &'a [Blessing],
 }

@@ -2,7 +2,7 @@
 //! run for each run in them.
 
 use crate::args::any_words;
-use crate::history::{Adding, BesideArgs, Kept};
+use crate::history::{Adding, BesideArgs, RunDestination};
 use crate::progress::Line;
 use crate::{Ending, output};
 use anyhow::bail;
@@ -71,7 +71,11 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn add(&mut self, adding: Adding<'_>, samples: &assay_data::Samples) -> anyhow::Result<Kept> {
+    fn add(
+        &mut self,
+        adding: Adding<'_>,
+        samples: &assay_data::Samples,
+    ) -> anyhow::Result<RunDestination> {
         let store = match &mut self.opened {
             Some(store) => store,
             none => none.insert(self.args.beside.of.open(Access::Write)?),
@@ -97,8 +101,8 @@ impl Work<'_> {
         let (machine, rev) = (machine.as_deref(), args.rev.as_deref());
         let adding = Adding { machine, rev, source: &file, started: None };
         let added = match self.add(adding, &samples)? {
-            Kept::InStore(added) => added,
-            Kept::Waits(why) => {
+            RunDestination::InStore(added) => added,
+            RunDestination::Waits(why) => {
                 output::say(&why);
                 self.note_without_run("waiting", &file);
                 return Ok(());
@@ -155,12 +159,12 @@ impl Work<'_> {
                 Ok((self.add(adding, &run.samples)?, run.source))
             });
             match kept {
-                Ok((Kept::InStore(added), source)) => {
+                Ok((RunDestination::InStore(added), source)) => {
                     let (run, is_new) = (added.run(), matches!(*added, Added::New(_)));
                     self.note(run, if is_new { "added" } else { "known" }, &source);
                     sums.count(run, is_new);
                 }
-                Ok((Kept::Waits(why), source)) => {
+                Ok((RunDestination::Waits(why), source)) => {
                     self.note_without_run("waiting", &source);
                     if sums.waiting == 0 {
                         line.say(&why);

@@ -8,7 +8,7 @@ mod order;
 mod revisions;
 
 use crate::args::{LookArgs, any_words};
-use crate::history::{Adding, Kept, StoreArgs};
+use crate::history::{Adding, RunDestination, StoreArgs};
 use crate::revisions::{NO_BUILD, repository, staged, told};
 use crate::run_error::RunError;
 use crate::{Ending, output, own, verbs};
@@ -261,12 +261,12 @@ impl Task<'_> {
             .open(Access::Write)
             .and_then(|mut store| adding.add(&mut store, self.project, &samples));
         match kept.map_err(Obstacle::Other)? {
-            Kept::InStore(added) => {
+            RunDestination::InStore(added) => {
                 let done = if matches!(*added, Added::New(_)) { "added" } else { "known" };
                 self.say(&format!("{}: kept as {}", self.of.name, added.run().short()));
                 Ok((added.run().digest.clone(), done))
             }
-            Kept::Waits(why) => {
+            RunDestination::Waits(why) => {
                 output::say(&why);
                 Ok((String::new(), "waiting"))
             }

@@ -5,7 +5,7 @@ use crate::history::StoreArgs;
 use crate::{Ending, output, present};
 use assay_analysis::history::Run;
 use assay_history::Access;
-use assay_report::history::{self, Log, Shown};
+use assay_report::history::{self, Log, ShownRun};
 use assay_report::json::{self, ChangedRun, RunContents, RunList, StoreChange};
 
 /// Arguments of `assay history log`.
@@ -81,7 +81,7 @@ pub(super) fn show(args: &ShowArgs) -> anyhow::Result<Ending> {
     let (store, project) = args.of.of_project()?;
     let run = store.find(&project, &args.run)?;
     let contents = store.contents(&run)?;
-    let shown = Shown { run: &run, contents: &contents, all: args.all };
+    let shown = ShownRun { run: &run, contents: &contents, all: args.all };
     output::print(&if args.look.json {
         json::text(&RunContents::of(&shown))?
     } else {

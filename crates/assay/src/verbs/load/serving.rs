@@ -1,11 +1,11 @@
 //! Servers started by `assay load`, one for each side and each combination of their parameters, and
 //! the check that all answer before anything is measured.
 
-use super::asked::Asked;
 use super::options::Args;
+use super::settings::LoadSettings;
 use super::telling::Telling;
-use crate::load::{Generators, Place};
-use crate::revisions::{self, Prepared, Wanted};
+use crate::load::{Generators, LoadSlot};
+use crate::revisions::{self, Prepared, RevisionRequest};
 use crate::run_error::RunError;
 use crate::scan::fill;
 use anyhow::{Context, bail};
@@ -28,11 +28,11 @@ const LOOKS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Prepares the revisions whose servers are to be started; `None` if there are none.
-pub(super) fn prepare(args: &Args, asked: &Asked) -> anyhow::Result<Option<Prepared>> {
+pub(super) fn prepare(args: &Args, asked: &LoadSettings) -> anyhow::Result<Option<Prepared>> {
     let Some(typed) = asked.commands.first().filter(|_| !args.revisions.rev.is_empty()) else {
         return Ok(None);
     };
-    let wanted = Wanted {
+    let wanted = RevisionRequest {
         revisions: &args.revisions.rev,
         line: args.revisions.build.as_deref().unwrap_or("true"),
         program: &Command::parse(typed, false).with_context(|| format!("--serve {typed}"))?,
@@ -48,9 +48,9 @@ pub(super) fn prepare(args: &Args, asked: &Asked) -> anyhow::Result<Option<Prepa
 /// in the places.
 pub(super) fn start(
     args: &Args,
-    asked: &Asked,
+    asked: &LoadSettings,
     prepared: Option<&Prepared>,
-    places: &mut [Place],
+    places: &mut [LoadSlot],
     telling: &Telling,
 ) -> anyhow::Result<Vec<Server>> {
     let mut servers: Vec<Server> = Vec::new();
@@ -93,8 +93,8 @@ fn free_port() -> anyhow::Result<u16> {
 /// Waits until every server answers; one that is not started here has to answer immediately.
 pub(super) fn await_answers(
     args: &Args,
-    asked: &Asked,
-    places: &[Place],
+    asked: &LoadSettings,
+    places: &[LoadSlot],
     servers: &[Server],
     generators: &mut Generators,
     telling: &Telling,

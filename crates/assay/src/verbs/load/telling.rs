@@ -1,7 +1,7 @@
 //! Messages while servers start and slices run.
 
 use super::options::{Args, HowArrivals};
-use crate::load::{Place, Told};
+use crate::load::{LoadSlot, ProgressCallback};
 use crate::progress::{Line, share_done};
 use assay_analysis::engine::Standing;
 use assay_data::{Plan, StopRule, Unit};
@@ -76,7 +76,7 @@ impl Telling {
     }
 
     /// Returns the callback for running slices.
-    pub fn of_slices(&self, plan: &Plan) -> Told {
+    pub fn of_slices(&self, plan: &Plan) -> ProgressCallback {
         let (line, standing) = (Rc::clone(&self.line), Rc::clone(&self.standing));
         let budget = plan.budget_seconds;
         Rc::new(RefCell::new(move |name: &str, pace: Option<Pace>| {
@@ -127,7 +127,7 @@ fn per_second(rate: f64) -> String {
 }
 
 /// Describes the load that each slice applies.
-pub(super) fn load_in_words(args: &Args, places: &[Place]) -> String {
+pub(super) fn load_in_words(args: &Args, places: &[LoadSlot]) -> String {
     let Some(job) = places.first().map(|place| &place.job) else { return String::new() };
     let seconds = |value: f64| number::rough(value, &Unit::Second);
     let several = places.iter().any(|place| place.parameters != places[0].parameters);

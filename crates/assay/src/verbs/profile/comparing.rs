@@ -16,7 +16,7 @@ use assay_measure::sampling::{ProcessEnd, Target};
 use assay_measure::{Command, environment, interrupt};
 use assay_profiles::runs::{Run, samples};
 use assay_profiles::{Pairing, Profile, checks};
-use assay_report::benchmarks::Shown;
+use assay_report::benchmarks::DisplayOptions;
 use assay_report::profile::verdicts;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
     };
     let picture = verdicts::differential(&suite, [&merged[0], &merged[1]]);
     let written = exporting::pictures(&picture, &suite.findings, &args.show);
-    let (dialect, rows) = (Dialect::Profile, Shown::default());
+    let (dialect, rows) = (Dialect::Profile, DisplayOptions::default());
     let how = Showing { dialect, rows, show: &show, file: None };
     if args.show.json {
         present::present(how, &mut suite, &found)?;

@@ -35,7 +35,7 @@ const FEW_PERIODS: f64 = 20.0;
 const HARDLY_SAMPLED: f64 = 0.25;
 
 /// One sampled run.
-pub(crate) struct Taken {
+pub(crate) struct SampledRun {
     pub profile: Profile,
     pub ended: ProcessEnd,
     /// True if the sampler does not report how the program ended.
@@ -91,12 +91,17 @@ impl Sampling {
     }
 
     /// Samples one run; `name` is its displayed name.
-    pub fn sample(&self, target: Target<'_>, name: &str) -> anyhow::Result<Taken> {
+    pub fn sample(&self, target: Target<'_>, name: &str) -> anyhow::Result<SampledRun> {
         self.sample_at(self.rate, target, name)
     }
 
     /// Like [`Sampling::sample`], at a different rate.
-    pub fn sample_at(&self, rate: f64, target: Target<'_>, name: &str) -> anyhow::Result<Taken> {
+    pub fn sample_at(
+        &self,
+        rate: f64,
+        target: Target<'_>,
+        name: &str,
+    ) -> anyhow::Result<SampledRun> {
         let directory = crate::room::temporary()?;
         let request = Request { rate, ..self.request(directory.path()) };
         let mut sampled = sampling::sample(&self.place, target, &request)?;
@@ -183,7 +188,7 @@ impl Sampling {
                 );
             }
         }
-        Ok(Taken { profile, ended: sampled.ended, hides_status: sampled.hides_status })
+        Ok(SampledRun { profile, ended: sampled.ended, hides_status: sampled.hides_status })
     }
 
     /// Reads the profiles of all processes, with the last error.
@@ -322,7 +327,12 @@ pub(super) fn ending(args: &Args, endings: &[ProcessEnd]) -> Ending {
 }
 
 /// Returns findings about the runs themselves, apart from their profiles.
-fn findings(args: &Args, source: &Sampling, language: Language, taken: &[Taken]) -> Vec<Finding> {
+fn findings(
+    args: &Args,
+    source: &Sampling,
+    language: Language,
+    taken: &[SampledRun],
+) -> Vec<Finding> {
     let mut found = Vec::new();
     if taken.iter().any(|own| own.ended.interrupted) {
         found.push(assay_analysis::checks::interrupted("this is what was sampled until then"));
@@ -416,7 +426,10 @@ const IDLE_RATE: f64 = 1.0;
 /// Alternates between runs without the sampler, with it, and with it idle, to measure its cost per
 /// run and per sample. For an idle sampler only the CPU time is meaningful: one that looks once per
 /// second notices the end of the program late.
-fn with_and_without(args: &Args, arms: Arms<'_>) -> anyhow::Result<(Vec<Taken>, Option<Overhead>)> {
+fn with_and_without(
+    args: &Args,
+    arms: Arms<'_>,
+) -> anyhow::Result<(Vec<SampledRun>, Option<Overhead>)> {
     let blocks = args.how.runs.unwrap_or(FEWEST_PAIRS).max(FEWEST_PAIRS);
     let plan =
         Plan { secondary: Vec::new(), ..plan_of(args.how.seed, &args.judge, blocks, "wall") };
@@ -485,7 +498,7 @@ struct Arms<'a> {
     name: &'a str,
     arms: &'a [Arm],
     metrics: Vec<Metric>,
-    taken: Vec<Taken>,
+    taken: Vec<SampledRun>,
 }
 
 impl Source for Arms<'_> {

@@ -67,7 +67,7 @@ pub(super) enum How {
 
 /// The metrics that the arguments request.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct RequestedMetrics {
     pub specs: Vec<MetricSpec>,
     pub channel: Channel,
     /// True if numbers that were not named are read, too.
@@ -84,7 +84,7 @@ impl MetricArgs {
     }
 
     /// Parses the arguments.
-    pub fn read(&self) -> anyhow::Result<Asked> {
+    pub fn read(&self) -> anyhow::Result<RequestedMetrics> {
         let mut specs: Vec<MetricSpec> = Vec::new();
         let counted = Counted::asked(self.alloc, self.count_instructions);
         for text in &self.metric {
@@ -123,11 +123,11 @@ impl MetricArgs {
             bail!("--metric {name}: --counters counts something of that name; choose another one");
         }
         let all_samples = self.samples.is_some();
-        Ok(Asked { specs, channel, all_samples, events, counted })
+        Ok(RequestedMetrics { specs, channel, all_samples, events, counted })
     }
 }
 
-impl Asked {
+impl RequestedMetrics {
     /// The kind of counting that provides the primary metric; nothing is timed then.
     pub fn deciding(&self, primary: &str) -> Option<Counted> {
         Counted::of_metric(primary).filter(|own| self.counted.contains(own))

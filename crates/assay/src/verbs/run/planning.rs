@@ -1,7 +1,7 @@
 //! Decisions made before the first block: how many blocks, for how long, how strictly, and with
 //! which seed.
 
-use super::metrics::Asked;
+use super::metrics::RequestedMetrics;
 use crate::args::JudgeArgs;
 use crate::commands::COUNTING_RUNS;
 use crate::counted::Counted;
@@ -39,7 +39,7 @@ pub(super) struct LengthArgs {
 pub(super) fn plan(
     length: &LengthArgs,
     judge: &JudgeArgs,
-    asked: &Asked,
+    asked: &RequestedMetrics,
     controlled: bool,
     commands: usize,
 ) -> anyhow::Result<Plan> {

@@ -4,7 +4,7 @@ use crate::args::LookArgs;
 use crate::{Ending, output, present};
 use assay_data::input;
 use assay_report::json::{self, TestLog};
-use assay_report::test_log::{self, Shown};
+use assay_report::test_log::{self, LogLimits};
 use assay_suites::log::{self, Marker};
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         json::text(&TestLog::of(&found, &name))?
     } else {
         let tests = if args.number == 0 { usize::MAX } else { args.number };
-        let shown = Shown { tests, shapes: args.shapes };
+        let shown = LogLimits { tests, shapes: args.shapes };
         test_log::render(&found, shown, &present::screen(args.look.color))
     })?;
     Ok(Ending::Fine)

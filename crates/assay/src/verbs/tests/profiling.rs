@@ -8,7 +8,7 @@ use crate::run_error::RunError;
 use crate::tests::{Side, directory_of, order_of, prepared, told};
 use crate::verbs::profile::exporting;
 use crate::verbs::profile::sampling::{
-    Sampling, Settings, Taken, name_of, no_collection, plan_of, take,
+    SampledRun, Sampling, Settings, name_of, no_collection, plan_of, take,
 };
 use crate::{Ending, output, present, room};
 use anyhow::{Context, bail};
@@ -92,7 +92,7 @@ struct Sampled<'a> {
     room: Room,
     name: String,
     metrics: Vec<Metric>,
-    taken: Vec<(Taken, Run)>,
+    taken: Vec<(SampledRun, Run)>,
 }
 
 /// Creates the suite, with the sampler that suits it.
@@ -142,7 +142,7 @@ fn suite<'a>(
 
 impl Sampled<'_> {
     /// Samples one run, and reads what the suite reported about it.
-    fn sample(&self, block: u32) -> anyhow::Result<(Taken, Run)> {
+    fn sample(&self, block: u32) -> anyhow::Result<(SampledRun, Run)> {
         let room = self.room.path().join(block.to_string());
         fs::create_dir_all(&room).with_context(|| room.display().to_string())?;
         let order = self.order.map_or(Order::Given, |seed| Order::Random(order_of(seed, block)));
@@ -224,7 +224,7 @@ fn of_tests(run: &Run) -> (HashMap<String, String>, HashMap<String, Timed>) {
 }
 
 /// Attributes the samples of a run to tests.
-fn attributed(taken: &Taken, run: &Run) -> marked::Run {
+fn attributed(taken: &SampledRun, run: &Run) -> marked::Run {
     let (names, timed) = of_tests(run);
     let mut parts = marked::split(&taken.profile);
     for mark in parts.iter_mut().filter_map(|part| part.mark.as_mut()) {

@@ -3,13 +3,13 @@
 
 use super::options::{OrderOf, SuiteRunArgs as Args};
 use super::{sharding, showing};
-use crate::changed::{self, Asked, Selection, Tracked};
+use crate::changed::{self, ChangeQuery, Selection, Tracked};
 use crate::cutting::Cutting;
 use crate::planning::{self, BUDGET_ALONE, CEILING, DurationArgs, check_threshold, no_such_metric};
 use crate::progress::{Line, share_done};
 use crate::record::Record;
 use crate::recorded::{self, Recorded};
-use crate::revisions::{self, NO_BUILD, Prepared, Wanted as Revisions};
+use crate::revisions::{self, NO_BUILD, Prepared, RevisionRequest as Revisions};
 use crate::run_error::RunError;
 use crate::tests::{Asker, Limits as TimeLimits, Live, Setting, Side, Suite, polluters};
 use crate::toggles::{self, OfSide, Toggled};
@@ -221,7 +221,7 @@ fn select(
     line: &Line,
 ) -> anyhow::Result<Selection> {
     let place = tracked.place().clone();
-    let asked = if revision.is_empty() { Asked::Any } else { Asked::Since(revision) };
+    let asked = if revision.is_empty() { ChangeQuery::Any } else { ChangeQuery::Since(revision) };
     let choice = tracked.choice(asked, true)?;
     if explain {
         changed::explained(&choice).iter().for_each(|why| output::say(why));

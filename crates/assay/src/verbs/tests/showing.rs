@@ -11,8 +11,8 @@ use anyhow::Context;
 use assay_analysis::engine::Session;
 use assay_analysis::testing::{self, Testing};
 use assay_data::{Samples, StopReason};
-use assay_report::tests_run::advice::Asked;
-use assay_report::tests_run::{self, Shown, junit};
+use assay_report::tests_run::advice::AdviceInput;
+use assay_report::tests_run::{self, ScreenContent, junit};
 use assay_suites::Run;
 use assay_suites::run::Part;
 use std::collections::BTreeMap;
@@ -123,13 +123,13 @@ fn alone(
     crate::advice::spell(Dialect::Tests, &mut findings);
     let command = source.sides.first().map_or_else(String::new, crate::tests::Side::line);
     let hook = source.last.first().and_then(Option::as_ref).and_then(|ran| longest_hook(&ran.run));
-    let asked = Asked {
+    let asked = AdviceInput {
         framework: &framework,
         command: &command,
         processors: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
         longest_hook: hook.as_ref().map(|(name, seconds)| (name.as_str(), *seconds)),
     };
-    let shown = Shown {
+    let shown = ScreenContent {
         asked,
         framework: &framework,
         tests: args.look.number,

@@ -47,7 +47,7 @@ impl JudgedMatrix {
             for (digest, cell) in row {
                 let Some(&target) = targets.get(digest.as_str()) else { continue };
                 known.builds.insert((version, target), cell.build);
-                known.project.cells.push(farm::Cell {
+                known.project.cells.push(farm::TargetBuilds {
                     version,
                     target,
                     last: cell.state,

@@ -1,6 +1,6 @@
 //! Classical tests of several series together, as JSON.
 
-use crate::json::values::{Named, view};
+use crate::json::values::{NamedValues, view};
 use assay_analysis::battery::{self as found, ChiSquaredTest, FTest};
 
 view! {
@@ -75,21 +75,21 @@ view! {
     /// p-values of all pairs.
     Pairwise of (all: &found::Pairwise) {
         /// Not adjusted.
-        raw: Named<Option<f64>> = named(all, &all.raw),
+        raw: NamedValues<Option<f64>> = named(all, &all.raw),
         /// Adjusted by Holm.
-        holm: Named<Option<f64>> = named(all, &all.holm),
+        holm: NamedValues<Option<f64>> = named(all, &all.holm),
         /// Adjusted by Benjamini and Hochberg.
-        bh: Named<Option<f64>> = named(all, &all.bh),
+        bh: NamedValues<Option<f64>> = named(all, &all.bh),
         /// Adjusted by Benjamini and Yekutieli.
-        by: Named<Option<f64>> = named(all, &all.by),
+        by: NamedValues<Option<f64>> = named(all, &all.by),
         /// Adjusted by Hochberg.
-        hochberg: Named<Option<f64>> = named(all, &all.hochberg),
+        hochberg: NamedValues<Option<f64>> = named(all, &all.hochberg),
         /// Adjusted by Bonferroni.
-        bonferroni: Named<Option<f64>> = named(all, &all.bonferroni),
+        bonferroni: NamedValues<Option<f64>> = named(all, &all.bonferroni),
     }
 }
 
-fn named(all: &found::Pairwise, p: &[f64]) -> Named<Option<f64>> {
+fn named(all: &found::Pairwise, p: &[f64]) -> NamedValues<Option<f64>> {
     let names = all.pairs.iter().map(|(first, second)| format!("{first}|{second}"));
     names.zip(p.iter().copied().map(Some)).collect()
 }

@@ -1,13 +1,13 @@
 //! Intervals and p-values of classical tests, as JSON.
 
-use crate::json::values::{Coverage, Interval, Named, view};
+use crate::json::values::{Coverage, Interval, NamedValues, view};
 use assay_analysis::battery as found;
 use assay_analysis::coverage::{Method, Situation};
 use serde::Serialize;
 
 /// Intervals at 90, 95 and 99 % as `ci90`, `ci95` and `ci99`, and at another requested confidence
 /// (`ci97.5`). `null` if there is no interval.
-pub(crate) type Levels = Named<Option<Interval>>;
+pub(crate) type Levels = NamedValues<Option<Interval>>;
 
 /// Intervals by their confidence.
 #[derive(Clone, Debug, Serialize)]

@@ -1,7 +1,9 @@
 //! A synthetic farm: seven targets and five versions, one of which fails on Ruby 3.4 and is slower
 //! on arm64. All untrusted text passes through one function.
 
-use assay_analysis::farm::{self, Cell, Facts, Judged, Measured, Project, State, Target, judge};
+use assay_analysis::farm::{
+    self, Facts, Judged, Measured, Project, State, Target, TargetBuilds, judge,
+};
 use assay_analysis::{Interval, Verdict};
 use assay_data::Better;
 use assay_report::farm::*;
@@ -64,7 +66,7 @@ impl Sample {
                     'l' => (State::Lost, 0, 0),
                     _ => continue,
                 };
-                cells.push(Cell { version, target, last, passed, failed });
+                cells.push(TargetBuilds { version, target, last, passed, failed });
                 builds.insert((version, target), (version * 7 + target + 1) as i64);
             }
         }

@@ -3,7 +3,7 @@
 
 use super::options::{Args, HowArrivals, HowTls, HowVersion};
 use super::permission::permitted;
-use crate::load::{MOST_REQUESTS, Place, Way};
+use crate::load::{GeneratorLaunch, LoadSlot, MOST_REQUESTS};
 use crate::scan::{Scan, fill};
 use anyhow::{Context, bail, ensure};
 use assay_data::code;
@@ -35,7 +35,7 @@ const MOST_NODES: u32 = 1000;
 const NODE_PATIENCE: u32 = 60;
 
 /// The requested settings.
-pub(super) struct Asked {
+pub(super) struct LoadSettings {
     pub sides: Vec<Side>,
     /// URL of every side, and the command that starts its server, with placeholders for parameters.
     urls: Vec<String>,
@@ -43,7 +43,7 @@ pub(super) struct Asked {
     scan: Scan,
     pub is_closed: bool,
     /// Processes of the generators; empty if this process sends.
-    pub ways: Vec<Way>,
+    pub ways: Vec<GeneratorLaunch>,
     pub findings: Vec<Finding>,
     connecting: ConnectionSettings,
     replayed: Option<Replayed>,
@@ -51,7 +51,7 @@ pub(super) struct Asked {
     table: (Vec<String>, Vec<Vec<String>>),
 }
 
-impl Asked {
+impl LoadSettings {
     pub fn of(args: &Args) -> anyhow::Result<Self> {
         let (mut names, mut urls): (Vec<Option<String>>, Vec<String>) =
             args.urls.iter().map(|text| named(text)).unzip();
@@ -186,7 +186,7 @@ impl Asked {
 
     /// Returns everything that is measured, one place for each combination of values on each side.
     /// Ports of servers that are yet to be started are unknown: their URLs contain `{port}`.
-    pub fn places(&self, args: &Args) -> anyhow::Result<Vec<Place>> {
+    pub fn places(&self, args: &Args) -> anyhow::Result<Vec<LoadSlot>> {
         let combinations =
             self.scan.combinations().context("more combinations than can be counted")?;
         let mut places = Vec::new();
@@ -195,7 +195,7 @@ impl Asked {
                 let parameters = self.scan.parameters(combination, side);
                 let url = fill(&self.urls[side], &parameters);
                 let job = self.job(args, &url.replace("{port}", "1"), &parameters)?;
-                places.push(Place { side, parameters, job, server: None });
+                places.push(LoadSlot { side, parameters, job, server: None });
             }
         }
         ensure!(
@@ -423,8 +423,8 @@ impl Asked {
 
     /// Returns the approximate duration of a block, s. `search`: the minimum number of requests in
     /// a slice of a search, and its initial rate.
-    pub fn block_seconds(&self, places: &[Place], search: Option<(u64, f64)>) -> f64 {
-        let once = |place: &Place| {
+    pub fn block_seconds(&self, places: &[LoadSlot], search: Option<(u64, f64)>) -> f64 {
+        let once = |place: &LoadSlot| {
             let seconds = place.job.seconds;
             place.job.settle_seconds
                 + search.map_or(seconds, |(fewest, rate)| seconds.max(fewest as f64 / rate))
@@ -548,7 +548,7 @@ fn connecting(args: &Args, is_closed: bool) -> anyhow::Result<ConnectionSettings
 
 /// Returns generators on nodes chosen by Slurm, one node each. The program has the same path there,
 /// because the jobs of a cluster share a file system.
-fn by_slurm(nodes: &str) -> anyhow::Result<Vec<Way>> {
+fn by_slurm(nodes: &str) -> anyhow::Result<Vec<GeneratorLaunch>> {
     let many: u32 =
         nodes.parse().ok().filter(|many| (1..=MOST_NODES).contains(many)).with_context(|| {
             format!("--on slurm:{nodes}: behind `slurm:` is how many nodes, 1 to {MOST_NODES}")
@@ -557,19 +557,19 @@ fn by_slurm(nodes: &str) -> anyhow::Result<Vec<Way>> {
     let way = |number: u32| {
         let mut prefix = words.map(str::to_owned).to_vec();
         prefix.push(format!("--immediate={NODE_PATIENCE}"));
-        Way { name: format!("slurm {number}"), prefix, program: None }
+        GeneratorLaunch { name: format!("slurm {number}"), prefix, program: None }
     };
     Ok((1..=many).map(way).collect())
 }
 
 /// Returns how separate generators are started.
-fn ways(args: &Args) -> anyhow::Result<Vec<Way>> {
+fn ways(args: &Args) -> anyhow::Result<Vec<GeneratorLaunch>> {
     let own = &args.generators;
     if !own.on.is_empty() {
         let over_ssh = |host: &String| {
             ensure!(!host.starts_with('-') && !host.is_empty(), "--on {host}: that is no host");
             let prefix = ["ssh", "-o", "BatchMode=yes", "--", host].map(str::to_owned).to_vec();
-            Ok(Way { name: host.clone(), prefix, program: Some("assay".to_owned()) })
+            Ok(GeneratorLaunch { name: host.clone(), prefix, program: Some("assay".to_owned()) })
         };
         let ways = own.on.iter().map(|host| match host.strip_prefix("slurm:") {
             Some(nodes) => by_slurm(nodes),
@@ -580,11 +580,14 @@ fn ways(args: &Args) -> anyhow::Result<Vec<Way>> {
     if !own.via.is_empty() {
         let behind = |line: &String| {
             let prefix = shell_words::split(line).with_context(|| format!("--via {line}"))?;
-            Ok(Way { name: line.clone(), prefix, program: None })
+            Ok(GeneratorLaunch { name: line.clone(), prefix, program: None })
         };
         return own.via.iter().map(behind).collect();
     }
-    let here =
-        |number: u32| Way { name: (number + 1).to_string(), prefix: Vec::new(), program: None };
+    let here = |number: u32| GeneratorLaunch {
+        name: (number + 1).to_string(),
+        prefix: Vec::new(),
+        program: None,
+    };
     Ok(if own.generators > 1 { (0..own.generators).map(here).collect() } else { Vec::new() })
 }

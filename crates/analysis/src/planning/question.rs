@@ -25,7 +25,7 @@ pub enum Alternative {
 
 /// The question for a plan. Differences are sizes; the alternative gives the direction.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct PlanQuestion {
     /// The kind of comparison.
     pub kind: Kind,
     /// The direction of differences that count.
@@ -98,7 +98,7 @@ pub enum PlanningError {
     Pilot(String),
 }
 
-impl Asked {
+impl PlanQuestion {
     /// The planned test.
     pub fn test(&self) -> Test {
         let sides = match self.alternative {

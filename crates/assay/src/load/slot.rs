@@ -4,7 +4,7 @@ use assay_data::ParameterValue;
 use assay_load::GeneratorJob;
 
 /// One thing that is measured: a server at one rate.
-pub(crate) struct Place {
+pub(crate) struct LoadSlot {
     pub side: usize,
     pub parameters: Vec<(String, ParameterValue)>,
     /// The slice; its seed is drawn for each block.

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 
 /// The condition that describes the affected targets.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Place {
+pub enum AffectedTargets {
     /// All targets are affected.
     Everywhere,
     /// Exactly the affected targets meet all of these conditions.
@@ -113,9 +113,9 @@ fn compared(value: &str, limit: &str) -> Option<Ordering> {
 
 /// Finds what `affected` (indices into `targets`) have in common and none of `others` has. O(facts
 /// · targets); for two facts together O(facts² · targets).
-pub(super) fn of(targets: &[Target], affected: &[usize], others: &[usize]) -> Place {
+pub(super) fn of(targets: &[Target], affected: &[usize], others: &[usize]) -> AffectedTargets {
     if others.is_empty() {
-        return Place::Everywhere;
+        return AffectedTargets::Everywhere;
     }
     let facts = |places: &[usize]| -> Vec<&Facts> {
         places.iter().filter_map(|&place| targets.get(place)).map(|target| &target.facts).collect()
@@ -127,14 +127,14 @@ pub(super) fn of(targets: &[Target], affected: &[usize], others: &[usize]) -> Pl
         let follows = FOLLOWS.iter().find(|(name, _)| *name == first.name);
         let follows = follows.map_or(&[][..], |(_, names)| names);
         single.retain(|other| !follows.contains(&other.name.as_str()));
-        return Place::Only { conditions: vec![first], alike: single };
+        return AffectedTargets::Only { conditions: vec![first], alike: single };
     }
     if let Some(except) = separating(&others, &affected).into_iter().next() {
-        return Place::Except(except);
+        return AffectedTargets::Except(except);
     }
     match two(&affected, &others) {
-        Some(conditions) => Place::Only { conditions, alike: Vec::new() },
-        None => Place::Unexplained,
+        Some(conditions) => AffectedTargets::Only { conditions, alike: Vec::new() },
+        None => AffectedTargets::Unexplained,
     }
 }
 
@@ -227,7 +227,7 @@ mod tests {
     }
 
     /// Targets by Ruby and architecture; those with `true` are affected.
-    fn ruby(all: &[(&str, &str, bool)]) -> Place {
+    fn ruby(all: &[(&str, &str, bool)]) -> AffectedTargets {
         let targets: Vec<Target> = all
             .iter()
             .map(|(ruby, arch, _)| target(&[("runtime.ruby", ruby), ("arch", arch)]))
@@ -237,12 +237,12 @@ mod tests {
         of(&targets, &affected, &others)
     }
 
-    fn told(place: &Place) -> String {
+    fn told(place: &AffectedTargets) -> String {
         match place {
-            Place::Only { conditions, .. } => {
+            AffectedTargets::Only { conditions, .. } => {
                 conditions.iter().map(condition).collect::<Vec<_>>().join(" and ")
             }
-            Place::Except(except) => format!("all but {}", condition(except)),
+            AffectedTargets::Except(except) => format!("all but {}", condition(except)),
             other => format!("{other:?}"),
         }
     }
@@ -305,15 +305,15 @@ mod tests {
             ("3.1", "arm64", false),
             ("3.4", "x86_64", false),
         ]);
-        assert_eq!(found, Place::Unexplained);
-        assert_eq!(ruby(&[("3.4", "arm64", true)]), Place::Everywhere);
+        assert_eq!(found, AffectedTargets::Unexplained);
+        assert_eq!(ruby(&[("3.4", "arm64", true)]), AffectedTargets::Everywhere);
     }
 
     #[test]
     fn what_else_tells_them_apart_is_named() {
         let one = target(&[("arch", "arm64"), ("cpu", "Neoverse-N1"), ("os", "debian 13")]);
         let other = target(&[("arch", "x86_64"), ("cpu", "EPYC"), ("os", "debian 12")]);
-        let Place::Only { conditions, alike } = of(&[one, other], &[0], &[1]) else {
+        let AffectedTargets::Only { conditions, alike } = of(&[one, other], &[0], &[1]) else {
             unreachable!("one fact is enough")
         };
         assert_eq!(condition(&conditions[0]), "arm64");
