@@ -22,7 +22,7 @@ PLANTED = [
     ("a function of Python", "py", [("function", "parse")]),
     ("a function of Ruby", "rb", [("function", "parse")]),
 ]
-PYTHON = "def parse(n):\n    total = 0\n    for i in range(n):\n        total += i * i % 7\n    return total\n\n\ndef load(n):\n    return sorted(str(i) for i in range(n))\n\n\nload(40000)\nparse({})\nprint('done')\n"
+PYTHON = "def parse(n):\n    total = 0\n    for i in range(n):\n        total += i * i % 7\n    return total\n\n\ndef load(n):\n    return sorted(str(i) for i in range(n))\n\n\nload(400000)\nparse({})\nprint('done')\n"
 RUBY = "def parse(count)\n  total = 0\n  count.times { |i| total += i * i % 7 }\n  total\nend\n\ndef load_all(count)\n  (0...count).map(&:to_s).sort\nend\n\nload_all(30_000)\nparse({})\nputs 'done'\n"
 RUNS = 25
 # Sampled runs of each command.
@@ -37,7 +37,9 @@ def sides(directory, kind):
             execute(["cc", "-O2", "-g", f"-DKIND={kind}", f"-DMORE={more}", str(HERE / "causes.c"), "-o", str(side), "-lpthread"], 60)
         return "./old", "./new"
     text, interpreter = (PYTHON, "python3") if kind == "py" else (RUBY, "ruby")
-    for side, count in (("old", 1_000_000), ("new", 3_000_000)):
+    # py-spy takes some tenths of seconds to find a program.
+    more = 5 if kind == "py" else 1
+    for side, count in (("old", more * 1_000_000), ("new", more * 3_000_000)):
         (directory / f"{side}.{kind}").write_text(text.replace("{}", str(count)))
     return f"{interpreter} old.{kind}", f"{interpreter} new.{kind}"
 

@@ -41,12 +41,13 @@ struct Cost {
 
 /// The costs of what is counted. A page fault takes 0.1 to 1 µs, in virtual machines up to 5; a
 /// call of the allocator 20 to 100 ns with the release; a block of 512 bytes 1 µs to 2 ms on a
-/// disk, and 0.1 µs to write to the cache; a process that has to wait for a processor waits up to
-/// some slices of 3 to 30 ms.
-const COSTS: [Cost; 9] = [
+/// disk, and 0.1 µs to write to the cache; a switch to another thread 1 to 5 µs, in virtual machines
+/// up to 20; a process that has to wait for a processor waits up to some slices of 3 to 30 ms.
+const COSTS: [Cost; 10] = [
     cost("minor_faults", PartName::System, 5e-6, 5e-7),
     cost("block_in", PartName::System, 2e-5, 1e-6),
     cost("block_out", PartName::System, 2e-5, 2e-7),
+    cost("voluntary_switches", PartName::System, 2e-5, 3e-6),
     cost("allocations", PartName::User, 2e-7, 5e-8),
     cost("major_faults", PartName::Waiting, 5e-2, 1e-4),
     cost("block_in", PartName::Waiting, 2e-3, 5e-6),

@@ -153,13 +153,17 @@ fn allocations_are_named_only_if_they_can_take_the_time() {
 }
 
 #[test]
-fn page_faults_and_files_explain_system_time() {
+fn page_faults_files_and_switches_explain_system_time() {
     let faults = Means { system: 0.006, faults: 5000.0, ..BASE };
     assert_eq!(first(faults).1.as_deref(), Some("minor_faults"));
     let written = Means { system: 0.006, written: 20_008.0, ..BASE };
     assert_eq!(first(written).1.as_deref(), Some("block_out"));
     // Twenty page faults do not take 3 ms.
     let few = Means { system: 0.006, faults: 820.0, ..BASE };
+    assert_eq!(first(few).0, Some(Kind::Part(PartName::System)));
+    let switches = Means { system: 0.006, voluntary: 800.0, ..BASE };
+    assert_eq!(first(switches).1.as_deref(), Some("voluntary_switches"));
+    let few = Means { system: 0.006, voluntary: 40.0, ..BASE };
     assert_eq!(first(few).0, Some(Kind::Part(PartName::System)));
 }
 

@@ -38,9 +38,9 @@ view! {
     /// One second of the slices.
     Second of (second: &slices::SecondOf) {
         /// Number of answered requests.
-        answered: u64 = second.answered,
+        answered: u64,
         /// Number of failed requests.
-        failed: u64 = second.failed,
+        failed: u64,
         /// Median latency of the answered requests, s; `null` without any.
         p50: Option<f64> = Some(second.latency[0]).filter(|value| value.is_finite()),
         /// 90 % quantile of their latency, s.

@@ -82,16 +82,16 @@ view! {
     /// Results that hold at every look, no matter when the run is stopped.
     AnytimeValid of (found: &found::Anytime) {
         /// 1 − the confidence.
-        level: f64 = found.level,
+        level: f64,
         /// log₁₀ of the e-value of the sign e-process against "each is faster equally often".
-        sign_log10_e: Option<f64> = Some(found.sign_log10_e),
+        sign_log10_e: Option<f64>,
         /// True if the e-value has reached 1/`level`.
-        rejects: bool = found.rejects,
+        rejects: bool,
         /// Asymptotic confidence sequence of the geometric mean of the per-block ratios; `null` below 20 blocks.
-        mean_ratio: Option<Interval> = found.mean_ratio.map(Interval::from),
+        mean_ratio: Option<Interval>,
         /// Confidence sequence of the median of the per-block ratios, for any distribution; `null`
         /// if there are too few blocks.
-        median_ratio: Option<Interval> = found.median_ratio.map(Interval::from),
+        median_ratio: Option<Interval>,
     }
 }
 

@@ -74,7 +74,7 @@ view! {
         /// A command that continues the search; `null` if nothing is left to do.
         next: Option<String> = report.next.map(str::to_owned),
         /// Findings about the search.
-        findings: Vec<Finding> = report.findings.iter().map(Finding::of).collect(),
+        findings: Vec<Finding>,
     }
 }
 
@@ -96,11 +96,11 @@ view! {
     /// A commit.
     BisectedCommit of (commit: &Commit) {
         /// The full commit id.
-        commit: String = commit.commit.clone(),
+        commit: String,
         /// Time of the commit, RFC 3339.
         committed: String = rfc3339(commit.time.saturating_mul(1000)),
         /// The first line of its message.
-        subject: String = commit.subject.clone(),
+        subject: String,
     }
 }
 
@@ -108,11 +108,11 @@ view! {
     /// A commit that may have caused the change.
     BisectCandidate of (commit: &Commit, after: &Commit, chance: f64) {
         /// The full commit id.
-        commit: String = commit.commit.clone(),
+        commit: String,
         /// The last commit before it that could be measured.
         after: String = after.commit.clone(),
         /// The first line of its message.
-        subject: String = commit.subject.clone(),
+        subject: String,
         /// Probability of this commit.
         probability: f64 = chance,
     }

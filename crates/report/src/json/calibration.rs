@@ -38,19 +38,19 @@ view! {
     /// A way of measuring a program against itself.
     Method of (method: &calibration::Method) {
         /// Order of the runs, and rule for stopping.
-        name: MethodName = (&method.name).into(),
+        name: MethodName,
         /// The test that decides.
         test: &'static str = method.test,
         /// Number of comparisons.
-        comparisons: u32 = method.comparisons,
+        comparisons: u32,
         /// Number of independent comparisons that they are worth.
-        independent: u32 = method.independent,
+        independent: u32,
         /// Number of comparisons that found a difference.
-        false_alarms: u32 = method.false_alarms,
+        false_alarms: u32,
         /// The rate of false alarms, with its 95 % interval.
         rate: Estimate = Estimate::new(method.rate(), method.interval()),
         /// The apparent relative difference that one comparison in twenty exceeds.
-        phantom_p95: Option<f64> = Some(method.phantom_p95),
+        phantom_p95: Option<f64>,
     }
 }
 
@@ -74,14 +74,14 @@ view! {
         /// `wall` or `cpu`.
         metric: &'static str = found.metric,
         /// Time of the run for both programs together, s.
-        budget_seconds: f64 = found.budget_seconds,
+        budget_seconds: f64,
         /// Number of blocks that fit into the budget.
-        blocks: u32 = found.blocks,
+        blocks: u32,
         /// The smallest true difference, as a fraction, whose direction 90 of 100 such runs find;
         /// `null` if there are too few blocks.
-        difference: Option<f64> = found.difference,
+        difference: Option<f64>,
         /// True if more blocks fit into the budget than the series has.
-        extrapolated: bool = found.extrapolated,
+        extrapolated: bool,
     }
 }
 

@@ -19,19 +19,19 @@ view! {
         /// The answer in one paragraph. For people.
         sentence: String = report.paragraph(),
         /// The compared revisions.
-        compared: ComparedRevisions = ComparedRevisions::of(report.compared),
+        compared: ComparedRevisions,
         /// Smallest difference that matters.
         threshold: Threshold = report.threshold.into(),
         /// 1 − the probability that the whole answer is wrong if nothing changed.
-        confidence: f64 = report.confidence,
+        confidence: f64,
         /// How the benchmarks share that probability. For people.
         adjustment: String = "Holm within a program, Bonferroni between programs".to_owned(),
         /// Seconds for measuring.
         budget_seconds: f64 = report.budget,
         /// The measured programs.
-        programs: Vec<CheckedBenchmarks> = report.programs.iter().map(CheckedBenchmarks::of).collect(),
+        programs: Vec<CheckedBenchmarks>,
         /// Programs that were not measured.
-        unmeasured: Vec<UnmeasuredProgram> = report.unmeasured.iter().map(UnmeasuredProgram::of).collect(),
+        unmeasured: Vec<UnmeasuredProgram>,
         /// Files with benchmarks that differ between the revisions.
         changed_benchmarks: Vec<String> = report.changed_benchmarks.to_vec(),
     }
@@ -57,13 +57,13 @@ view! {
     /// The revisions that were compared.
     ComparedRevisions of (compared: &Compared) {
         /// Commit that is compared with: where the branch left the one that it will be merged into.
-        base: String = compared.base.clone(),
+        base: String,
         /// The branch by which it was found.
-        branch: String = compared.branch.clone(),
+        branch: String,
         /// The source of the branch's name. For people.
-        source: String = compared.source.clone(),
+        source: String,
         /// Commit that was measured. For a working tree with changes it is one that no branch has.
-        head: String = compared.head.clone(),
+        head: String,
         /// True if the working tree has uncommitted changes.
         working_tree_changed: bool = compared.is_changed,
         /// The files that differ.
@@ -79,7 +79,7 @@ view! {
         /// Confidence of the answers about this program together.
         confidence: f64 = program.analysis.plan.confidence,
         /// Its benchmarks whose code is the same on both sides; they were not measured.
-        unreached: Vec<String> = program.unreached.clone(),
+        unreached: Vec<String>,
         /// Its measured benchmarks.
         benchmarks: Vec<CheckedBenchmark> = program.rows.iter().map(|row| CheckedBenchmark::of(program, row)).collect(),
     }
@@ -143,9 +143,9 @@ view! {
     /// A program that was not measured.
     UnmeasuredProgram of (own: &NotMeasured) {
         /// Its name.
-        program: String = own.program.clone(),
+        program: String,
         /// The reason. For people.
-        why: String = own.why.clone(),
+        why: String,
         /// True if it failed; false if measuring it was unnecessary.
         failed: bool = own.is_failure,
     }
@@ -158,15 +158,15 @@ view! {
         #[serde(flatten)]
         head: Head = Head::of("check"),
         /// The revisions that would be compared; `null` without a base.
-        compared: Option<ComparedRevisions> = found.compared.as_ref().map(ComparedRevisions::of),
+        compared: Option<ComparedRevisions>,
         /// The reason for a missing base; `null` otherwise. For people.
         no_base: Option<String> = Some(found.no_base.clone()).filter(|why| !why.is_empty()),
         /// The shell lines that build a revision; `null` if nothing is built.
         build: Option<String> = Some(found.build.clone()).filter(|line| !line.is_empty()),
         /// The programs that would be measured.
-        programs: Vec<FoundProgram> = found.programs.iter().map(FoundProgram::of).collect(),
+        programs: Vec<FoundProgram>,
         /// The files and contents that were sought.
-        searches: Vec<BenchmarkSearch> = found.searches.iter().map(BenchmarkSearch::of).collect(),
+        searches: Vec<BenchmarkSearch>,
         /// The settings.
         settings: Vec<CheckSetting> = found.settings.iter().map(CheckSetting::of).collect(),
     }
@@ -178,19 +178,19 @@ view! {
         /// Its name.
         program: String = program.name.clone(),
         /// The build system by which it was found, or `assay.toml`.
-        tool: String = program.tool.clone(),
+        tool: String,
         /// The file that shows that it has benchmarks. For people.
-        evidence: String = program.evidence.clone(),
+        evidence: String,
         /// Its command line.
-        command: String = program.command.clone(),
+        command: String,
         /// The verb that measures it: `bench` or `run`.
         measured_by: String = program.verb.clone(),
         /// The directory it runs in, from the top; empty for the top.
-        directory: String = program.directory.clone(),
+        directory: String,
         /// Variables that are set.
         variables: NamedValues<String> = program.variables.iter().cloned().collect(),
         /// Files with its benchmarks, from the top.
-        sources: Vec<String> = program.sources.clone(),
+        sources: Vec<String>,
     }
 }
 
@@ -198,13 +198,13 @@ view! {
     /// A search for the benchmarks of one build system.
     BenchmarkSearch of (search: &Search) {
         /// The build system.
-        tool: String = search.tool.clone(),
+        tool: String,
         /// The files and contents that were sought. For people.
-        sought: String = search.sought.clone(),
+        sought: String,
         /// Number of programs found.
-        programs: usize = search.programs,
+        programs: usize,
         /// Missing files, and benchmarks that were left out. For people.
-        notes: Vec<String> = search.notes.clone(),
+        notes: Vec<String>,
     }
 }
 

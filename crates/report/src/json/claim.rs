@@ -16,7 +16,7 @@ view! {
         /// Every comparison of the primary metric of the first record.
         claims: Vec<Claim> = report.claims.iter().map(|claim| Claim::of(report, claim)).collect(),
         /// The records, in the order of the command line; the first makes the claims.
-        records: Vec<ClaimFile> = report.records.iter().map(ClaimFile::of).collect(),
+        records: Vec<ClaimFile>,
     }
 }
 
@@ -24,11 +24,11 @@ view! {
     /// A record.
     ClaimFile of (record: &ClaimRecord) {
         /// Its file.
-        file: String = record.file.clone(),
+        file: String,
         /// Digest of its content, or `null`.
-        digest: Option<String> = record.digest.clone(),
+        digest: Option<String>,
         /// Processor and number of CPUs of its machine.
-        machine: String = record.machine.clone(),
+        machine: String,
         /// Start of the run (RFC 3339), or `null`.
         started: Option<String> = record.analysis.started.clone(),
     }

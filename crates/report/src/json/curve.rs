@@ -12,11 +12,11 @@ view! {
         /// Name of the side.
         side: String = curve.command.clone(),
         /// The parameter that varies.
-        parameter: String = curve.parameter.clone(),
+        parameter: String,
         /// The other parameters, with their fixed values.
         fixed: Map<String, Value> = super::parameters(&curve.fixed),
         /// The points, by ascending value of the parameter.
-        points: Vec<Point> = curve.points.iter().map(Point::of).collect(),
+        points: Vec<Point>,
         /// The power of the parameter with which the metric grows: 1 if twice the parameter means
         /// twice the value. `null` if there is none.
         exponent: Option<f64> = curve.exponent.as_ref().ok().map(|e| e.estimate),
@@ -38,11 +38,11 @@ view! {
     /// A point of a curve.
     Point of (point: &scaling::Point) {
         /// Value of the parameter.
-        value: Option<f64> = Some(point.value),
+        value: Option<f64>,
         /// Index in `descriptions`, from 0.
         description: usize = point.subject,
         /// Median of the primary metric.
-        median: Option<f64> = Some(point.median),
+        median: Option<f64>,
     }
 }
 

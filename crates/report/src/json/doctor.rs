@@ -17,13 +17,13 @@ view! {
         /// The main disturbance and the best remedy, in one sentence. For people.
         sentence: String = report.sentence(),
         /// A description of the machine in one line.
-        machine: String = report.machine.clone(),
+        machine: String,
         /// The disturbances, most serious first.
         findings: Vec<Disturbance> = report.disturbs.iter().map(Disturbance::of).collect(),
         /// Missing privileges and devices, each with what it would allow.
-        missing: Vec<String> = report.missing.clone(),
+        missing: Vec<String>,
         /// The program that was run under every setting.
-        workload: String = report.workload.clone(),
+        workload: String,
         /// The tried settings, in random order with the program without a setting.
         trials: Vec<Trial> = report.costs.iter().map(Trial::of).collect(),
     }
@@ -34,11 +34,11 @@ view! {
     Disturbance of (ailment: &Ailment) {
         /// The finding.
         #[serde(flatten)]
-        finding: Finding = Finding::of(&ailment.finding),
+        finding: Finding,
         /// Name of the trial that shows its cost; `null` if none does.
-        trial: Option<String> = ailment.trial.clone(),
+        trial: Option<String>,
         /// True if `assay doctor --fix` removes it.
-        can_fix: bool = ailment.can_fix,
+        can_fix: bool,
     }
 }
 
@@ -46,7 +46,7 @@ view! {
     /// A setting, compared with the program without it.
     Trial of (trial: &doctor::Trial) {
         /// The setting, as given on the command line.
-        name: String = trial.name.clone(),
+        name: String,
         /// Number of blocks.
         blocks: usize = trial.found.blocks,
         /// The spread without the setting.
@@ -66,11 +66,11 @@ view! {
     /// The spread of a program's wall times.
     Spread of (found: &spread::Spread) {
         /// The median, s.
-        median: Option<f64> = Some(found.median),
+        median: Option<f64>,
         /// The interquartile range as a fraction of the median.
-        iqr_over_median: Option<f64> = Some(found.iqr_over_median),
+        iqr_over_median: Option<f64>,
         /// The 99 % quantile as a multiple of the median.
-        p99_over_median: Option<f64> = Some(found.p99_over_median),
+        p99_over_median: Option<f64>,
     }
 }
 

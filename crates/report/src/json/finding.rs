@@ -9,13 +9,13 @@ view! {
     /// A finding of a check.
     Finding of (finding: &assay_data::Finding) {
         /// Its stable name, listed in [findings](findings.md).
-        code: String = finding.code.clone(),
+        code: String,
         /// Its severity.
-        severity: Severity = (&finding.severity).into(),
+        severity: Severity,
         /// The finding in one sentence.
-        message: String = finding.message.clone(),
+        message: String,
         /// Name of its subject; `null` for the whole run.
-        subject: Option<String> = finding.subject.clone(),
+        subject: Option<String>,
         /// The numbers behind it, by name, in base units; `null` for an unknown number.
         evidence: NamedValues<Option<f64>> = finding.evidence.iter().map(|(name, v)| (name.clone(), Some(*v))).collect(),
         /// Ways to deal with it, best first.

@@ -22,9 +22,9 @@ view! {
         /// The project.
         project: String = log.project.to_owned(),
         /// Number of runs of the project.
-        total: u64 = log.total,
+        total: u64,
         /// The listed runs, latest first.
-        runs: Vec<Run> = log.runs.iter().map(Run::of).collect(),
+        runs: Vec<Run>,
     }
 }
 
@@ -36,25 +36,25 @@ view! {
         /// Time of the measurement, RFC 3339.
         measured: String = rfc3339(run.started),
         /// The revision; `null` if unknown.
-        revision: Option<Revision> = run.revision.as_ref().map(Revision::of),
+        revision: Option<Revision>,
         /// True if the working tree had uncommitted changes.
-        changed: bool = run.changed,
+        changed: bool,
         /// The machine's name.
-        machine: String = run.machine.clone(),
+        machine: String,
         /// The fingerprint that identifies the machine.
-        fingerprint: String = run.fingerprint.clone(),
+        fingerprint: String,
         /// The file that it was read from.
-        source: String = run.source.clone(),
+        source: String,
         /// Tool and version that measured it.
-        tool: Option<String> = run.tool.clone(),
+        tool: Option<String>,
         /// The command line of the measurement.
-        argv: Vec<String> = run.argv.clone(),
+        argv: Vec<String>,
         /// The primary metric.
         primary: Option<String> = run.metric.clone(),
         /// Number of results: one for each metric of each benchmark.
-        results: u64 = run.results,
+        results: u64,
         /// The worst verdict of its comparisons; `null` if nothing was compared.
-        verdict: Option<String> = run.verdict.clone(),
+        verdict: Option<String>,
     }
 }
 
@@ -62,11 +62,11 @@ view! {
     /// A revision with its position in the history of its repository.
     Revision of (revision: &history::Revision) {
         /// The full commit id, or the user's name for the revision.
-        commit: String = revision.commit.clone(),
+        commit: String,
         /// The first parent.
-        parent: Option<String> = revision.parent.clone(),
+        parent: Option<String>,
         /// Number of commits that lead to it by first parents.
-        ordinal: Option<u64> = revision.ordinal,
+        ordinal: Option<u64>,
         /// Time of the commit, RFC 3339.
         committed: Option<String> =
             revision.time.map(|seconds| rfc3339(seconds.saturating_mul(1000))),
@@ -80,7 +80,7 @@ view! {
         #[serde(flatten)]
         head: Head = Head::of("history"),
         /// The run.
-        run: Run = Run::of(shown.run),
+        run: Run,
         /// The results, one for each metric of each benchmark.
         results: Vec<KeptResult> = shown.contents.results.iter().map(KeptResult::of).collect(),
         /// The comparisons of the primary metric, as they were when the run was added.
@@ -123,9 +123,9 @@ view! {
         /// The reference.
         against: String = compared.reference.clone(),
         /// The verdict.
-        verdict: String = compared.verdict.clone(),
+        verdict: String,
         /// The ratio to the reference.
-        ratio: Option<Estimate> = compared.ratio.map(Into::into),
+        ratio: Option<Estimate>,
     }
 }
 
@@ -164,15 +164,15 @@ view! {
     /// A level accepted as normal.
     Blessing of (blessing: &history::Blessing) {
         /// The benchmark; `null` for all.
-        benchmark: Option<String> = blessing.benchmark.clone(),
+        benchmark: Option<String>,
         /// The first run of the level.
-        run: String = blessing.run.clone(),
+        run: String,
         /// Time at which that run was measured, RFC 3339.
         measured: String = rfc3339(blessing.started),
         /// Time of the acceptance, RFC 3339.
         accepted: String = rfc3339(blessing.blessed),
         /// The reason; may be empty.
-        reason: String = blessing.reason.clone(),
+        reason: String,
     }
 }
 
@@ -240,7 +240,7 @@ view! {
         /// Time of the measurement, RFC 3339.
         measured: String = rfc3339(point.started),
         /// The revision.
-        revision: Option<Revision> = point.revision.as_ref().map(Revision::of),
+        revision: Option<Revision>,
         /// Number of values.
         n: u64 = point.result.n,
         /// The median, with its interval within the run.
@@ -308,7 +308,7 @@ view! {
     /// Changes that may have the same commit as their cause.
     Event of (event: &events::Event, narrow: Option<&str>) {
         /// The machine.
-        machine: String = event.machine.clone(),
+        machine: String,
         /// Time at which the first run certainly after it was measured, RFC 3339.
         measured: String = rfc3339(event.after.started),
         /// Number of series that got worse.
@@ -415,9 +415,9 @@ view! {
         /// Base unit of the numbers.
         unit: String = judged.metric.unit.symbol().to_owned(),
         /// Its standing.
-        standing: Standing = (&judged.standing).into(),
+        standing: Standing,
         /// The median of this run.
-        now: f64 = judged.now,
+        now: f64,
         /// The normal level, with the range that a single run may have, at its share of the error.
         normal: Option<Estimate> = judged.normal.map(|normal| Estimate {
             estimate: Some(normal),
@@ -425,28 +425,28 @@ view! {
             upper: judged.range.map(|(_, upper)| upper),
         }),
         /// This run / normal; if `together`, the median of the last three runs / normal.
-        ratio: Option<f64> = judged.ratio,
+        ratio: Option<f64>,
         /// True if the last three runs together were needed to detect it.
-        together: bool = judged.together,
+        together: bool,
         /// True if only this run is worse and no other run confirms it yet; `standing` is then
         /// `inconclusive`.
-        stands_out: bool = judged.stands_out,
+        stands_out: bool,
         /// Number of normal runs.
-        runs: usize = judged.runs,
+        runs: usize,
         /// Standard deviation between runs, as a fraction.
-        spread: Option<f64> = judged.spread,
+        spread: Option<f64>,
         /// The worsening that is detected within three runs with a probability of 80 %.
-        detectable: Option<f64> = judged.detectable,
+        detectable: Option<f64>,
         /// Number of further runs that make `detect` detectable; `null` if it is already, or if no
         /// number would.
-        more_runs: Option<usize> = judged.more_runs,
+        more_runs: Option<usize>,
         /// p-value of "not worse", adjusted over all benchmarks.
-        p: Option<f64> = judged.p,
+        p: Option<f64>,
         /// The last normal revision; `null` if normal runs have no revision.
-        last_normal: Option<Revision> = judged.last_normal.as_ref().map(Revision::of),
+        last_normal: Option<Revision>,
         /// Result of a fresh run that checks the alarm; `null` without an alarm, or without
         /// `--confirm`.
-        confirmation: Option<Confirmation> = judged.confirmation.as_ref().map(Confirmation::of),
+        confirmation: Option<Confirmation>,
     }
 }
 
@@ -457,9 +457,9 @@ view! {
         /// The result.
         outcome: ConfirmationOutcome = (&found.outcome()).into(),
         /// The last normal revision; `null` if unknown.
-        against: Option<String> = found.against.clone(),
+        against: Option<String>,
         /// The new revision; `null` if unknown.
-        revision: Option<String> = found.revision.clone(),
+        revision: Option<String>,
         /// The verdict of the fresh run; `null` without one.
         verdict: Option<Verdict> = found.fresh.as_ref().ok().map(|fresh| (&fresh.verdict).into()),
         /// New / last normal in the fresh run.

@@ -13,17 +13,17 @@ view! {
         #[serde(flatten)]
         head: Head = Head::of("mutate"),
         /// The test framework, with its version.
-        framework: String = mutation.framework.clone(),
+        framework: String,
         /// Time of the whole suite without a change, s.
-        suite_seconds: f64 = mutation.suite_seconds,
+        suite_seconds: f64,
         /// Total time, s.
-        seconds: f64 = mutation.seconds,
+        seconds: f64,
         /// Number of results known from an earlier run.
-        known_before: usize = mutation.known_before,
+        known_before: usize,
         /// The revision from which changed lines had to differ; `null` for all lines.
-        since: Option<String> = mutation.since.clone(),
+        since: Option<String>,
         /// True if the tried mutants, apart from removed bodies, are a random sample of all.
-        is_sample: bool = mutation.is_sample,
+        is_sample: bool,
         /// The score of the whole project.
         score: MutationScore = MutationScore::of(&scores.whole),
         /// The files with mutants.
@@ -35,16 +35,16 @@ view! {
         /// Classes and modules with several functions, with `--coupling`.
         classes: Vec<MutatedClass> = scores.couplings.iter().flat_map(|all| &all.classes).map(MutatedClass::of).collect(),
         /// The mutants, in the order of their units.
-        mutants: Vec<Mutant> = mutation.mutants.iter().map(Mutant::of).collect(),
+        mutants: Vec<Mutant>,
         /// The rewrites, which do not change behaviour, in the order of their units. A `killed`
         /// rewrite failed a test that depends on how the code is written.
-        rewrites: Vec<Mutant> = mutation.rewrites.iter().map(Mutant::of).collect(),
+        rewrites: Vec<Mutant>,
         /// The tests that the mutants were tried with.
-        tests: Vec<MutationTest> = mutation.tests.iter().map(MutationTest::of).collect(),
+        tests: Vec<MutationTest>,
         /// Tests that failed in some runs without any change, and were left out.
-        flaky: Vec<String> = mutation.flaky.clone(),
+        flaky: Vec<String>,
         /// Remarks about the results.
-        notes: Vec<String> = mutation.notes.clone(),
+        notes: Vec<String>,
     }
 }
 
@@ -52,19 +52,19 @@ view! {
     /// The share of mutants that the tests notice.
     MutationScore of (score: &assay_analysis::mutation::Score) {
         /// Number of mutants that count, tried or not.
-        counted: usize = score.counted,
+        counted: usize,
         /// Number of mutants with a known result.
-        known: usize = score.known,
+        known: usize,
         /// Number of mutants that the tests noticed.
-        detected: usize = score.detected,
+        detected: usize,
         /// Number of mutants that the tests did not notice.
-        missed: usize = score.missed,
+        missed: usize,
         /// The share noticed, 0 to 1, estimated if not all results are known; `null` if no mutant
         /// counts.
-        share: Option<f64> = score.share,
+        share: Option<f64>,
         /// 95 % confidence interval of the share. Both ends equal the share if all results are
         /// known, and are `null` if no mutant counts.
-        interval: Interval = Interval::ends(score.interval),
+        interval: Interval,
     }
 }
 
@@ -72,9 +72,9 @@ view! {
     /// A file with mutants.
     MutatedFile of (file: &assay_data::mutation::MutatedFile, score: &assay_analysis::mutation::Score, coupling: Option<&Coupling>) {
         /// Its path, relative to the root of the project.
-        path: String = file.path.clone(),
+        path: String,
         /// Its language.
-        language: String = file.language.clone(),
+        language: String,
         /// The score of the file.
         score: MutationScore = MutationScore::of(score),
         /// Coupling of the file and its tests; `null` without `--coupling`.
@@ -86,13 +86,13 @@ view! {
     /// A function or method.
     MutatedUnit of (unit: &assay_data::mutation::MutatedUnit, score: &assay_analysis::mutation::Score, coupling: Option<&Coupling>) {
         /// Index of its file.
-        file: usize = unit.file,
+        file: usize,
         /// Its name.
-        name: String = unit.name.clone(),
+        name: String,
         /// Its first line.
-        begin: u32 = unit.begin,
+        begin: u32,
         /// Its last line.
-        end: u32 = unit.end,
+        end: u32,
         /// The score of the unit.
         score: MutationScore = MutationScore::of(score),
         /// Coupling of the unit and its tests; `null` without `--coupling`.
@@ -104,11 +104,11 @@ view! {
     /// A class or module with several functions.
     MutatedClass of (class: &assay_analysis::coupling::Class) {
         /// Index of its file.
-        file: usize = class.file,
+        file: usize,
         /// Its name.
-        name: String = class.name.clone(),
+        name: String,
         /// Coupling of the class and its tests.
-        coupling: MutationCoupling = MutationCoupling::of(&class.coupling),
+        coupling: MutationCoupling,
     }
 }
 
@@ -117,14 +117,14 @@ view! {
     /// also notice its changes.
     MutationCoupling of (own: &Coupling) {
         /// The quadrant of the code; `null` if there is too little data.
-        quadrant: Option<CouplingQuadrant> = own.quadrant.as_ref().map(CouplingQuadrant::from),
+        quadrant: Option<CouplingQuadrant>,
         /// True if the intervals leave no doubt about the quadrant.
-        is_clear: bool = own.is_clear,
+        is_clear: bool,
         /// The share of changes that the tests notice.
         share: Option<f64> = own.score.share,
         /// Number of changes that failed a test and were tried with all tests. The following
         /// members refer to these.
-        complete: usize = own.complete,
+        complete: usize,
         /// The mean share of failing tests that belong to the code; `null` if this cannot be
         /// determined.
         focus: Option<Estimate> = own.focus.map(|own| Estimate::new(own.mean, own.interval)),
@@ -136,13 +136,13 @@ view! {
         /// Failing test files of other code, with the number of changes, most frequent first.
         foreign: NamedValues<usize> = own.foreign.iter().cloned().collect(),
         /// Number of rewrites that were tried.
-        rewrites: usize = own.rewrites,
+        rewrites: usize,
         /// Number of rewrites that failed a test.
         failing_rewrites: usize = own.failing,
         /// The share of rewrites that failed a test.
         brittleness: Option<Estimate> = own.brittleness.map(|own| Estimate::new(own.mean, own.interval)),
         /// Indices of the tests that failed with rewrites, most frequent first.
-        brittle_tests: Vec<usize> = own.brittle_tests.clone(),
+        brittle_tests: Vec<usize>,
     }
 }
 
@@ -193,37 +193,37 @@ view! {
     /// A mutant.
     Mutant of (own: &MutantResult) {
         /// An identifier that is the same in the next run.
-        id: String = own.id.clone(),
+        id: String,
         /// Index of its unit.
-        unit: usize = own.unit,
+        unit: usize,
         /// Name of the operator, the kind of change.
-        operator: String = own.operator.clone(),
+        operator: String,
         /// Start of the change.
-        begin: MutationPlace = MutationPlace::of(&own.begin),
+        begin: MutationPlace,
         /// End of the change.
-        end: MutationPlace = MutationPlace::of(&own.end),
+        end: MutationPlace,
         /// The replacement text.
-        replacement: String = own.replacement.clone(),
+        replacement: String,
         /// The change as a diff, in the format of `diff -u`.
-        diff: String = own.diff.clone(),
+        diff: String,
         /// The result.
         fate: Fate = Fate::from(&own.fate),
         /// Indices of the tests that may use the code; `null` if unknown, in which case all were
         /// run.
         covered_by: Option<Vec<usize>> = own.covered_by.clone(),
         /// Indices of the tests that failed with the change.
-        killed_by: Vec<usize> = own.killed_by.clone(),
+        killed_by: Vec<usize>,
         /// True if these are all tests that fail; otherwise testing stopped at the first failure.
-        is_complete: bool = own.is_complete,
+        is_complete: bool,
         /// Number of tests that ended with the change.
-        tests_run: usize = own.tests_run,
+        tests_run: usize,
         /// Time of these tests, s; `null` if none was run.
-        seconds: Option<f64> = own.seconds,
+        seconds: Option<f64>,
         /// The reason: that of a comment, or the message of a run; `null` if there is none.
-        reason: Option<String> = own.reason.clone(),
+        reason: Option<String>,
         /// A reason to suspect that the change has no effect, so that no test could notice it;
         /// otherwise `null`.
-        doubt: Option<String> = own.doubt.clone(),
+        doubt: Option<String>,
     }
 }
 
@@ -231,9 +231,9 @@ view! {
     /// A place in a file.
     MutationPlace of (place: &LineColumn) {
         /// The line, from 1.
-        line: u32 = place.line,
+        line: u32,
         /// The column in characters, from 1.
-        column: u32 = place.column,
+        column: u32,
     }
 }
 
@@ -241,10 +241,10 @@ view! {
     /// A test that the mutants were tried with.
     MutationTest of (test: &assay_data::mutation::MutationTest) {
         /// Its name.
-        name: String = test.name.clone(),
+        name: String,
         /// Its file; `null` if unknown.
-        file: Option<String> = test.file.clone(),
+        file: Option<String>,
         /// Its time without a change, s; `null` if unknown.
-        seconds: Option<f64> = test.seconds,
+        seconds: Option<f64>,
     }
 }

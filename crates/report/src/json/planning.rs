@@ -27,13 +27,13 @@ view! {
         /// Student's t-test, for independent runs. R: `power.t.test`.
         power_t_test: PowerTTest = PowerTTest::of(planning),
         /// The rank test: Mann-Whitney's, or for pairs the signed-rank test.
-        rank: RankTest = RankTest::of(&planning.rank),
+        rank: RankTest,
         /// Differences that numbers of runs around the planned one detect.
-        curve: Vec<CurvePoint> = planning.curve.iter().map(CurvePoint::of).collect(),
+        curve: Vec<CurvePoint>,
         /// Results of the pilot; `null` without one.
-        pilot: Option<Pilot> = planning.pilot.as_ref().map(Pilot::of),
+        pilot: Option<Pilot>,
         /// The same question in blocks; `null` without a pilot in blocks.
-        blocks: Option<BlocksPlan> = planning.blocks.as_ref().map(BlocksPlan::of),
+        blocks: Option<BlocksPlan>,
         /// Estimate from this machine's last calibration for a percentage without a pilot;
         /// otherwise `null`.
         here: Option<Calibration> = Calibration::of(&planning.here),
@@ -66,15 +66,15 @@ view! {
     /// The five quantities of a plan.
     Quantities of (all: &found::Quantities) {
         /// Number of runs of each side, or of pairs.
-        n: Option<f64> = Some(all.n),
+        n: Option<f64>,
         /// The true difference, in the unit.
-        delta: Option<f64> = Some(all.delta),
+        delta: Option<f64>,
         /// The standard deviation, in the unit; for pairs, that of their differences.
-        sd: Option<f64> = Some(all.sd),
+        sd: Option<f64>,
         /// The significance level.
-        sig_level: Option<f64> = Some(all.sig_level),
+        sig_level: Option<f64>,
         /// The probability of finding the difference.
-        power: Option<f64> = Some(all.power),
+        power: Option<f64>,
     }
 }
 
@@ -140,14 +140,14 @@ view! {
         /// 4 and 4 runs no p-value is between 2.9 % and 5.7 %).
         rule_of_thumb: Quantities = Quantities::of(&plan.rule),
         /// Number of runs of each side to take.
-        n: u64 = plan.n,
+        n: u64,
         /// The basis of that number.
-        founded_on: FoundedOn = (&plan.founded_on).into(),
+        founded_on: FoundedOn,
         /// The step to which that number was rounded up.
-        rounded_to: u64 = plan.rounded_to,
+        rounded_to: u64,
         /// With fewer independent runs per side, the exact rank test can never reject at the
         /// significance level: its power is 0, and `n` is never planned below this number.
-        fewest_n: u64 = plan.fewest_n,
+        fewest_n: u64,
         /// Probability, for values like the pilot's, that one of the other side is larger than one
         /// of the reference; for pairs, that two differences have a positive sum.
         superiority: Option<f64> = plan.distribution.as_ref().map(|d| d.superiority),
@@ -178,7 +178,7 @@ view! {
     /// without a pilot. A pilot's autocorrelation is accounted for.
     CurvePoint of (point: &found::CurvePoint) {
         /// Number of runs of each side.
-        n: u64 = point.n,
+        n: u64,
         /// Power of the t-test for the difference in the rank test's answer.
         power_t: Option<f64> = Some(point.t),
         /// Power of the rank test for this difference.
@@ -187,7 +187,7 @@ view! {
         /// without such a difference.
         delta_t: Option<f64> = point.delta,
         /// Difference that the rank test detects with this power; `null` without such a difference.
-        delta_rank: Option<f64> = point.delta_rank,
+        delta_rank: Option<f64>,
     }
 }
 
@@ -195,26 +195,26 @@ view! {
     /// Results of a pilot before the experiment.
     Pilot of (pilot: &pilot::Pilot) {
         /// The planned metric.
-        metric: String = pilot.metric.clone(),
+        metric: String,
         /// Its base unit.
         unit: String = pilot.unit.symbol().to_owned(),
         /// The median of the reference, which relative differences refer to.
-        median: Option<f64> = Some(pilot.median),
+        median: Option<f64>,
         /// The spread of every subject; for pairs, only that of their differences.
-        spreads: Vec<PilotSpread> = pilot.spreads.iter().map(PilotSpread::of).collect(),
+        spreads: Vec<PilotSpread>,
         /// The subject with the largest spread.
         noisiest: Option<String> = pilot.spreads.get(pilot.noisiest).map(|s| s.name.clone()),
         /// The standard deviation used for planning: the largest upper end for `noisiest`.
-        sd: Option<f64> = Some(pilot.sd),
+        sd: Option<f64>,
         /// Number of values in the smallest series.
-        n: usize = pilot.n,
+        n: usize,
         /// Number of runs that are worth one independent run, for the most autocorrelated subject;
         /// 1 if autocorrelation does not matter.
-        runs_per_independent: Option<f64> = Some(pilot.runs_per_independent),
+        runs_per_independent: Option<f64>,
         /// The difference that ranks could have detected in the pilot itself, by the rule of 15 %.
-        detectable: Option<f64> = pilot.detectable,
+        detectable: Option<f64>,
         /// Time of one run including pauses, s; `null` if no times were recorded.
-        seconds_per_run: Option<f64> = pilot.seconds_per_run,
+        seconds_per_run: Option<f64>,
     }
 }
 
@@ -224,20 +224,20 @@ view! {
         /// The subject, or the two subjects of the pairs.
         subject: String = spread.name.clone(),
         /// Number of values.
-        n: usize = spread.n,
+        n: usize,
         /// The standard deviation.
-        sd: Option<f64> = Some(spread.sd),
+        sd: Option<f64>,
         /// Upper end of its 95 % bootstrap interval, by the normal method; all three ends are
         /// `null` if all values are equal.
-        normal_upper: Option<f64> = spread.normal_upper,
+        normal_upper: Option<f64>,
         /// Upper end by the basic method.
-        basic_upper: Option<f64> = spread.basic_upper,
+        basic_upper: Option<f64>,
         /// Upper end by the percentile method.
-        percentile_upper: Option<f64> = spread.percentile_upper,
+        percentile_upper: Option<f64>,
         /// Number of resamples.
-        resamples: usize = spread.resamples,
+        resamples: usize,
         /// Autocorrelation time of successive values (1: no correlation).
-        autocorrelation_time: Option<f64> = Some(spread.autocorrelation_time),
+        autocorrelation_time: Option<f64>,
     }
 }
 
@@ -245,17 +245,17 @@ view! {
     /// A plan in blocks. Differences are fractions on the scale `ratio` and amounts on the scale `shift`.
     BlocksPlan of (plan: &blocks::BlocksPlan) {
         /// The subject with the largest spread relative to the reference.
-        of: String = plan.of.clone(),
+        of: String,
         /// The reference.
-        against: String = plan.against.clone(),
+        against: String,
         /// Number of blocks of the pilot.
-        pilot_blocks: usize = plan.pilot_blocks,
+        pilot_blocks: usize,
         /// The number of blocks in question; that of the pilot, if none was given.
-        at_blocks: Option<f64> = Some(plan.at_blocks),
+        at_blocks: Option<f64>,
         /// The scale of the plan: ratios or differences.
-        scale: Scale = (&plan.scale).into(),
+        scale: Scale,
         /// Robust standard deviation of the per-block differences: of logarithms on the scale `ratio`.
-        spread: Option<f64> = Some(plan.spread),
+        spread: Option<f64>,
         /// The difference that matters; `null` if none was given.
         threshold: Option<f64> = plan.threshold.map(|threshold| size(plan.scale, threshold)),
         /// Plan for a fixed number of blocks.
@@ -263,7 +263,7 @@ view! {
         /// Plan for a run that stops by itself.
         sequential: NeededBlocks = NeededBlocks::of(&plan.sequential, plan.scale),
         /// Time of a block including pauses, s; `null` if no times were recorded.
-        seconds_per_block: Option<f64> = plan.seconds_per_block,
+        seconds_per_block: Option<f64>,
     }
 }
 
@@ -271,10 +271,10 @@ view! {
     /// Numbers of blocks for a stopping rule. `null` if no number is enough.
     NeededBlocks of (needed: &blocks::Needed, scale: verdict::Scale) {
         /// Number of blocks to find a difference of the threshold with the requested power.
-        to_find: Option<u64> = needed.to_find,
+        to_find: Option<u64>,
         /// Number of blocks to rule out any difference of the threshold in half of all experiments,
         /// if there is none.
-        to_rule_out: Option<u64> = needed.to_rule_out,
+        to_rule_out: Option<u64>,
         /// The difference that `at_blocks` blocks detect with the requested power.
         detectable: Option<f64> = Some(size(scale, needed.detectable)),
     }

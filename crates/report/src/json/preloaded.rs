@@ -19,29 +19,29 @@ view! {
     /// A process that is kept loaded.
     HeldProcess of (held: &PreloadedProcess) {
         /// The command that started it.
-        command: String = held.command.clone(),
+        command: String,
         /// The directory that it was started in.
-        directory: String = held.directory.clone(),
+        directory: String,
         /// Process id of the process that keeps it.
-        keeper: u64 = held.keeper,
+        keeper: u64,
         /// Its own process id.
-        process: u64 = held.process,
+        process: u64,
         /// `ready`, `loading`, or the reason why it is unavailable.
-        standing: String = held.standing.clone(),
+        standing: String,
         /// Time of its start, UTC.
-        since: String = held.since.clone(),
+        since: String,
         /// Time of its last use, UTC.
-        used: String = held.used.clone(),
+        used: String,
         /// Number of runs requested from it.
-        runs: u64 = held.runs,
+        runs: u64,
         /// Time until it ends, if it is not used, s.
-        ends_in: f64 = held.ends_in,
+        ends_in: f64,
         /// Memory of all its stages, B; shared memory is divided among the stages.
-        memory: u64 = held.memory,
+        memory: u64,
         /// Its stages, first one first.
-        stages: Vec<HeldProcessStage> = held.stages.iter().map(HeldProcessStage::of).collect(),
+        stages: Vec<HeldProcessStage>,
         /// Limits of a fork, and files that could not be loaded.
-        notes: Vec<String> = held.notes.clone(),
+        notes: Vec<String>,
     }
 }
 
@@ -49,14 +49,14 @@ view! {
     /// A stage of a process that is kept loaded.
     HeldProcessStage of (stage: &HeldStage) {
         /// `framework`, `application` or `helpers`.
-        name: String = stage.name.clone(),
+        name: String,
         /// Its process id.
-        process: u64 = stage.process,
+        process: u64,
         /// Number of files that it loaded.
-        files: u64 = stage.files,
+        files: u64,
         /// Loading time, s.
-        seconds: f64 = stage.seconds,
+        seconds: f64,
         /// Its share of the memory, B; `null` if unknown.
-        memory: Option<u64> = stage.memory,
+        memory: Option<u64>,
     }
 }

@@ -43,12 +43,12 @@ view! {
         garbage_collection: Option<Estimate> =
             report.shares.collection.map(|(share, own)| Estimate::new(share, own)),
         /// The cost of sampling, with `--overhead`; otherwise `null`.
-        overhead: Option<SamplerOverhead> = report.overhead.map(SamplerOverhead::of),
+        overhead: Option<SamplerOverhead>,
         /// The functions, largest first.
         functions: Vec<FunctionShare> =
             screen::shown(report).iter().map(FunctionShare::of).collect(),
         /// Findings of the checks, most serious first.
-        findings: Vec<Finding> = report.findings.iter().map(Finding::of).collect(),
+        findings: Vec<Finding>,
     }
 }
 
@@ -91,14 +91,14 @@ view! {
     /// sampler.
     SamplerOverhead of (found: &Overhead) {
         /// Number of runs of each kind.
-        blocks: usize = found.blocks,
+        blocks: usize,
         /// Ratios of a run with the sampler to a run without it.
         ratios: Vec<MetricRatio> =
             found.whole.iter().map(|(metric, ratio)| MetricRatio::of(metric, *ratio)).collect(),
         /// CPU time of starting and stopping the sampler, s; `null` if it was not measured.
-        start_and_end: Option<Estimate> = found.start_and_end.map(Estimate::from),
+        start_and_end: Option<Estimate>,
         /// CPU time per sample, s; `null` if it was not measured.
-        sample: Option<Estimate> = found.sample.map(Estimate::from),
+        sample: Option<Estimate>,
         /// Number of samples in a run.
         samples_per_run: Option<f64> = Some(found.samples),
     }
@@ -138,7 +138,7 @@ view! {
         /// Base unit of amounts.
         unit: String = found.unit.symbol().to_owned(),
         /// Confidence of each interval by itself, and of all changes together.
-        confidence: f64 = found.confidence,
+        confidence: f64,
         /// The functions, largest difference first.
         functions: Vec<FunctionChange> = found.rows.iter().map(FunctionChange::of).collect(),
         /// Findings of the checks in the profiles.
@@ -162,11 +162,11 @@ view! {
     /// A function in two profiles.
     FunctionChange of (row: &difference::Row) {
         /// Its name.
-        name: String = row.name.clone(),
+        name: String,
         /// Its file; `null` if unknown.
-        file: Option<String> = row.file.clone(),
+        file: Option<String>,
         /// The verdict on the change.
-        change: ShareChange = (&row.change).into(),
+        change: ShareChange,
         /// The shares of the function itself, between 0 and 1.
         shares: Both = Both::new(row.shares.into()),
         /// The amounts of the function itself, in the unit.

@@ -115,14 +115,14 @@ view! {
     /// A compared side.
     Side of (side: &assay_data::Side) {
         /// Its unique name.
-        name: String = side.name.clone(),
+        name: String,
         /// The command line as typed, with `{n}` for the value of a parameter; `null` if there is
         /// none.
-        command: Option<String> = side.command.clone(),
+        command: Option<String>,
         /// The file of the values; `null` for a new measurement.
-        source: Option<String> = side.source.clone(),
+        source: Option<String>,
         /// The files of its builds, which were run alternately; empty for a single build.
-        builds: Vec<String> = side.builds.clone(),
+        builds: Vec<String>,
     }
 }
 
@@ -130,11 +130,11 @@ view! {
     /// A row that sides are compared on.
     Row of (row: &assay_data::Row) {
         /// Its full, unique name; empty for commands.
-        name: String = row.name.clone(),
+        name: String,
         /// Its name without parameters, if the measuring tool states it.
-        label: Option<String> = row.label.clone(),
+        label: Option<String>,
         /// The word for such a row, as in `function`; `null` for a benchmark.
-        noun: Option<String> = row.noun.clone(),
+        noun: Option<String>,
     }
 }
 

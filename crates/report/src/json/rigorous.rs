@@ -121,12 +121,12 @@ view! {
         differences: Option<CheckedSeries> =
             found.differences.as_ref().map(|d| CheckedSeries::of(d, names)),
         /// The resolution of the values.
-        clock_step: Option<f64> = Some(found.clock_step),
+        clock_step: Option<f64>,
         /// Rank autocorrelation of successive differences, if the difference changed during a run
         /// in blocks; otherwise `null`.
         drift_correlation: Option<f64> = found.drifting,
         /// Possible causes of autocorrelation.
-        causes: Vec<PossibleCause> = found.causes.iter().map(PossibleCause::of).collect(),
+        causes: Vec<PossibleCause>,
     }
 }
 
@@ -136,25 +136,25 @@ view! {
         /// Its name; `null` for differences.
         name: Option<String> = names.get(found.subject).cloned(),
         /// Number of values.
-        n: usize = found.n,
+        n: usize,
         /// The largest absolute autocorrelation over `lags_r_default` lags. R: `acf(x)`.
         acf_max_abs_r_default: Option<f64> = Some(found.acf_max_r_default),
         /// The number of lags that R uses by default.
-        lags_r_default: usize = found.lags_r_default,
+        lags_r_default: usize,
         /// The largest absolute autocorrelation over 30 lags.
         acf_max_abs_30: Option<f64> = Some(found.acf_max_30),
         /// 1.96/√n.
-        acf_bound: Option<f64> = Some(found.acf_bound),
+        acf_bound: Option<f64>,
         /// Rank autocorrelation of neighbours.
         rank_lag1: Option<f64> = Some(found.lag1),
         /// Autocorrelation time of successive values (1: no correlation).
-        autocorrelation_time: Option<f64> = Some(found.autocorrelation_time),
+        autocorrelation_time: Option<f64>,
         /// Number of independent values that they are worth.
         effective_sample_size: Option<f64> = Some(found.effective),
         /// The effective sample size as a share of `n`.
         ess_per_n: Option<f64> = Some(found.share()),
         /// Change from the first to the last third, if larger than chance; otherwise `null`.
-        drift: Option<f64> = found.drift,
+        drift: Option<f64>,
         /// Skewness.
         skewness_g1: Option<f64> = Some(found.moments.0.plain),
         /// Excess kurtosis.
@@ -176,9 +176,9 @@ view! {
         distribution: &'static str = found.distribution,
         /// The distance between the distribution functions.
         #[serde(rename = "D")]
-        d: Option<f64> = Some(found.d),
+        d: Option<f64>,
         /// The p-value that ignores the fitting. R: `ks.test` with fitted parameters.
-        p_naive: Option<f64> = Some(found.p_naive),
+        p_naive: Option<f64>,
         /// True if the distribution is rejected.
         rejected: bool = found.is_rejected(),
     }
@@ -190,7 +190,7 @@ view! {
         /// The cause.
         cause: CauseKind = (&cause.kind).into(),
         /// A quote from the recording; `null` if there is none.
-        evidence: Option<String> = cause.evidence.clone(),
+        evidence: Option<String>,
     }
 }
 
@@ -214,9 +214,9 @@ view! {
         bootstrap_sd: Vec<BootstrappedSpread> =
             found.spreads.iter().map(|s| BootstrappedSpread::of(s, names)).collect(),
         /// Confidence of its intervals.
-        confidence: Option<f64> = Some(found.confidence),
+        confidence: Option<f64>,
         /// The standard deviation used for planning: the largest of all upper ends.
-        sd: Option<f64> = Some(found.sd),
+        sd: Option<f64>,
         /// The planned difference: the threshold.
         delta: Option<f64> = Some(chain.threshold),
         /// The significance level of this comparison.
@@ -225,16 +225,16 @@ view! {
         power: Option<f64> = Some(chain.power_wanted),
         /// Number of values (or blocks) per side that Student's t-test needs; `null` without a
         /// solution. R: `power.t.test`.
-        n_t: Option<f64> = found.n_t,
+        n_t: Option<f64>,
         /// 1.15 times that number, rounded up.
-        needed: Option<f64> = found.needed,
+        needed: Option<f64>,
         /// The same number, rounded up to two significant digits.
-        planned: Option<f64> = found.planned,
+        planned: Option<f64>,
         /// `needed` for ten times the threshold.
-        needed_tenfold: Option<f64> = found.needed_tenfold,
+        needed_tenfold: Option<f64>,
         /// Number of values (or blocks) per side that there are, or are worth; for two sides, the
         /// harmonic mean.
-        have: Option<f64> = Some(found.have),
+        have: Option<f64>,
         /// The power of these values for the threshold.
         achieved: Option<f64> = found.power,
         /// The smallest difference that these values find with the requested power.
@@ -250,13 +250,13 @@ view! {
         /// The standard deviation.
         t0: Option<f64> = Some(spread.sd),
         /// Its normal interval.
-        normal: Option<Interval> = spread.normal.map(Interval::from),
+        normal: Option<Interval>,
         /// Its basic interval.
-        basic: Option<Interval> = spread.basic.map(Interval::from),
+        basic: Option<Interval>,
         /// Its percentile interval.
-        percentile: Option<Interval> = spread.percentile.map(Interval::from),
+        percentile: Option<Interval>,
         /// Number of resamples.
-        resamples: usize = spread.resamples,
+        resamples: usize,
     }
 }
 
@@ -266,19 +266,19 @@ view! {
         /// The test that was used.
         test: TestName = (&found.name).into(),
         /// R's W (number of pairs in which `of` is larger; ties count half), or V.
-        statistic: Option<f64> = Some(found.statistic),
+        statistic: Option<f64>,
         /// True if the p-value is exact.
-        exact: bool = found.exact,
+        exact: bool,
         /// Two-sided p-value for independent values.
         p_two: Option<f64> = Some(found.p),
         /// log₁₀ of `p_two`, even if that is 0.
         log10_p_two: Option<f64> = Some(found.log10_p),
         /// The same, increased for autocorrelation. It decides.
-        log10_p_decisive: Option<f64> = Some(found.log10_p_decisive),
+        log10_p_decisive: Option<f64>,
         /// The significance level that it is compared with.
         level: Option<f64> = Some(level(chain.level)),
         /// True if the test rejects.
-        rejects: bool = found.rejects,
+        rejects: bool,
     }
 }
 
@@ -299,9 +299,9 @@ view! {
         /// differences.
         hodges_lehmann: Option<f64> = Some(found.estimate),
         /// The interval that decides; `null` if there are too few values.
-        interval: Option<Interval> = found.interval.map(Interval::from),
+        interval: Option<Interval>,
         /// The interval for independent values, as in R.
-        classic: Option<Interval> = found.classic.map(Interval::from),
+        classic: Option<Interval>,
         /// Two-sided level of both intervals.
         level: Option<f64> = Some(level(chain.interval_level)),
         /// Share of pairs (or blocks) in which `of` is better; ties count half.
@@ -313,7 +313,7 @@ view! {
         /// Number of all pairs.
         pairs: Option<f64> = Some(found.wins.of),
         /// Differences of quantiles.
-        quantiles: Vec<QuantileShift> = found.quantiles.iter().map(QuantileShift::of).collect(),
+        quantiles: Vec<QuantileShift>,
     }
 }
 
@@ -321,15 +321,15 @@ view! {
     /// The difference of one quantile.
     QuantileShift of (found: &QuantileDifference) {
         /// The share of values below it: 0.99 for p99.
-        share: f64 = found.share,
+        share: f64,
         /// The quantile of the side.
         of: Option<f64> = Some(found.y),
         /// The quantile of the reference.
         against: Option<f64> = Some(found.x),
         /// Their difference.
-        difference: Option<f64> = Some(found.difference),
+        difference: Option<f64>,
         /// Its interval.
-        interval: Option<Interval> = found.interval.map(Interval::from),
+        interval: Option<Interval>,
     }
 }
 

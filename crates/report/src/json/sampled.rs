@@ -45,9 +45,9 @@ view! {
         garbage_collection: Option<Estimate> =
             suite.whole.shares.collection.map(|(share, own)| Estimate::new(share, own)),
         /// Number of tests that ran.
-        ran: usize = suite.ran,
+        ran: usize,
         /// Number of tests that failed.
-        failed: usize = suite.failed,
+        failed: usize,
         /// The tests with samples, largest share first.
         tests: Vec<SampledPart> =
             suite.found.tests().map(|own| SampledPart::of(own, suite.whole.top)).collect(),
@@ -76,9 +76,9 @@ view! {
             .filter(|mark| !own.is_test() && !mark.name.is_empty())
             .map(|mark| mark.name.clone()),
         /// Number of its samples, of all runs.
-        samples: u64 = own.samples,
+        samples: u64,
         /// The sum of its samples, in the unit; for several runs, the mean per run.
-        amount: Option<f64> = Some(own.amount),
+        amount: Option<f64>,
         /// Its share of all samples.
         share: Estimate = Estimate::new(own.share, own.interval),
         /// Share of garbage collection in its samples; `null` if the sampler does not see the

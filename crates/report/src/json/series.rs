@@ -35,9 +35,9 @@ view! {
         #[serde(flatten)]
         head: Head = Head::of("describe"),
         /// Confidence of the intervals of medians, and of one interval of every other kind.
-        confidence: f64 = all.confidence,
+        confidence: f64,
         /// The seed of every random choice.
-        seed: u64 = all.seed,
+        seed: u64,
         /// The series with values: the primary metric of every subject, or every metric with
         /// `--all`.
         series: Vec<Series> = all.series.iter().map(|p| Series::of(p, all.confidence)).collect(),
@@ -48,7 +48,7 @@ view! {
         /// Facts about the machine, by name, as recorded with the samples.
         environment: Map<String, Value> = all.environment.facts.clone(),
         /// Start of the run (RFC 3339), or `null`.
-        started: Option<String> = all.started.clone(),
+        started: Option<String>,
         /// The tool and version that made this report, such as `assay 0.1.0`.
         tool: String = meta.tool.clone(),
         /// The command line of the measurement.
@@ -93,7 +93,7 @@ view! {
     /// The summary of a series without values.
     Summarized of (left: &SummaryOnly) {
         /// Name of the subject.
-        name: String = left.name.clone(),
+        name: String,
         /// The metric.
         metric: String = left.metric.name.clone(),
         /// Its base unit.
@@ -117,7 +117,7 @@ view! {
     /// One series. In the R calls, `x` is its values.
     Series of (p: &SeriesSummary, confidence: f64) {
         /// Name of the subject.
-        name: String = p.name.clone(),
+        name: String,
         /// The metric.
         metric: String = p.metric.name.clone(),
         /// Its base unit.
@@ -128,7 +128,7 @@ view! {
         /// independent values that the median is worth. The same as in documents about comparisons.
         median_interval: WidenedInterval = WidenedInterval::of(p, confidence),
         /// Descriptive statistics.
-        descriptives: Descriptives = Descriptives::of(&p.descriptives),
+        descriptives: Descriptives,
         /// Intervals of the median from order statistics at several levels, for independent values.
         /// If the values are independent, `median_interval` is the one at its confidence.
         median_ci: MedianIntervals = MedianIntervals::of(p),
@@ -165,19 +165,19 @@ view! {
         /// `diptest::dip.test(x)`.
         dip: Option<Dip> = p.tests.dip.as_ref().map(Dip::of),
         /// The modes, where values cluster.
-        modes: Vec<Mode> = p.modes.iter().map(Mode::of).collect(),
+        modes: Vec<Mode>,
         /// Known distributions fitted to the values; those that do not apply are omitted.
         distributions: Vec<FittedDistribution> =
             p.distributions.iter().map(FittedDistribution::of).collect(),
         /// Skewness and kurtosis compared with those of known distributions; `null` if there are
         /// none.
-        tails: Option<Tails> = p.tails.as_ref().map(Tails::of),
+        tails: Option<Tails>,
         /// Sources of the spread; `null` unless the values come from several levels of repetition.
         levels: Option<NestedLevels> = p.levels.as_ref().map(|l| NestedLevels::of(l, confidence)),
         /// Values far outside the quartiles. They are counted, never removed.
-        outliers: Outliers = Outliers::of(&p.outliers),
+        outliers: Outliers,
         /// Number of distinct values.
-        distinct: usize = p.distinct,
+        distinct: usize,
         /// The distinct values, if there are at most twelve among at least 20 values; otherwise
         /// empty.
         repeated_values: Vec<RepeatedValue> =
@@ -199,7 +199,7 @@ view! {
         steady_state: Option<SteadyState> =
             p.stability.steady.as_ref().map(|s| SteadyState::of(s, p.stability.tolerance)),
         /// A periodic pattern, in which every n-th value differs; `null` if there is none.
-        periodic: Option<Periodic> = p.periodic.as_ref().map(Periodic::of),
+        periodic: Option<Periodic>,
         /// Counts for a plot.
         histogram: Histogram = Histogram::of(&p.shape),
         /// The signed-rank test against 0, with `--all`; otherwise `null`. R: `wilcox.test(x,
@@ -213,7 +213,7 @@ view! {
         /// Bootstrap of the median, likewise.
         bootstrap_median: Option<Bootstrap> = Bootstrap::of_median(p, confidence),
         /// Findings of the checks in this series.
-        findings: Vec<Finding> = p.findings.iter().map(Finding::of).collect(),
+        findings: Vec<Finding>,
     }
 }
 
@@ -247,9 +247,9 @@ view! {
         ci: Interval = Interval::ends(found.interval),
         /// Its ends are the values number `k` and n + 1 − `k` in ascending order; 0 if there are
         /// too few values.
-        k: u64 = found.k,
+        k: u64,
         /// The exact confidence for independent values.
-        coverage: Option<f64> = Some(found.coverage),
+        coverage: Option<f64>,
     }
 }
 

@@ -9,9 +9,9 @@ view! {
     /// `comparisons`.
     TestSuite of (found: &Testing) {
         /// Name of the side.
-        side: String = found.side.clone(),
+        side: String,
         /// Number of runs of the suite.
-        runs: usize = found.runs,
+        runs: usize,
         /// Median total time, s.
         wall: f64 = found.whole.median,
         /// Its interval; `null` if there are too few runs.
@@ -22,17 +22,17 @@ view! {
         /// Mean sum of the times of all tests over all processes, s.
         test_time: Option<f64> = Some(found.together).filter(|time| time.is_finite()),
         /// Mean number of processes that ran tests; `null` if unknown.
-        workers: Option<f64> = found.workers,
+        workers: Option<f64>,
         /// Extra time of the first test of a run, whichever it is; `null` if runs in different
         /// orders show none.
-        first: Option<FirstTest> = found.first.as_ref().map(FirstTest::of),
+        first: Option<FirstTest>,
         /// The tests with known times, slowest first.
-        tests: Vec<TestShare> = found.tests.iter().map(TestShare::of).collect(),
+        tests: Vec<TestShare>,
         /// Names of the tests that ran, but have no reported time.
-        untimed: Vec<String> = found.untimed.clone(),
+        untimed: Vec<String>,
         /// The tests that failed in any run, most frequent first, including those that passed when
         /// the framework retried them.
-        failing: Vec<FailingTest> = found.failing.iter().map(FailingTest::of).collect(),
+        failing: Vec<FailingTest>,
     }
 }
 
@@ -40,11 +40,11 @@ view! {
     /// Extra time of the first test of a run, compared with the same test at a later position.
     FirstTest of (found: &testing::First) {
         /// Median extra time over the runs, s.
-        seconds: f64 = found.seconds,
+        seconds: f64,
         /// Its interval.
-        interval: Interval = found.interval.into(),
+        interval: Interval,
         /// Number of runs in which it is known.
-        runs: usize = found.runs,
+        runs: usize,
     }
 }
 
@@ -52,13 +52,13 @@ view! {
     /// A test's share of its suite.
     TestShare of (test: &testing::TestTime) {
         /// Its name.
-        name: String = test.name.clone(),
+        name: String,
         /// Its median time, s.
         wall: f64 = test.time.median,
         /// Its share of the total time, as the median over runs.
-        share: f64 = test.share,
+        share: f64,
         /// Its interval; `null` if there are too few runs.
-        share_interval: Option<Interval> = test.share_interval.map(Into::into),
+        share_interval: Option<Interval>,
         /// Medians of counted causes during the test, by name.
         causes: BTreeMap<String, f64> = test.causes.clone(),
     }
@@ -68,19 +68,19 @@ view! {
     /// A test that failed.
     FailingTest of (test: &testing::Failing) {
         /// Its name.
-        name: String = test.name.clone(),
+        name: String,
         /// Number of runs in which it failed.
-        failed: u64 = test.failed,
+        failed: u64,
         /// Number of runs in which it failed at first, and passed when the framework retried it.
-        retried: u64 = test.retried,
+        retried: u64,
         /// Number of runs in which it ran.
-        runs: u64 = test.runs,
+        runs: u64,
         /// The interval of the share of failures (Wilson's).
-        interval: Option<Interval> = test.interval.map(Into::into),
+        interval: Option<Interval>,
         /// Number of green runs in a row that would show that it is fixed; `null` if it fails in
         /// every run.
-        green_runs: Option<u64> = test.green_runs,
+        green_runs: Option<u64>,
         /// The blocks in which it failed, from 0.
-        failed_in: Vec<u32> = test.failed_in.clone(),
+        failed_in: Vec<u32>,
     }
 }

@@ -17,13 +17,13 @@ view! {
         /// The subjects of the values.
         subjects: Vec<Drawn> = recipe.subjects.iter().map(Drawn::of).collect(),
         /// True if one value of every subject was drawn per block.
-        blocks: bool = recipe.blocks,
+        blocks: bool,
         /// Name of the metric.
         metric: String = metric.to_owned(),
         /// Its base unit.
         unit: String = unit.to_owned(),
         /// The seed of every random choice.
-        seed: u64 = recipe.seed,
+        seed: u64,
         /// The tool and version that made this report, such as `assay 0.1.0`.
         tool: String = meta.tool,
         /// The command line.

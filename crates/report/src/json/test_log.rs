@@ -13,19 +13,19 @@ view! {
         /// The log that was read; `-` is standard input.
         file: String = file.to_owned(),
         /// Number of lines, without those that start a test.
-        lines: u64 = log.lines,
+        lines: u64,
         /// Number of bytes, uncompressed.
-        bytes: u64 = log.bytes,
+        bytes: u64,
         /// Number of times that a test started.
-        begun: u64 = log.begun,
+        begun: u64,
         /// The tests, most lines first, then by name.
-        tests: Vec<LoggedTest> = log.tests.iter().map(LoggedTest::of).collect(),
+        tests: Vec<LoggedTest>,
         /// Lines of tests that are not counted by name.
-        beyond: u64 = log.beyond,
+        beyond: u64,
         /// Lines by level.
-        levels: Levels = Levels::of(&log.levels),
+        levels: Levels,
         /// The most frequent shapes of all tests.
-        shapes: Vec<Shape> = log.shapes.iter().map(Shape::of).collect(),
+        shapes: Vec<Shape>,
     }
 }
 
@@ -33,16 +33,16 @@ view! {
     /// The lines of one test.
     LoggedTest of (test: &test_log::LoggedTest) {
         /// Its name; empty for lines before the first test.
-        name: String = test.name.clone(),
+        name: String,
         /// Number of lines.
-        lines: u64 = test.lines,
+        lines: u64,
         /// Number of lines that look like one large message, such as an e-mail; `null` if there are
         /// none.
-        message: Option<u64> = test.message,
+        message: Option<u64>,
         /// Lines by level.
-        levels: Levels = Levels::of(&test.levels),
+        levels: Levels,
         /// Its most frequent shapes, most lines first.
-        shapes: Vec<Shape> = test.shapes.iter().map(Shape::of).collect(),
+        shapes: Vec<Shape>,
     }
 }
 
@@ -72,10 +72,10 @@ view! {
     /// Lines that differ only in their values.
     Shape of (shape: &LineShape) {
         /// The line with `#` for numbers and `*` for quoted values.
-        text: String = shape.text.clone(),
+        text: String,
         /// Number of lines, as a lower bound.
-        lines: u64 = shape.lines,
+        lines: u64,
         /// Number of lines that may have been missed.
-        missed: u64 = shape.missed,
+        missed: u64,
     }
 }

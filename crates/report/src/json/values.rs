@@ -158,17 +158,116 @@ macro_rules! words {
                 }
             }
         }
+
+        impl $crate::json::values::View<$source> for $name {
+            fn view(source: &$source) -> Self {
+                source.into()
+            }
+        }
     };
 }
 pub(crate) use words;
 
-/// Makes an object of a document, and a constructor that states the source of each member next to
-/// its type.
+/// A member of a document, made of the member of the same name that its source has.
+pub(crate) trait View<S: ?Sized> {
+    /// Returns the member.
+    fn view(source: &S) -> Self;
+}
+
+macro_rules! same {
+    ($($kind:ty),*) => { $(
+        impl View<$kind> for $kind {
+            fn view(source: &$kind) -> Self {
+                source.clone()
+            }
+        }
+    )* };
+}
+same!(bool, f64, i32, i64, u16, u32, u64, u8, usize, String);
+
+/// A number that may be NaN, which JSON writes as `null`.
+impl View<f64> for Option<f64> {
+    fn view(source: &f64) -> Self {
+        Some(*source)
+    }
+}
+
+impl<S: ?Sized, T: View<S>> View<&S> for T {
+    fn view(source: &&S) -> Self {
+        T::view(source)
+    }
+}
+
+impl<S, T: View<S>> View<Box<S>> for T {
+    fn view(source: &Box<S>) -> Self {
+        T::view(source)
+    }
+}
+
+impl<S, T: View<S>> View<Option<S>> for Option<T> {
+    fn view(source: &Option<S>) -> Self {
+        source.as_ref().map(T::view)
+    }
+}
+
+impl<S, T: View<S>> View<[S]> for Vec<T> {
+    fn view(source: &[S]) -> Self {
+        source.iter().map(T::view).collect()
+    }
+}
+
+impl<S, T: View<S>> View<Vec<S>> for Vec<T> {
+    fn view(source: &Vec<S>) -> Self {
+        Self::view(source.as_slice())
+    }
+}
+
+impl View<assay_analysis::Interval> for Interval {
+    fn view(source: &assay_analysis::Interval) -> Self {
+        (*source).into()
+    }
+}
+
+impl View<Option<assay_analysis::Interval>> for Interval {
+    fn view(source: &Option<assay_analysis::Interval>) -> Self {
+        Self::ends(*source)
+    }
+}
+
+impl View<Effect> for Estimate {
+    fn view(source: &Effect) -> Self {
+        (*source).into()
+    }
+}
+
+/// Makes an object of a document with its constructor. A member without `= VALUE` is the member
+/// of that name of the first source, see [`View`].
 macro_rules! view {
     (
         $(#[$of_all:meta])*
-        $name:ident of ($($given:ident: $source:ty),*) {
-            $($(#[$of_one:meta])* $member:ident: $kind:ty = $value:expr),* $(,)?
+        $name:ident of ($given:ident: &$source:ty) { $($members:tt)* }
+    ) => {
+        view! { @object $(#[$of_all])* $name ($given; $given: &$source) { $($members)* } }
+
+        impl $crate::json::values::View<$source> for $name {
+            fn view(source: &$source) -> Self {
+                Self::of(source)
+            }
+        }
+    };
+    (
+        $(#[$of_all:meta])*
+        $name:ident of ($first:ident: $source:ty $(, $given:ident: $more:ty)*) { $($members:tt)* }
+    ) => {
+        view! {
+            @object $(#[$of_all])* $name ($first; $first: $source $(, $given: $more)*) { $($members)* }
+        }
+    };
+    (
+        @object
+        $(#[$of_all:meta])*
+        $name:ident ($first:ident; $($given:ident: $source:ty),*) {
+            $($(#[$of_one:meta])* $member:ident: $kind:ty $(= $value:expr)?),* $(,)?
         }
     ) => {
         $(#[$of_all])*
@@ -181,9 +280,15 @@ macro_rules! view {
         impl $name {
             /// Returns the object for its source.
             pub fn of($($given: $source),*) -> Self {
-                Self { $($member: $value),* }
+                Self { $($member: view!(@member $first $member $($value)?)),* }
             }
         }
+    };
+    (@member $first:ident $member:ident) => {
+        $crate::json::values::View::view(&$first.$member)
+    };
+    (@member $first:ident $member:ident $value:expr) => {
+        $value
     };
 }
 pub(crate) use view;

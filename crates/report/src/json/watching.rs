@@ -12,38 +12,38 @@ view! {
         #[serde(flatten)]
         head: Head = Head::of("watch"),
         /// Number of the run, from 1.
-        run: u64 = came.run,
+        run: u64,
         /// Start of the run, UTC.
-        began: String = came.began.clone(),
+        began: String,
         /// The files saved before it, relative to the watched directory.
-        changed: Vec<String> = came.changed.clone(),
+        changed: Vec<String>,
         /// The reason for the run.
-        why: String = came.why.clone(),
+        why: String,
         /// True if all tests were to run.
-        all: bool = came.all,
+        all: bool,
         /// `green`: all tests that ran passed; `red`: something failed; `broken`: a source file
         /// cannot be parsed, so nothing ran.
         state: String = came.light.name().to_owned(),
         /// True if all tests have run and passed, without a change since.
-        all_green: bool = came.all_green,
+        all_green: bool,
         /// Number of passed tests; `null` if a command was run instead of tests (`--any`).
-        passed: Option<usize> = came.passed,
+        passed: Option<usize>,
         /// Number of skipped tests.
-        skipped: usize = came.skipped,
+        skipped: usize,
         /// The failed tests.
-        failed: Vec<FailedTest> = came.failed.iter().map(FailedTest::of).collect(),
+        failed: Vec<FailedTest>,
         /// Duration of the run, s.
-        seconds: f64 = came.seconds,
+        seconds: f64,
         /// True if the run was a fork of a preloaded process (warm), false if it was started from
         /// scratch (cold).
-        warm: bool = came.warm,
+        warm: bool,
         /// The reason for `red` other than failed tests, or the problem with the source file;
         /// otherwise `null`.
-        trouble: Option<String> = came.trouble.clone(),
+        trouble: Option<String>,
         /// The end of the command's standard output and error (`--any`); `null` if it was not kept.
-        said: Option<String> = came.said.clone(),
+        said: Option<String>,
         /// Findings from the runs of the last days.
-        findings: Vec<Finding> = came.findings.iter().map(Finding::of).collect(),
+        findings: Vec<Finding>,
     }
 }
 
@@ -51,12 +51,12 @@ view! {
     /// A test that failed.
     FailedTest of (test: &Failed) {
         /// Its name.
-        name: String = test.name.clone(),
+        name: String,
         /// Its file; `null` if unknown.
-        file: Option<String> = test.file.clone(),
+        file: Option<String>,
         /// Its line in the file; `null` if unknown.
-        line: Option<u32> = test.line,
+        line: Option<u32>,
         /// Its message; `null` if there is none.
-        message: Option<String> = test.message.clone(),
+        message: Option<String>,
     }
 }

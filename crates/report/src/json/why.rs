@@ -71,9 +71,9 @@ view! {
     /// A part of the time.
     TimePart of (part: &found::Part) {
         /// Its name.
-        name: PartWord = (&part.name).into(),
+        name: PartWord,
         /// The mean difference, in seconds.
-        seconds: f64 = part.seconds,
+        seconds: f64,
         /// Its share of the difference; `null` if unknown.
         share: Option<Estimate> =
             part.share.map(|share| Estimate::new(share.estimate, Some(share.interval))),
@@ -84,7 +84,7 @@ view! {
     /// A sampled function.
     FunctionReason of (function: &found::FunctionPart) {
         /// Its name.
-        name: String = function.name.clone(),
+        name: String,
         /// The mean difference of the time in the function itself, in seconds; of the number of
         /// samples where the sampler gives no time.
         difference: f64 = function.amount,
@@ -92,7 +92,7 @@ view! {
         share: Option<Estimate> =
             function.share.map(|share| Estimate::new(share.estimate, Some(share.interval))),
         /// The state of its code.
-        code: CodeWord = (&function.code).into(),
+        code: CodeWord,
     }
 }
 

@@ -41,9 +41,9 @@ view! {
         #[serde(flatten)]
         test: StudentT = StudentT::of(means, situation, method),
         /// The pooled standard deviation; `null` if the variances may differ.
-        pooled_sd: Option<f64> = means.pooled_sd,
+        pooled_sd: Option<f64>,
         /// Half the width of `ci99`.
-        half_width99: Option<f64> = Some(means.half_width99),
+        half_width99: Option<f64>,
         /// `diff` in % of `mean_against`.
         rel_diff_pct_of_against: Option<f64> = Some(means.difference_percent),
         /// `half_width99` in % of `mean_against`.
@@ -56,13 +56,13 @@ view! {
     VarianceTest of (test: &found::Variances) {
         /// var(of) / var(against).
         #[serde(rename = "F")]
-        f: Option<f64> = Some(test.f),
+        f: Option<f64>,
         /// Degrees of freedom of the numerator.
         df1: Option<f64> = Some(test.df.0),
         /// Degrees of freedom of the denominator.
         df2: Option<f64> = Some(test.df.1),
         /// Two-sided p-value.
-        p_two: Option<f64> = Some(test.p_two),
+        p_two: Option<f64>,
     }
 }
 
@@ -70,17 +70,17 @@ view! {
     /// Two one-sided Welch tests.
     EquivalenceTest of (test: &found::Equivalence, welch: Option<found::Interval>) {
         /// Half the width of the range that counts as equivalent.
-        margin: Option<f64> = Some(test.margin),
+        margin: Option<f64>,
         /// Statistic of the lower test.
-        t_lower: Option<f64> = Some(test.t_lower),
+        t_lower: Option<f64>,
         /// p-value of the lower test.
-        p_lower: Option<f64> = Some(test.p_lower),
+        p_lower: Option<f64>,
         /// Statistic of the upper test.
-        t_upper: Option<f64> = Some(test.t_upper),
+        t_upper: Option<f64>,
         /// p-value of the upper test.
-        p_upper: Option<f64> = Some(test.p_upper),
+        p_upper: Option<f64>,
         /// Degrees of freedom of both tests.
-        df: Option<f64> = Some(test.df),
+        df: Option<f64>,
         /// The larger p-value of both tests; below 0.05 exactly if `ci90` is within ± `margin`.
         p_tost: Option<f64> = Some(test.p()),
         /// Welch's 90 % interval.
@@ -92,7 +92,7 @@ view! {
     /// Ratio of two means.
     RatioOfMeans of (found: &found::Ratio, situation: Option<Situation>) {
         /// mean(of) / mean(against).
-        ratio: Option<f64> = Some(found.ratio),
+        ratio: Option<f64>,
         /// Fieller's intervals, assuming equal variances; ends are infinite if every ratio is
         /// possible.
         fieller_pooled: Intervals = Intervals::of(&found.fieller, situation, Method::Fieller),

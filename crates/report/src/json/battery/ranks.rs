@@ -20,7 +20,7 @@ view! {
         #[serde(rename = "U_against")]
         u_against: Option<f64> = Some(test.u.1),
         /// True if any two of all values are equal.
-        ties: bool = test.ties,
+        ties: bool,
         /// The result that R reports: `exact` (fewer than 50 values each, no ties) or `asymptotic`.
         r_default: &'static str = method(test.exact.is_some()),
         /// p-values of the exact distribution; `null` if R does not use it.
@@ -61,7 +61,7 @@ view! {
         situation: Option<Situation>
     ) {
         /// The median of all differences.
-        estimate: Option<f64> = Some(found.estimate),
+        estimate: Option<f64>,
         /// Its two-sided intervals.
         #[serde(flatten)]
         intervals: ExactIntervals = ExactIntervals::of(all, situation, Method::ShiftExact),
@@ -106,14 +106,14 @@ view! {
     /// Wilcoxon's signed-rank test, of differences or of one sample about 0.
     SignedRanks of (ranks: &found::SignedRanks, situation: Option<Situation>) {
         /// Number of values other than 0.
-        n_used: usize = ranks.n_used,
+        n_used: usize,
         /// Sum of the ranks of the positive values.
         #[serde(rename = "V")]
-        v: Option<f64> = Some(ranks.v),
+        v: Option<f64>,
         /// True if two values are equally far from 0.
-        ties: bool = ranks.ties,
+        ties: bool,
         /// True if a value is 0.
-        zeros: bool = ranks.zeros,
+        zeros: bool,
         /// Results from the exact distribution; `null` with ties, with zeros, or with 50 or more
         /// values.
         exact: Option<ExactRanks> =
@@ -127,7 +127,7 @@ view! {
         /// Median of all Walsh averages, including zeros.
         pseudomedian_exact_all: Option<f64> = Some(ranks.pseudomedian),
         /// Rank-biserial correlation: share of positive ranks minus share of negative ranks.
-        rank_biserial: Option<f64> = Some(ranks.rank_biserial),
+        rank_biserial: Option<f64>,
     }
 }
 
@@ -150,7 +150,7 @@ view! {
     /// A pseudo-median with its large-sample intervals.
     RankIntervals of (ranks: &found::SignedRanks, situation: Option<Situation>) {
         /// The pseudo-median.
-        estimate: Option<f64> = Some(ranks.estimate),
+        estimate: Option<f64>,
         /// Its intervals.
         #[serde(flatten)]
         intervals: Intervals =
@@ -166,7 +166,7 @@ view! {
         /// The statistic.
         stat: Option<f64> = Some(test.statistic),
         /// Degrees of freedom.
-        df: Option<f64> = Some(test.df),
+        df: Option<f64>,
         /// Standard error of the share.
         se: Option<f64> = Some(test.standard_error),
         /// The p-values.
@@ -183,23 +183,23 @@ view! {
     KolmogorovSmirnov of (test: &found::KolmogorovSmirnov) {
         /// The largest distance between the distribution functions.
         #[serde(rename = "D")]
-        d: Option<f64> = Some(test.d),
+        d: Option<f64>,
         /// p-value of `D`.
-        p_two: Option<f64> = Some(test.p_two),
+        p_two: Option<f64>,
         /// Method: `exact` for n·m < 10000, otherwise `asymptotic`.
         method: &'static str = method(test.exact),
         /// The largest distance by which the side's distribution function is below the reference's.
         #[serde(rename = "D_minus")]
-        d_minus: Option<f64> = Some(test.d_minus),
+        d_minus: Option<f64>,
         /// p-value of `D_minus`.
-        p_less: Option<f64> = Some(test.p_less),
+        p_less: Option<f64>,
         /// The largest distance by which the side's distribution function is above the reference's.
         #[serde(rename = "D_plus")]
-        d_plus: Option<f64> = Some(test.d_plus),
+        d_plus: Option<f64>,
         /// p-value of `D_plus`.
-        p_greater: Option<f64> = Some(test.p_greater),
+        p_greater: Option<f64>,
         /// The large-sample p-value of `D`, for any sample size.
-        p_two_asymptotic: Option<f64> = Some(test.p_two_asymptotic),
+        p_two_asymptotic: Option<f64>,
     }
 }
 
@@ -207,11 +207,11 @@ view! {
     /// Effect sizes of a difference.
     EffectSize of (sizes: &found::EffectSize) {
         /// P(of > against) + ½ P(of = against).
-        a12: Option<f64> = Some(sizes.a12),
+        a12: Option<f64>,
         /// Cliff's delta: 2 · `a12` − 1.
-        cliffs_delta: Option<f64> = Some(sizes.cliffs_delta),
+        cliffs_delta: Option<f64>,
         /// Difference of the means, divided by the pooled standard deviation.
-        cohen_d: Option<f64> = Some(sizes.cohen_d),
+        cohen_d: Option<f64>,
         /// Cohen's d without its bias.
         hedges_g_exact: Option<f64> = Some(sizes.hedges_g),
         /// Difference of the means, divided by the standard deviation of the reference.

@@ -78,8 +78,8 @@ view! {
     Dip of (found: &found::Dip) {
         /// The statistic.
         #[serde(rename = "D")]
-        d: Option<f64> = Some(found.d),
+        d: Option<f64>,
         /// The p-value.
-        p: Option<f64> = Some(found.p),
+        p: Option<f64>,
     }
 }

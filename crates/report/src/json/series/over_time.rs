@@ -14,7 +14,7 @@ view! {
         acf: Vec<Option<f64>> = correlation.acf.iter().copied().map(Some).collect(),
         /// 1.96/√n, a bound that independent values rarely exceed.
         #[serde(rename = "bound_1.96")]
-        bound: Option<f64> = Some(correlation.bound),
+        bound: Option<f64>,
         /// The same bound with the exact quantile.
         bound_qnorm: Option<f64> = Some(correlation.bound_exact),
         /// The largest absolute autocorrelation.
@@ -40,11 +40,11 @@ view! {
     LjungBox of (found: &found::LjungBox) {
         /// The statistic.
         #[serde(rename = "Q")]
-        q: Option<f64> = Some(found.q),
+        q: Option<f64>,
         /// Degrees of freedom: the number of lags.
         df: usize = found.lags,
         /// The p-value.
-        p: Option<f64> = Some(found.p),
+        p: Option<f64>,
     }
 }
 
@@ -70,7 +70,7 @@ view! {
     /// The change points of a series.
     ChangePoints of (found: &found::ChangePoints) {
         /// The change points, in the order of the series.
-        points: Vec<Change> = found.points.iter().map(Change::of).collect(),
+        points: Vec<Change>,
         /// Uncertainty of their positions, in values.
         within: usize = found.group,
     }
@@ -80,11 +80,11 @@ view! {
     /// A change point of a series.
     Change of (point: &ChangePoint) {
         /// Index of the first value after the change, from 0.
-        index: usize = point.index,
+        index: usize,
         /// The median before the change.
-        before: Option<f64> = Some(point.before),
+        before: Option<f64>,
         /// The median after the change.
-        after: Option<f64> = Some(point.after),
+        after: Option<f64>,
     }
 }
 
@@ -92,13 +92,13 @@ view! {
     /// The steady state of a series.
     SteadyState of (found: &found::SteadyState, tolerance: f64) {
         /// The kind of steady state.
-        label: SteadyStateLabel = (&found.label).into(),
+        label: SteadyStateLabel,
         /// Index of the first value of the steady part, from 0; `null` without one.
-        begins: Option<usize> = found.begins,
+        begins: Option<usize>,
         /// Medians of parts that differ by at most this fraction count as equal.
         tolerance: Option<f64> = Some(tolerance),
         /// The parts between change points, in the order of the series.
-        parts: Vec<Part> = found.parts.iter().map(Part::of).collect(),
+        parts: Vec<Part>,
     }
 }
 
@@ -120,11 +120,11 @@ view! {
     /// A part of a series between two change points.
     Part of (part: &found::Part) {
         /// Index of its first value, from 0.
-        start: usize = part.start,
+        start: usize,
         /// Index after its last value, from 0.
-        end: usize = part.end,
+        end: usize,
         /// Median of its values.
-        median: Option<f64> = Some(part.median),
+        median: Option<f64>,
     }
 }
 
@@ -132,14 +132,14 @@ view! {
     /// A periodic pattern: every `period`-th value differs.
     Periodic of (found: &found::Periodic) {
         /// The period, in values.
-        period: usize = found.period,
+        period: usize,
         /// Index of the first such value, from 0.
-        first: usize = found.first,
+        first: usize,
         /// The median of these values − the median of the others.
-        excess: Option<f64> = Some(found.excess),
+        excess: Option<f64>,
         /// Distance of their mean rank from that of the others, in standard errors.
-        z: Option<f64> = Some(found.z),
+        z: Option<f64>,
         /// Number of examined values, from the end of the series: at most 10,000.
-        values: usize = found.values,
+        values: usize,
     }
 }

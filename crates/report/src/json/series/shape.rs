@@ -9,50 +9,50 @@ view! {
     /// 7).
     Descriptives of (d: &found::Descriptives) {
         /// Number of values.
-        n: usize = d.n,
+        n: usize,
         /// The smallest value.
-        min: Option<f64> = Some(d.min),
+        min: Option<f64>,
         /// The largest value.
-        max: Option<f64> = Some(d.max),
+        max: Option<f64>,
         /// The sum.
-        sum: Option<f64> = Some(d.sum),
+        sum: Option<f64>,
         /// Arithmetic mean.
-        mean: Option<f64> = Some(d.mean),
+        mean: Option<f64>,
         /// Standard deviation with n − 1.
-        sd: Option<f64> = Some(d.sd),
+        sd: Option<f64>,
         /// Variance with n − 1.
-        var: Option<f64> = Some(d.var),
+        var: Option<f64>,
         /// The median.
-        median: Option<f64> = Some(d.median),
+        median: Option<f64>,
         /// 25 % quantile.
-        p25: Option<f64> = Some(d.p25),
+        p25: Option<f64>,
         /// 50 % quantile: the median.
         p50: Option<f64> = Some(d.median),
         /// 75 % quantile.
-        p75: Option<f64> = Some(d.p75),
+        p75: Option<f64>,
         /// 90 % quantile.
-        p90: Option<f64> = Some(d.p90),
+        p90: Option<f64>,
         /// 95 % quantile.
-        p95: Option<f64> = Some(d.p95),
+        p95: Option<f64>,
         /// 99 % quantile.
-        p99: Option<f64> = Some(d.p99),
+        p99: Option<f64>,
         /// 99.9 % quantile.
-        p999: Option<f64> = Some(d.p999),
+        p999: Option<f64>,
         /// Median absolute deviation. R: `mad(x, constant = 1)`.
-        mad_raw: Option<f64> = Some(d.mad_raw),
+        mad_raw: Option<f64>,
         /// Median absolute deviation, scaled to the standard deviation of normal values. R:
         /// `mad(x)`.
-        mad_normal: Option<f64> = Some(d.mad_normal),
+        mad_normal: Option<f64>,
         /// Interquartile range. R: `IQR(x)`.
-        iqr: Option<f64> = Some(d.iqr),
+        iqr: Option<f64>,
         /// `sd` / `mean`.
-        cv: Option<f64> = Some(d.cv),
+        cv: Option<f64>,
         /// `sd` / √n.
-        sem: Option<f64> = Some(d.sem),
+        sem: Option<f64>,
         /// Geometric mean; `null` if a value is zero or negative.
-        geomean: Option<f64> = Some(d.geomean),
+        geomean: Option<f64>,
         /// Mean without the lowest and the highest 10 %. R: `mean(x, trim = 0.1)`.
-        trimmed_mean_10: Option<f64> = Some(d.trimmed_mean_10),
+        trimmed_mean_10: Option<f64>,
         /// Skewness. R: `e1071::skewness(x, type = 1)`.
         skewness_g1: Option<f64> = Some(d.skewness.plain),
         /// Skewness, adjusted. R: `e1071::skewness(x, type = 2)`.
@@ -74,13 +74,13 @@ view! {
     /// Bandwidths of a kernel density estimate; `null` if the values do not allow one.
     Bandwidths of (found: &found::Bandwidths) {
         /// Silverman's rule of thumb. R: `bw.nrd0(x)`.
-        nrd0: Option<f64> = found.nrd0,
+        nrd0: Option<f64>,
         /// Scott's rule. R: `bw.nrd(x)`.
-        nrd: Option<f64> = found.nrd,
+        nrd: Option<f64>,
         /// The Sheather-Jones method, by solving the equation. R: `bw.SJ(x)`.
-        sj_ste: Option<f64> = found.sj_ste,
+        sj_ste: Option<f64>,
         /// The Sheather-Jones method, by direct plug-in. R: `bw.SJ(x, method = "dpi")`.
-        sj_dpi: Option<f64> = found.sj_dpi,
+        sj_dpi: Option<f64>,
     }
 }
 
@@ -88,13 +88,13 @@ view! {
     /// A mode, where values cluster.
     Mode of (mode: &found::Mode) {
         /// The position of the highest density.
-        at: Option<f64> = Some(mode.at),
+        at: Option<f64>,
         /// The position of the valley below; `null` for the lowest mode.
-        from: Option<f64> = Some(mode.from),
+        from: Option<f64>,
         /// The position of the valley above; `null` for the highest mode.
-        to: Option<f64> = Some(mode.to),
+        to: Option<f64>,
         /// The share of the values between the valleys.
-        share: Option<f64> = Some(mode.share),
+        share: Option<f64>,
     }
 }
 
@@ -104,9 +104,9 @@ view! {
         /// The family of the distribution.
         distribution: DistributionKind = (&found.kind).into(),
         /// Its mean; for `lognormal`, that of the logarithms.
-        mean: Option<f64> = Some(found.mean),
+        mean: Option<f64>,
         /// Its standard deviation; for `lognormal`, that of the logarithms.
-        sd: Option<f64> = Some(found.sd),
+        sd: Option<f64>,
         /// The largest distance between the distribution functions.
         #[serde(rename = "D")]
         d: Option<f64> = Some(found.distance),
@@ -129,7 +129,7 @@ view! {
     /// Skewness and kurtosis, and the excess kurtosis of known distributions with that skewness.
     Tails of (found: &found::Tails) {
         /// Skewness of the values.
-        skewness: Option<f64> = Some(found.skewness),
+        skewness: Option<f64>,
         /// Excess kurtosis of the values.
         kurtosis_excess: Option<f64> = Some(found.kurtosis),
         /// Excess kurtosis of the lognormal distribution.
@@ -179,9 +179,9 @@ view! {
     /// A value that occurs several times.
     RepeatedValue of (found: &found::RepeatedValue, n: usize) {
         /// The value.
-        value: Option<f64> = Some(found.value),
+        value: Option<f64>,
         /// Number of occurrences.
-        count: usize = found.count,
+        count: usize,
         /// Number of occurrences as a share of all values.
         share: Option<f64> = Some(found.count as f64 / n as f64),
     }
@@ -191,16 +191,16 @@ view! {
     /// Counts of values in bins of equal width.
     Histogram of (shape: &found::Shape) {
         /// Lower end of the first bin.
-        low: Option<f64> = Some(shape.low),
+        low: Option<f64>,
         /// Upper end of the last bin.
-        high: Option<f64> = Some(shape.high),
+        high: Option<f64>,
         /// Number of values below the first bin.
-        below: usize = shape.below,
+        below: usize,
         /// Number of values above the last bin.
-        above: usize = shape.above,
+        above: usize,
         /// Number of values in each of 240 bins.
-        counts: Vec<u32> = shape.counts.clone(),
+        counts: Vec<u32>,
         /// Bandwidth of the density in plots; `null` if there is none.
-        bandwidth: Option<f64> = shape.bandwidth,
+        bandwidth: Option<f64>,
     }
 }
