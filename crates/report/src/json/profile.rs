@@ -2,7 +2,7 @@
 
 use super::Head;
 use super::finding::Finding;
-use super::values::{Both, Design, Estimate, view, words};
+use super::values::{Both, Design, Estimate, View, view, words};
 use crate::profile::{Measured, Overhead, ProfileReport, screen};
 use assay_profiles::difference::{self, Difference};
 use assay_profiles::shares::{Basis, Share};
@@ -122,6 +122,12 @@ impl From<Measured> for Estimate {
             lower: ends.map(|(lower, _)| lower),
             upper: ends.map(|(_, upper)| upper),
         }
+    }
+}
+
+impl View<Measured> for Estimate {
+    fn view(source: &Measured) -> Self {
+        (*source).into()
     }
 }
 
