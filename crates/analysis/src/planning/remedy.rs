@@ -51,7 +51,7 @@ impl Planning {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Alternative, Asked, Kind, Measure, from_numbers};
+    use super::super::{Alternative, Kind, Measure, PlanQuestion, from_numbers};
     use super::*;
     use assay_data::{Threshold, Unit};
 

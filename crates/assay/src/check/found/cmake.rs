@@ -86,7 +86,7 @@ fn way(
     targets: &BTreeMap<String, Vec<String>>,
     options: &BTreeSet<String>,
     evidence: &str,
-) -> Way {
+) -> ProgramGroup {
     let tree = format!("{OURS}/cmake");
     let source = if root.is_empty() { "." } else { root };
     let switches: String = options.iter().map(|option| format!(" -D{option}=ON")).collect();
