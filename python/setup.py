@@ -1,4 +1,4 @@
-"""What pyproject.toml can't declare: the accelerator, without which the package is pure Python, and the text for registries."""
+"""Declares the parts that pyproject.toml can't: the optional accelerator, and the README as shown by registries."""
 
 import os
 import re
@@ -10,7 +10,7 @@ SOURCES = ["module", "recording", "probe", "steps", "monitor", "ticks", "allocat
 
 
 def readme():
-    """The README with the documents beside it named instead of linked, since such links lead nowhere on a registry."""
+    """Returns the README with names of documents in place of relative links, which would lead nowhere on a registry."""
     text = Path(__file__).with_name("README.md").read_text(encoding="utf-8")
     return re.sub(r"\[([^]]+)\]\(\.\./([^)]+)\)", r"\1 (`\2` in the repository)", text)
 
@@ -18,7 +18,7 @@ def readme():
 setup(
     long_description=readme(),
     long_description_content_type="text/markdown",
-    # Where the variable says so, the package is for whatever Python there is.
+    # With ASSAY_PURE=1 the package is pure Python, for any interpreter.
     ext_modules=[]
     if os.environ.get("ASSAY_PURE") == "1"
     else [

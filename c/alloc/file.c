@@ -84,7 +84,7 @@ static int make_file(const char *path)
         return -1;
     if (CALL4(__NR_fallocate, fd, 0, 0, FILE_BYTES) == 0)
         return (int)fd;
-    /* For a file system without that call: written bytes have their space, too. */
+    /* On a file system without that call, writing the bytes also reserves their space. */
     long written = 0;
     for (int i = 0; i < FILE_BYTES; i += (int)sizeof zeros)
         written += CALL3(__NR_write, fd, zeros, sizeof zeros) == sizeof zeros;

@@ -1,11 +1,11 @@
-"""How often assay.compare, timeit and pyperf are right about a difference that is known: a loop of 1000 additions against itself, and
-against one that is 3 % shorter. Right is what has the direction, or for equal loops what claims none; the rest is wrong, or not known.
+"""Error rates of assay.compare, timeit and pyperf for a known difference: a loop of 1000 additions against itself, and against one that
+is 3 % shorter. An answer is right if it names the direction, or for equal loops claims no difference; all others are wrong or not known.
 
-    python3 bench/compare.py [--rounds N] [--time SECONDS] [--json FILE]       needs `assay`; pyperf is left out where it is not installed
+    python3 bench/compare.py [--rounds N] [--time SECONDS] [--json FILE]       needs `assay`; pyperf is left out if it is not installed
 
-- assay.compare by wall time and by CPU time, with the same seconds a side.
-- timeit as its documentation has it, the best of five repetitions, one side after the other: a difference of more than 1 % is claimed.
-- pyperf's t test (`pyperf compare_to`) of 20 values a side, one side after the other, in one process.
+- assay.compare by wall time and by CPU time, with the same number of seconds per side.
+- timeit as its documentation recommends, the best of five repetitions, one side after the other: more than 1 % counts as a difference.
+- pyperf's t test (`pyperf compare_to`) of 20 values per side, one side after the other, in one process.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What a profiled method costs: this package beside a plain decorator and cProfile, all in one run.
+"""The cost of a profiled method: this package, a plain decorator and cProfile, all in one run.
 
     python3 bench/method_profiler.py [--rounds N] [--json FILE]
 
@@ -84,7 +84,7 @@ totals = {}
 
 
 def decorated(function):
-    """What one writes in a minute: a global flag, two clock readings, a dictionary."""
+    """A quickly written profiler: a global flag, two clock readings, a dictionary."""
 
     def wrapper(*args, **kwargs):
         if not flag:
@@ -146,7 +146,7 @@ LOOPS = {}
 
 
 def loop(subject):
-    # Code of its own for each class, since Python makes a call fast for the class that it finds there.
+    # Separate code for each class, since Python specializes a call for the class that it finds there.
     kind = type(subject)
     if kind not in LOOPS:
         LOOPS[kind] = types.FunctionType(_loop.__code__.replace(), globals())
@@ -248,7 +248,7 @@ def _fails():
 
 
 def exception_ns(rounds):
-    """What an exception costs for each frame that it leaves, anywhere in the process, while something is patched by monitoring."""
+    """The cost of an exception for each frame that it leaves, anywhere in the process, while something is patched by monitoring."""
     clock = time.process_time_ns
     costs = {False: [], True: []}
     for _ in range(rounds):
@@ -274,7 +274,7 @@ def _catches():
 
 
 def start_stop_ns(rounds):
-    """What start and stop cost with one method patched: put in and taken out, and left in."""
+    """The cost of start and stop with one method patched: with its wrapper installed and removed, and with it left in."""
     results = {}
     for way in ("wrapper", "monitoring") if MONITORED else ("wrapper",):
         MethodProfiler.patch(Active, ["method"], "it", by=way)

@@ -473,7 +473,7 @@ assay_monitor_ready(PyObject *module)
 {
     place = PyUnstable_Eval_RequestCodeExtraIndex(free_watched);
     if (place < 0) {
-        /* Other libraries use all indexes: there is no monitoring then. */
+        /* Other libraries use all indexes, so monitoring is unavailable. */
         PyErr_Clear();
         return 0;
     }

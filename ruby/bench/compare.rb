@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Error rates of Assay.compare and benchmark-ips for a known difference: loops of a known length, of which one is longer
-# by nothing, 2 %, 10 % and three times. Each tool gets the same blocks and the same seconds. Right is what has the direction, or for
-# loops of equal length what claims none.
+# Error rates of Assay.compare and benchmark-ips for known differences: two loops, of which the second is equally long, 2 % longer, 10 %
+# longer or four times as long. Each tool gets the same blocks and the same time. An answer is right if it names the direction, or for
+# loops of equal length claims no difference.
 #
 #   ruby -I ruby/lib ruby/bench/compare.rb [--rounds 10] [--time 0.5] [--json FILE]     needs benchmark-ips and `assay`
 
@@ -29,7 +29,7 @@ def burn(times)
   i += 1 while i < times
 end
 
-# "longer", "shorter", "same" or "unknown", said of the second loop.
+# Returns the verdict on the second loop: "longer", "shorter", "same" or "unknown".
 def assay(longer, primary)
   comparison = Assay.compare(time: OPTIONS[:time], warmup: 0.1, quiet: true, primary: primary) do |x|
     x.report("reference") { burn(LENGTH) }

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# What does a patched method cost? The benchmark of the article that this profiler comes from (a method that calls an empty method),
-# for the plain method, the article's profiler and ours, with the recorder in C and in Ruby, by the interpreter and under YJIT.
+# The cost of a patched method: the benchmark of the article that this profiler is based on (a method that calls an empty method), for
+# the plain method, the article's profiler and ours, with the recorder in C and in Ruby, interpreted and under YJIT.
 #
 #   ruby bench/method_profiler.rb [--rounds 60] [--json FILE]      the extension is looked for in ruby/tmp, where test/run.sh builds it
 #
 # Within a process all variants run alternately in random order, round by round; the result is the median over the rounds of the
-# difference to the plain method of the same round, in nanoseconds of CPU time of this thread, so that other processes disturb little.
+# difference to the plain method of the same round, in nanoseconds of CPU time of this thread, so that other processes have little influence.
 # It must not decide anything: no figure here is a test.
 
 require "json"
@@ -16,7 +16,7 @@ require "rbconfig"
 LIB = File.expand_path("../lib", __dir__)
 EXTENSION = File.expand_path("../tmp", __dir__)
 
-# The article's profiler, told again: an alias chain, arguments and block handed on as an array and a block, a hash in a fiber-local
+# The article's profiler, rewritten: an alias chain, arguments and block passed on as an array and a block, a hash in a fiber-local
 # variable, the clock as a Float.
 module ArticleProfiler
   KEY = :article_profile
@@ -67,7 +67,7 @@ class Measurement
     @owners = []
   end
 
-  # A new class as in the article, and a loop of its own, so that no variant meets what another left in a call site.
+  # A new class as in the article, with a separate loop, so that variants do not share the caches of call sites.
   def subject
     owner = Class.new do
       def work; end

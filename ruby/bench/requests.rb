@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# What does the Rack middleware take for a request? An application that does nothing, without it and with more and more of it: one request
-# right after the other, and each after 16 MiB were read and a short sleep, which is nearer to a server, where other work fills the
-# processor's caches between two requests.
+# The cost of the Rack middleware per request: an application that does nothing, without the middleware and with increasing parts of it,
+# with requests in direct succession, and with each after reading 16 MiB and a short sleep. The latter is closer to a server, where other
+# work fills the processor's caches between two requests.
 #
 #   ruby ruby/bench/requests.rb [--rounds 40]      the extension is looked for in ruby/tmp, where ruby/build.sh builds it
 #
-# All ways take turns in random order; told is the median over the rounds of the CPU time of this thread for a request, less that of the
-# application alone. It must not decide anything: no figure here is a test.
+# The variants alternate in random order; the result is the median over the rounds of this thread's CPU time per request, less that of
+# the application alone. It must not decide anything: no figure here is a test.
 
 $LOAD_PATH.unshift(File.expand_path("../lib", __dir__), File.expand_path("../tmp", __dir__))
 

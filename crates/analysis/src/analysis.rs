@@ -62,11 +62,11 @@ const MOST_KEPT: usize = 10_000;
 pub struct Analysis {
     /// The plan that was followed, with the user's options applied.
     pub plan: Plan,
-    /// How the comparisons of a family share the error rate.
+    /// The way in which the comparisons of a family share the error rate.
     pub adjust: Adjust,
-    /// How the samples were taken.
+    /// The design by which the samples were taken.
     pub design: Design,
-    /// How the comparisons are arranged.
+    /// The arrangement of the comparisons.
     pub shape: Shape,
     /// The sides that are compared; the first is the reference. For a scan they are its commands,
     /// otherwise the subjects if there is only one row.
@@ -97,7 +97,7 @@ pub struct Analysis {
     pub only: Vec<Only>,
     /// All classical tests of the primary metric; `None` unless requested.
     pub battery: Option<Box<Battery>>,
-    /// How the primary metric grows with the parameters of a scan.
+    /// The growth of the primary metric with the parameters of a scan.
     pub curves: Vec<Curve>,
     /// Number of complete blocks; `None` if the samples were not taken in blocks, and for a suite,
     /// whose comparisons have a number each.
@@ -109,13 +109,13 @@ pub struct Analysis {
     pub histogram: Option<Histogram>,
     /// Outcomes of the requests of a load test; otherwise empty.
     pub answers: Vec<Answers>,
-    /// The test suites of all sides, each by itself; otherwise empty.
+    /// The test suite of each side, analyzed separately; otherwise empty.
     pub testing: Vec<Testing>,
     /// The rates tried by a search for the highest one; `None` without such a search.
     pub search: Option<Search>,
     /// Findings of the checks, most serious first.
     pub findings: Vec<Finding>,
-    /// Why measuring stopped.
+    /// The reason why measuring stopped.
     pub stop: Option<StopReason>,
     /// Typical duration of a block in seconds, including hooks.
     pub seconds_per_block: Option<f64>,
@@ -162,7 +162,7 @@ impl Analysis {
             let about = |f: &Finding| f.is(OUTPUT_DIFFERS) && f.subject.as_deref() == name;
             self.findings.iter().any(about)
         };
-        // Of two commands that both differ from a third one nothing is known.
+        // If two commands both differ from a third one, nothing is known about the two.
         is_about(c.of) != is_about(c.against)
     }
 
@@ -177,7 +177,7 @@ impl Analysis {
         self.environment.text(OUTPUTS) == Some(SAME_OUTPUTS)
     }
 
-    /// Why measuring ended, for the levels of the comparisons.
+    /// Returns the reason why measuring ended, which determines the levels of the comparisons.
     pub fn end(&self) -> End {
         end_of(self.stop, &self.findings)
     }
@@ -234,7 +234,8 @@ impl Analysis {
     }
 }
 
-/// Why measuring ended. The end of a resumed run is not planned, since its numbers had been seen.
+/// Returns the reason why measuring ended. The end of a resumed run is not planned, since its
+/// numbers had been seen.
 fn end_of(stop: Option<StopReason>, findings: &[Finding]) -> End {
     let planned = matches!(stop, Some(StopReason::Budget | StopReason::Blocks));
     if planned && !findings.iter().any(|f| f.is(RESUMED)) { End::Planned } else { End::Any }

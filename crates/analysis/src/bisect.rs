@@ -14,7 +14,7 @@
 //! predecessor directly, in [`policy::BISECT_PAIRS`] blocks or more, with an interval that excludes
 //! no change. The first alone would rest on the model; the second holds for any noise.
 //!
-//! This module knows nothing of commits, builds or processes: a place is a number.
+//! This module is independent of commits, builds and processes: a place is a number.
 
 use crate::design::looks::{self, End};
 use crate::number;
@@ -61,7 +61,7 @@ pub struct Candidate {
     pub after: usize,
     /// The first place after the step; any places between the two could not be measured.
     pub at: usize,
-    /// Its probability.
+    /// Probability that the step is between the two.
     pub probability: f64,
 }
 
@@ -72,8 +72,8 @@ pub struct Pair {
     pub blocks: usize,
     /// The pseudo-median of the differences (Hodges & Lehmann): logarithms of ratios, or amounts.
     pub estimate: f64,
-    /// Its interval at the confidence of the search (Wilcoxon's signed ranks); `None` if there are
-    /// too few blocks.
+    /// Interval of the difference at the confidence of the search (Wilcoxon's signed ranks); `None`
+    /// if there are too few blocks.
     pub interval: Option<Interval>,
 }
 
@@ -236,7 +236,7 @@ impl Search {
         let Some(any) = between().max_by(most) else { return vec![before, behind] };
         let open = || between().filter(|&place| !self.is_well_known(known, place));
         let Some(fairest) = open().max_by(most) else {
-            // All of them are known as well as their builds allow.
+            // All differences are known as precisely as their builds allow.
             let mut block = vec![before, any, behind];
             block.extend(self.neighbour(known, (before, behind)));
             block.sort_unstable();
@@ -375,7 +375,7 @@ impl Bisected {
         self.outcome == Outcome::Found && ends.scale == self.scale && reaches
     }
 
-    /// Findings about the answer: there are other changes, or builds vary by themselves.
+    /// Findings about the answer: that there are other changes, or that builds vary by themselves.
     pub fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         if self.is_part() {

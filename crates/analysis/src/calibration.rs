@@ -2,10 +2,10 @@
 //! difference it can detect.
 //!
 //! The input is one long series of runs of one unchanging program. Labels A and B are assigned
-//! afterwards, as each way of measuring would have done. A label can't have changed a run, so every
-//! difference found is false, and all ways are judged on the same noise. The second half reverses
-//! the question, using the same labelled pieces: had B really been faster by a given amount, how
-//! often would that have been found?
+//! afterwards, as each way of measuring would have done. A label can't have affected a run, so
+//! every difference found is false, and all ways are judged on the same noise. The second half
+//! reverses the question, using the same labelled pieces: had B really been faster by a given
+//! amount, how often would that have been found?
 //!
 //! It can't detect differences caused by comparing two programs (another path, another layout; see
 //! [`Layout`]), or noise that occurs less often than the duration of the series. The random order
@@ -90,8 +90,8 @@ impl Method {
         f64::from(self.false_alarms) / f64::from(self.comparisons.max(1))
     }
 
-    /// The 95 % interval of the rate (Wilson), based on the independent comparisons; `None` without
-    /// comparisons.
+    /// The 95 % interval of the rate (Wilson), based on the independent comparisons; `None` if
+    /// there are no comparisons.
     pub fn interval(&self) -> Option<Interval> {
         let alarms = (self.rate() * f64::from(self.independent)).round() as u64;
         proportion::wilson_interval(
@@ -125,15 +125,15 @@ pub struct Detectable {
 pub struct Layout {
     /// Copy / original, of the wall-clock time.
     pub ratio: f64,
-    /// Its interval.
+    /// Interval of the difference.
     pub interval: Interval,
     /// The verdict that a comparison of the two would give.
     pub verdict: Verdict,
 }
 
 impl Layout {
-    /// Creates it from the comparison of the copy with the original; `None` if there is no ratio
-    /// with an interval.
+    /// Computes the difference from the comparison of the copy with the original; `None` if there
+    /// is no ratio with an interval.
     pub fn of(comparison: &Comparison) -> Option<Self> {
         let ratio = comparison.ratio.filter(|_| comparison.decision.scale == Scale::Ratio)?;
         Some(Self {
@@ -144,7 +144,7 @@ impl Layout {
     }
 }
 
-/// Why a series can't calibrate.
+/// Reasons why a series can't calibrate.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CalibrationError {
     /// The series is too short.

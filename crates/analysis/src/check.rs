@@ -32,7 +32,7 @@ pub enum Second {
         /// Second / first.
         ratio: Option<Effect>,
     },
-    /// It was not taken, for this reason.
+    /// The benchmark was not measured, for this reason.
     Missing(String),
 }
 
@@ -56,9 +56,9 @@ pub enum Standing {
 /// One benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedRow {
-    /// Index of its comparison in the analysis of its program.
+    /// Index of the benchmark's comparison in the analysis of its program.
     pub comparison: usize,
-    /// Its result.
+    /// Result of the comparison.
     pub standing: Standing,
     /// The second measurement, if it was an alarm.
     pub second: Option<Second>,
@@ -67,11 +67,11 @@ pub struct CheckedRow {
 /// A program with its benchmarks.
 #[derive(Clone, Debug)]
 pub struct CheckedProgram {
-    /// Its name.
+    /// Name of the program.
     pub name: String,
-    /// Its measurement.
+    /// The measurement of the program.
     pub analysis: Analysis,
-    /// Its measured benchmarks.
+    /// The measured benchmarks of the program.
     pub rows: Vec<CheckedRow>,
     /// Names of the benchmarks that were not measured, because their machine code and all that they
     /// call is the same on both sides.
@@ -128,8 +128,8 @@ impl CheckedProgram {
         &self.analysis.row_of(self.comparison(row)).name
     }
 
-    /// Returns the share by which a benchmark may be worse: the far end of its interval. `None`
-    /// without an interval.
+    /// Returns the share by which a benchmark may be worse: the far end of its interval. `None` if
+    /// there is no interval.
     pub fn at_worst(&self, row: &CheckedRow) -> Option<f64> {
         let comparison = self.comparison(row);
         let interval = comparison.ratio?.interval?;
@@ -146,7 +146,7 @@ impl CheckedProgram {
 pub enum Answer {
     /// At least one benchmark is worse by more than the threshold.
     Slower,
-    /// None is known to be, but not all are known.
+    /// No benchmark is known to be slower, but not all are known.
     Inconclusive,
     /// None is worse; at least one is better.
     Faster,

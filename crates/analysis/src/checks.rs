@@ -1,9 +1,9 @@
 //! Checks of assumptions, reported as findings with stable codes.
 //!
 //! A check reports by the size of an effect, never by its p-value alone: with thousands of runs
-//! every trifle is significant. Effects that the verdict already accounts for (a drifting
-//! difference or the dependence of recordings widens the interval) are reported to explain it.
-//! Codes are in the catalogue of the data crate.
+//! even negligible effects are significant. Effects that the verdict already accounts for (a
+//! drifting difference or the dependence of recordings widens the interval) are reported to explain
+//! it. Codes are in the catalogue of the data crate.
 
 use crate::comparison::{Basis, Comparison};
 use crate::dependence::Dependence;
@@ -184,8 +184,8 @@ fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
     if c.blocks.is_none() {
         return finding.advise(Action::MoreValues);
     }
-    // With a fixed number of blocks, more time would not be used. Further blocks may lack values as
-    // often as the recorded ones.
+    // With a fixed number of blocks, additional time would not be used. Further blocks may lack
+    // values as often as the recorded ones.
     finding.advise(match (planned, c.blocks) {
         (Some(all), Some(blocks)) => {
             let all = u64::from(all).max(blocks as u64);

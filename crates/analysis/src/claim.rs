@@ -17,13 +17,13 @@ use assay_stats::student_t;
 /// A recorded run and the machine it was measured on.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// What identifies the machine.
+    /// Identifier of the machine.
     pub machine: &'a str,
     /// The analysis of the run.
     pub analysis: &'a Analysis,
 }
 
-/// Whether a result holds on a machine.
+/// Outcomes of checking a result on a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// The verdict is that of the claim.
@@ -37,7 +37,7 @@ pub enum Holds {
 /// A result on one machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnMachine {
-    /// Indices of its records, at least one.
+    /// Indices of the machine's records, at least one.
     pub records: Vec<usize>,
     /// Index of the record that counts: the one with most independent observations.
     pub longest: usize,
@@ -118,7 +118,7 @@ impl Claim {
     }
 
     /// The worst machine: one where the result does not hold, then one where that is unknown. A
-    /// record without a verdict claims nothing.
+    /// record without a verdict makes no claim.
     pub fn worst(&self) -> Holds {
         if self.verdict == Verdict::Inconclusive {
             Holds::Unknown
@@ -134,7 +134,7 @@ impl Claim {
 
 fn longest<'a>(runs: &[(usize, &'a Comparison)]) -> (usize, &'a Comparison) {
     let more = |a: &(usize, &Comparison), b: &(usize, &Comparison)| {
-        // Of equal ones the first.
+        // If several are equal, the first.
         a.1.effective.total_cmp(&b.1.effective).then(b.0.cmp(&a.0))
     };
     runs.iter().copied().max_by(more).expect("a machine has a record")

@@ -28,7 +28,7 @@ pub(crate) mod summaries;
 pub struct Effect {
     /// Best estimate.
     pub estimate: f64,
-    /// Its interval, at the comparison's level, if any.
+    /// Interval of the difference, at the comparison's level, if any.
     pub interval: Option<Interval>,
 }
 
@@ -56,7 +56,7 @@ pub enum Basis {
     Summary,
 }
 
-/// Why a comparison has no interval.
+/// Reasons why a comparison has no interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoInterval {
     /// There are too few values, units or blocks at this level.
@@ -83,7 +83,7 @@ pub struct Comparison {
     pub of: usize,
     /// Index of the reference.
     pub against: usize,
-    /// How the samples were taken.
+    /// The design by which the samples were taken.
     pub design: Design,
     /// The compared data.
     pub basis: Basis,
@@ -132,7 +132,8 @@ pub struct Comparison {
     /// Number of distinct values; small if values come in steps.
     pub distinct: usize,
     /// Standard deviation between builds of one side, on the decision's scale: the effect of code
-    /// placement alone. `None` without several builds, or if too few blocks separate it from noise.
+    /// placement alone. `None` unless there are several builds, or if too few blocks separate it
+    /// from noise.
     pub layout: Option<f64>,
     /// The smallest true difference that 80 % of such experiments would find, on the decision's
     /// scale.
@@ -149,12 +150,12 @@ pub struct Comparison {
 /// on both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Role {
-    /// The suite has fewer controls than it takes to judge by them.
+    /// The suite has too few controls to judge by them.
     #[default]
     Alone,
-    /// It is a control: its difference is no effect of its code.
+    /// The row is a control: its difference is not an effect of its code.
     Control,
-    /// It is judged against the controls, and its interval covers how far they moved.
+    /// The row is judged against the controls, and its interval covers how far they moved.
     Judged {
         /// The range in which the effect would be without a change, on the decision's scale, at the
         /// level of the comparison.
@@ -179,7 +180,7 @@ pub struct Question<'a> {
     pub of: usize,
     /// Divisor of the level: the number of comparisons that share it, at least 1.
     pub share: f64,
-    /// Why measuring ended.
+    /// The reason why measuring ended.
     pub end: End,
 }
 
@@ -512,11 +513,12 @@ pub struct Failing {
     pub requests: u64,
     /// Share of the requests of the other side that failed.
     pub other_share: f64,
-    /// The slice from which on it answered nothing, counted from 1; `None` if it still answers.
+    /// The slice from which on the server answered nothing, counted from 1; `None` if it still
+    /// answers.
     pub stopped: Option<usize>,
     /// Number of its slices.
     pub slices: usize,
-    /// How long it answered nothing between slices, when it had nothing else to do, s.
+    /// Time between slices during which the idle server answered nothing, s.
     pub silent_seconds: f64,
 }
 

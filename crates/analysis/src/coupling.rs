@@ -64,7 +64,7 @@ impl Quadrant {
 pub struct Mean {
     /// The mean.
     pub mean: f64,
-    /// Its 95 % interval; `None` if unknown.
+    /// 95 % interval of the mean; `None` if unknown.
     pub interval: Option<Interval>,
 }
 
@@ -103,7 +103,7 @@ pub struct Coupling {
 pub struct Class {
     /// Index of its file.
     pub file: usize,
-    /// Its name.
+    /// Name of the class or module.
     pub name: String,
     /// The coupling of the class and the tests.
     pub coupling: Coupling,

@@ -225,8 +225,8 @@ impl Traits {
         Self { dependent, unseen, ..Self::of_shape(values) }
     }
 
-    /// Determines the shape alone: `dependent` and `unseen` are false, and below 20 values
-    /// everything is.
+    /// Determines the shape alone: `dependent` and `unseen` are false; below 20 values, all traits
+    /// are false.
     pub fn of_shape(values: &[f64]) -> Self {
         if values.len() < policy::SHAPE_FROM {
             return Self::default();

@@ -158,7 +158,7 @@ impl Description {
     }
 }
 
-/// Why a median has no interval.
+/// Reasons why a median has no interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoMedianInterval {
     /// There are fewer values than any pair of order statistics needs.
@@ -189,7 +189,7 @@ fn drift(recording: &Recording<'_>) -> Option<f64> {
 impl Histogram {
     /// Counts series, each ascending, in `bins` equal bins from their common 1 % quantile to their
     /// common 99 % quantile, so that one stall does not squeeze everything into the first bin;
-    /// `None` without values. O(n).
+    /// `None` if there are no values. O(n).
     pub fn of(series: &[&[f64]], bins: usize) -> Option<Self> {
         if series.iter().all(|values| values.is_empty()) || bins == 0 {
             return None;
@@ -246,7 +246,7 @@ mod tests {
             assert_eq!(found.no_median_interval(), reason, "{n}");
             assert_eq!(found.assumes_independence(), (6..=12).contains(&n), "{n}");
         }
-        // Constant values need no such condition.
+        // Constant values do not need this condition.
         assert!(!of(&[3.0; 8]).assumes_independence());
     }
 

@@ -288,8 +288,8 @@ impl Experiment {
         })
     }
 
-    /// Returns the state of a unit's search: whether its ends are known to differ, and what is
-    /// known of each place.
+    /// Returns the state of a unit's search: whether its ends are known to differ, and the known
+    /// facts about each place.
     pub fn search(&self, unit: usize) -> Option<(bool, &Search)> {
         let searching = self.units.get(unit)?.search.as_ref()?;
         Some((searching.has_begun(), &searching.search))

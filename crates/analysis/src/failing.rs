@@ -1,11 +1,13 @@
 //! Servers that fail more than those they are compared with. If a server stops answering, its
 //! latencies say nothing, so the failed requests decide.
 //!
-//! A server has *stopped* when its last slices have not one answer while the other server answered. It fails *beyond* the other when the
-//! share of its failed requests is larger by more than the threshold, and that is no accident: by the sign test over the blocks, or because
-//! it was *away* for a while, as a server is that is started again or hangs. The sign test can't find an absence of a few slices, but
-//! nothing else explains one: a busy machine makes servers slow, but it makes none of them refuse requests, and where it stalls a server, it
-//! stalls the generator and the other server, too.
+//! A server has *stopped* if its last slices have no answers at all while the other server
+//! answered. It fails *beyond* the other if its share of failed requests is larger by more than the
+//! threshold and chance is ruled out: by the sign test over the blocks, or because the server was
+//! *away* for a while, for example because it was restarted or hung. The sign test can't detect an
+//! absence of a few slices, but nothing else explains such an absence: a busy machine makes servers
+//! slow, but does not make them refuse requests, and if it stalls a server, it also stalls the
+//! generator and the other server.
 
 use crate::comparison::{Comparison, Failing};
 use crate::policy;
@@ -98,7 +100,8 @@ fn is_away(own: &Answers, other: &Answers) -> bool {
     is_spared && (breaks || silent(own) > 0 || blocks(own, other, is_mostly_gone_in_time).0 > 0)
 }
 
-/// Least number of blocks of an absence of which nothing else is known; less is a pause.
+/// Minimum number of blocks of an absence about which nothing else is known; fewer count as a
+/// pause.
 const FEWEST_GONE: u64 = 2;
 
 /// Returns true if a slice has the larger share of failed requests.
@@ -117,7 +120,8 @@ fn is_gone(own: &SliceOf, other: &SliceOf) -> bool {
     own.answered == 0 && is_mostly_gone(own, other)
 }
 
-/// The same, with answers or without, where the generator was on time: what kept the server from answering did not keep the generator from asking.
+/// The same, with or without answers, for slices in which the generator was on time: whatever kept
+/// the server from answering did not keep the generator from sending requests.
 fn is_mostly_gone_in_time(own: &SliceOf, other: &SliceOf) -> bool {
     is_mostly_gone(own, other)
         && own.late_seconds.is_some_and(|late| late <= policy::ON_TIME_SECONDS)
@@ -129,7 +133,8 @@ fn silent(own: &Answers) -> usize {
     own.by_slice.iter().filter(is_silent).count()
 }
 
-/// Share of the requests that failed, or of the slices before which it was silent: that silence hides requests that would have failed.
+/// Share of the requests that failed, or of the slices preceded by silence of the server, whichever
+/// is larger: silence hides requests that would have failed.
 fn lacking(own: &Answers) -> f64 {
     share(own).max(silent(own) as f64 / own.by_slice.len().max(1) as f64)
 }
@@ -233,7 +238,7 @@ mod tests {
         assert_eq!(found(&[(2, 0), (2, 0), (0, 2)], &[(2, 0); 3]), None);
     }
 
-    /// The same of slices that something more is known of.
+    /// Like `found`, for slices of which more is known.
     fn known(of: &[SliceOf], against: &[(u64, u64)]) -> Option<(usize, Option<usize>)> {
         let plain: Vec<(u64, u64)> = of.iter().map(|own| (own.answered, own.failed)).collect();
         let mut own = answers(1, &plain);
@@ -254,21 +259,21 @@ mod tests {
         assert_eq!(with(SliceOf { broken: 25, ..slice(0, 25) }), away);
         assert_eq!(with(SliceOf { broken: 12, ..slice(10, 15) }), away);
         assert_eq!(with(SliceOf { broken: 8, ..slice(17, 8) }), None);
-        // Waited for in vain, while the generator was on time.
+        // Requests that were never answered, while the generator was on time.
         assert_eq!(with(SliceOf { late_seconds: Some(0.02), ..slice(0, 25) }), away);
         assert_eq!(with(SliceOf { late_seconds: Some(0.9), ..slice(0, 25) }), None);
         assert_eq!(with(SliceOf { late_seconds: Some(0.02), ..slice(8, 17) }), away);
         assert_eq!(with(SliceOf { late_seconds: Some(0.02), ..slice(14, 11) }), None);
-        // Waited for in vain, and not even one request was answered afterwards.
+        // Requests that were never answered, and no request was answered afterwards.
         let late = SliceOf { silent_seconds: 1.4, ..well };
         let silent = [well, slice(20, 5), late, well, well, well, well];
         assert_eq!(known(&silent, &WELL), away);
         let briefly = [well, slice(20, 5), SliceOf { silent_seconds: 0.3, ..well }, well];
         assert_eq!(known(&briefly, &WELL[..4]), None);
-        // However few failed of what was asked.
+        // This does not depend on how few requests failed.
         let hardly = [well, slice(24, 1), late, well, well, well, well];
         assert_eq!(known(&hardly, &WELL), away);
-        // The other one fails, too.
+        // The other server fails as well.
         let both = [(25, 0), (20, 5), (25, 0), (25, 0), (25, 0), (25, 0), (25, 0)];
         assert_eq!(known(&silent, &both), None);
         // A trifle in a long run.

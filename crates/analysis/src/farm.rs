@@ -11,7 +11,7 @@
 //! Failures are located by facts ([`AffectedTargets`]): the simplest condition that all affected targets meet
 //! and no others. It need not be the cause, so other facts that separate the same targets are named
 //! too. The version that introduced a failure ([`Since`]) is derived from the earlier versions.
-//! This module knows nothing of how builds are stored or shown.
+//! This module is independent of how builds are stored or shown.
 
 mod affected;
 mod builds;
@@ -33,9 +33,9 @@ use assay_data::{Better, Finding};
 /// A platform on which versions are tested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Its display name.
+    /// Display name of the target.
     pub name: String,
-    /// Its facts.
+    /// Facts about the target.
     pub facts: Facts,
 }
 
@@ -73,7 +73,7 @@ pub struct Measured {
     pub verdict: Verdict,
     /// The version's value divided by the base's.
     pub ratio: f64,
-    /// Its interval at 95 %.
+    /// 95 % interval of the ratio.
     pub interval: Interval,
     /// Number of observations per side.
     pub n: u64,

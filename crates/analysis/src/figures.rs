@@ -1,9 +1,9 @@
-//! The data of a report's plots: every curve, thinned to what a page can hold and an eye can see.
+//! The data of a report's plots: every curve, thinned to the resolution of a page and of the eye.
 //!
 //! Like all of the analysis this is pure; nothing is drawn here. The result is of bounded size for
 //! any number of observations: a series keeps its extremes and medians in at most 800 pieces, an
-//! empirical distribution at most 1,000 points, a density 400. What was thinned, cut off or omitted
-//! is counted, so that the caption can state it.
+//! empirical distribution at most 1,000 points, a density 400. Values that were thinned, cut off or
+//! omitted are counted, so that the caption can state their number.
 //!
 //! Densities are normal-kernel estimates with R's `bw.nrd0` (Silverman 1986). Resampled standard
 //! deviations follow Efron (1979); power is that of a t test; differences of all pairs are those of
@@ -50,11 +50,11 @@ pub struct Figures {
     pub subjects: Vec<SubjectFigures>,
     /// Number of further subjects with values.
     pub left_out: usize,
-    /// One for every comparison between two of them.
+    /// The figures of every comparison between two of these subjects.
     pub between: Vec<Between>,
-    /// True when every subject was measured once in every block.
+    /// True if every subject was measured once in every block.
     pub in_blocks: bool,
-    /// True when the resampled standard deviations are those of the differences from the reference.
+    /// True if the resampled standard deviations are those of the differences from the reference.
     pub deviations_of_differences: bool,
     /// Plots specific to load tests.
     pub load: Option<LoadFigures>,
@@ -65,7 +65,7 @@ pub struct Figures {
 pub struct SubjectFigures {
     /// Index of the subject in the analysis.
     pub subject: usize,
-    /// Its name.
+    /// Name of the subject.
     pub name: String,
     /// Number of values.
     pub n: usize,

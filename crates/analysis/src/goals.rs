@@ -1,5 +1,5 @@
-//! Whether a goal of a search for the highest rate can be met at all: if sequential requests miss
-//! it, no rate meets it.
+//! Determines whether a goal of a search for the highest rate can be met at all: if sequential
+//! requests miss it, no rate meets it.
 
 use crate::policy;
 use assay_stats::binomial;

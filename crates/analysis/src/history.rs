@@ -3,7 +3,7 @@
 //! A run is the outermost level: however many values it contains, a benchmark has one
 //! [`RunSummary`] in it, and the variation between runs is estimated from runs. So trend and gate
 //! need no samples, and a store of a million results needs only a few numbers for each. This module
-//! knows nothing of how runs are stored or how revisions are looked up.
+//! is independent of how runs are stored and how revisions are looked up.
 
 mod blessing;
 pub mod creep;
@@ -31,7 +31,7 @@ use assay_stats::Interval;
 /// A revision and its place in the history of its repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Revision {
-    /// The full name of the commit, or the user's name for the revision.
+    /// Full hash of the commit, or the user's name for the revision.
     pub commit: String,
     /// The parent commit.
     pub parent: Option<String>,
@@ -103,7 +103,7 @@ pub struct Point {
     pub started: i64,
     /// The measured revision.
     pub revision: Option<Revision>,
-    /// Its summary.
+    /// Summary of the benchmark in this run.
     pub result: RunSummary,
 }
 

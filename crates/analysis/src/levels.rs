@@ -184,7 +184,7 @@ fn within_runs(samples: &Samples, subject: usize, metric: usize) -> Option<(Leve
     let name = &samples.metrics.get(metric)?.name;
     let of_it = || samples.inner.iter().filter(|i| i.subject == subject && i.metric == *name);
     let blocks: BTreeSet<u32> = of_it().map(|inner| inner.block).collect();
-    // One value per run is not a level of its own.
+    // One value per run is not a separate level.
     if blocks.len() < 2 || of_it().all(|inner| inner.values.len() < 2) {
         return None;
     }
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(found.names, ["process", "iteration"]);
         assert_eq!((found.levels.levels[0].units, found.levels.mean), (4, 16.0));
         assert!(found.levels.levels[0].share > 0.9);
-        // More iterations gain next to nothing, and ignoring the processes gives a finding.
+        // More iterations gain almost nothing, and ignoring the processes gives a finding.
         let gained = found.most_gained();
         assert!(gained[0] == 1.0 && gained[1] < 0.05, "{gained:?}");
         let finding = found.ignored("a").expect("ignoring the processes misleads");
@@ -246,7 +246,7 @@ mod tests {
         }
         let found = of(&samples, 0, 0).expect("there are levels");
         assert_eq!((found.names.len(), found.levels.levels[1].units), (2, 10));
-        // The series has one value per run: the values within runs are not ignored by anything.
+        // The series has one value per run: the values within runs are not ignored.
         assert!(!found.of_series && found.ignored("a").is_none());
     }
 

@@ -1,7 +1,7 @@
 //! Findings about measuring on this machine: facts that disturb, and a command to fix each.
 //!
-//! These are pure functions of recorded facts, so a file gives the same findings wherever it is
-//! read. Missing facts give no finding: unknown is not a fault of the machine.
+//! These are pure functions of recorded facts, so a file gives the same findings on every machine.
+//! Missing facts give no finding: unknown is not a fault of the machine.
 
 use crate::policy;
 use assay_data::code;

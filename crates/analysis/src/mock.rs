@@ -1,15 +1,15 @@
-//! Synthetic data to learn with, whose truth is known by construction.
+//! Synthetic data for experiments, whose true parameters are known by construction.
 //!
-//! To see how a test or an interval behaves, try it on data made for that. A [`Recipe`] says which
-//! [`Distribution`] each subject follows and which effects to add: outliers, memory, drift, a
-//! periodic tick, a coarse clock. [`Simulation`] generates the numbers one by one. All randomness
-//! comes from the recipe's seed, so the same recipe gives the same numbers. Samples are not judged
-//! or described here.
+//! To see how a test or an interval behaves, try it on data made for this purpose. A [`Recipe`]
+//! says which [`Distribution`] each subject follows and which effects to add: outliers, memory,
+//! drift, a periodic tick, a coarse clock. [`Simulation`] generates the numbers one by one. All
+//! randomness comes from the recipe's seed, so the same recipe gives the same numbers. Samples are
+//! not judged or described here.
 //!
 //! Memory (`memory`, φ) correlates every random draw with the previous one: the uniform numbers
 //! from which a distribution is made are Φ(z), where z follows z' = φ z + √(1 − φ²) ε with standard
-//! normal ε. So each value keeps its exact distribution, whatever that is, and a mixture stays in a
-//! mode for a while, like a machine that changes its clock. For a normal distribution this is the
+//! normal ε. So each value keeps its exact distribution, whatever it may be, and a mixture stays in
+//! a mode for a while, like a machine that changes its clock. For a normal distribution this is the
 //! usual AR(1) process; for others the rank correlation of neighbours is near φ.
 //!
 //! ```
@@ -39,8 +39,8 @@ pub struct Recipe {
     pub count: u32,
     /// Seed of all random choices.
     pub seed: u64,
-    /// Whether to draw one value of every subject per block, in a new random order, instead of one
-    /// subject after the other.
+    /// If true, each block has one value of every subject, drawn in a new random order; otherwise
+    /// subjects are drawn one after the other.
     pub blocks: bool,
     /// φ of the memory, between −1 and 1 exclusive; 0 for independent values.
     pub memory: f64,
@@ -54,13 +54,13 @@ pub struct Recipe {
     pub step: Option<f64>,
 }
 
-/// Why data can't be generated.
+/// Reasons why data can't be generated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MockError {
     /// Subjects or values are missing.
     #[error("there is nothing to simulate: at least one value of one distribution is needed")]
     Nothing,
-    /// With φ = 1 nothing would ever change.
+    /// With φ = 1, no value would ever change.
     #[error("the memory must lie between -1 and 1, both excluded; it is {0}")]
     Memory(f64),
     /// A step must be positive.
@@ -75,7 +75,7 @@ pub enum MockError {
         subject: String,
         /// Number of the value, counted from 1.
         number: u64,
-        /// Its distribution.
+        /// Distribution of the subject.
         distribution: String,
     },
 }

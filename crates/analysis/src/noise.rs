@@ -5,7 +5,7 @@
 //! it touched memory that was not mapped yet (minor faults) or had to be read in (major faults);
 //! time stolen by a hypervisor is recorded if a run is long enough. Three results are derived:
 //!
-//! - *the share of the variance that goes with them*, run by run within one subject
+//! - *the share of the variance associated with them*, run by run within one subject
 //!   ([`Cause::share`], [`NoiseOf::together`]);
 //! - *disturbed runs*: those that were preempted, or waited for the disk, more than usual for this
 //!   subject;
@@ -45,7 +45,7 @@ pub struct NoiseOf {
     /// The metrics recorded for every one of these runs, in a fixed order. Empty if the primary
     /// metric is not a time.
     pub causes: Vec<Cause>,
-    /// The share of the variance that goes with all of them together, in 0..=1; `None` if it is not
+    /// The share of the variance associated with all causes together, in 0..=1; `None` if it is not
     /// beyond chance.
     pub together: Option<f64>,
     /// The disturbed runs: ascending indices of their observations. They are marked, never removed.
@@ -63,16 +63,16 @@ pub struct Cause {
     /// Spearman's correlation with the primary metric after removing slow drift from both; `None`
     /// if it never changed or there are too few runs.
     pub correlation: Option<f64>,
-    /// The share of the variance, in ranks, that goes with it alone, in 0..=1; `None` if it is not
-    /// beyond chance.
+    /// The share of the variance, in ranks, associated with this cause alone, in 0..=1; `None` if
+    /// it is not beyond chance.
     pub share: Option<f64>,
 }
 
 /// A difference in which disturbed blocks count less.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weighed {
-    /// Whether the estimate is a ratio (second / first) or a shift (second − first, base units):
-    /// the scale of the decision.
+    /// The scale of the decision: the estimate is a ratio (second / first) or a shift (second −
+    /// first, base units): the scale of the decision.
     pub scale: Scale,
     /// The estimate, comparable with that of the comparison.
     pub estimate: f64,

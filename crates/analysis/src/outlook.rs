@@ -29,9 +29,9 @@ pub fn detectable(decision: &Decision, level: f64) -> Option<f64> {
     Some(power::minimum_detectable_effect(half_width, z(level)))
 }
 
-/// Estimates how many more blocks would settle it; `None` without an interval, or if it is settled.
-/// The levels are that of its interval, and that of an interval that holds at any moment, as used
-/// by a resumed run.
+/// Estimates how many more blocks would settle it; `None` if there is no interval, or if it is
+/// settled. The levels are that of its interval, and that of an interval that holds at any moment,
+/// as used by a resumed run.
 pub fn outlook(
     decision: &Decision,
     blocks: usize,
@@ -67,7 +67,7 @@ pub fn outlook(
 }
 
 /// Total number of blocks after which a comparison would be settled if the difference stays as it
-/// is and its interval keeps shrinking with the square root of the blocks; `None` without an
+/// is and its interval keeps shrinking with the square root of the blocks; `None` if there is no
 /// interval.
 pub fn blocks_until_clear(decision: &Decision, blocks: usize) -> Option<f64> {
     let half_width = decision.interval?.half_width();
@@ -101,7 +101,7 @@ mod tests {
                 Decision::read(Scale::Ratio, estimate, Some(interval), 0.01, 0.0, Better::Lower);
             blocks_until_clear(&decision, 40)
         };
-        // No difference is within the threshold once nothing reaches beyond it.
+        // A difference is within the threshold once no part of its interval extends beyond it.
         assert!(until(0.0, 0.02).is_some_and(|n| (n - 160.0).abs() < 1e-9));
         assert!(until(0.04, 0.02).is_some_and(|n| (n - 40.0).abs() < 1e-9));
         // A difference equal to the threshold: its direction, to half the threshold.

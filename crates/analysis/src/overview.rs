@@ -13,9 +13,9 @@ use assay_data::{Environment, Finding, Metric, Samples, Summary};
 /// The data of one series.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SeriesData {
-    /// Its values.
+    /// The values of the series.
     Values {
-        /// Their description.
+        /// Description of the values.
         description: Box<Description>,
         /// Number and name of the outermost units they come from, if there are several.
         units: Option<(usize, String)>,
@@ -31,7 +31,7 @@ pub enum SeriesData {
 pub struct Line {
     /// Name of the subject.
     pub name: String,
-    /// Its data.
+    /// The data of the series.
     pub known: SeriesData,
 }
 

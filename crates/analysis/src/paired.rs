@@ -7,8 +7,8 @@
 //! during the run, the t interval over eight consecutive groups must agree. Levels are not chosen
 //! here but passed in.
 //!
-//! Ratios and shifts are tested for dependence separately. If the machine changes its speed during
-//! the run, ratios stay constant and shifts follow it, so the deciding scale may have an interval
+//! Ratios and shifts are tested for dependence separately. If the machine's speed changes during
+//! the run, ratios stay constant while shifts follow it, so the deciding scale may have an interval
 //! while the other has none; there is never a verdict without an interval on its own scale.
 
 mod builds;
@@ -77,7 +77,8 @@ impl PairedDecision {
 
 impl Paired {
     /// Creates an empty set of blocks for the values of a metric. For an [exact](Metric::exact)
-    /// one, two equal values on either side are certain, or one if exactness is assumed.
+    /// metric, two equal values on each side make the difference certain, or a single value if
+    /// exactness is assumed.
     pub fn of_metric(metric: &Metric) -> Self {
         let one_is_enough = metric.assumed_exact;
         let is_whole = !metric.may_be_rounded();
@@ -393,7 +394,8 @@ mod tests {
                 .decide(&Threshold::default(), level(0.05), Better::Lower, &mut distribution)
                 .decision
         };
-        // Three hundredths of a second may hide a third; seven allocations are exact.
+        // Three hundredths of a second may hide a difference of a third; seven allocations are
+        // exact.
         assert_eq!(decide(0.03).verdict, crate::Verdict::Inconclusive);
         assert_eq!(decide(7.0).verdict, crate::Verdict::Equivalent);
         // Zero on both sides is no difference, although 1 % of zero is not a threshold.

@@ -6,8 +6,8 @@
 //! at least 0.864 times as efficient (Hodges and Lehmann, 1956), so they need at most 15.7 % more,
 //! which the rule rounds. A pilot replaces assumptions with its own values: the standard deviation
 //! with the upper end of its bootstrap intervals ([`pilot`]), the distribution with the pilot's
-//! ([`rank`]), and independent runs with blocks, if it has any ([`blocks`]). Plans are no evidence
-//! about a difference.
+//! ([`rank`]), and independent runs with blocks, if it has any ([`blocks`]). Plans are not evidence
+//! of a difference.
 
 pub mod blocks;
 pub mod pilot;
@@ -43,12 +43,14 @@ pub struct CurvePoint {
     pub n: u64,
     /// The power of the t test.
     pub t: f64,
-    /// The power of the rank test: by the pilot's distribution, or the 15 % rule without one.
+    /// The power of the rank test: by the pilot's distribution, or by the 15 % rule if there is no
+    /// pilot.
     pub rank: f64,
     /// The difference that the t test finds with the requested power.
     pub delta: Option<f64>,
     /// The difference that the rank test finds with the requested power: by the pilot's
-    /// distribution, or the 15 % rule without one; `None` if this many runs find none.
+    /// distribution, or by the 15 % rule if there is no pilot; `None` if this many runs find no
+    /// difference.
     pub delta_rank: Option<f64>,
 }
 
@@ -277,8 +279,8 @@ fn curve(
     series: Option<&pilot::Series>,
 ) -> Vec<CurvePoint> {
     let test = asked.test();
-    // What the rank test was planned for, or the t test if ranks can't show anything with so few
-    // runs.
+    // The plan for the rank test, or for the t test if the rank test can't show anything with so
+    // few runs.
     let rule = rank.rule;
     let finite = |of_rank: f64, of_t: f64| if of_rank.is_finite() { of_rank } else { of_t };
     let planned = Quantities {

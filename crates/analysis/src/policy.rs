@@ -71,8 +71,8 @@ pub const UNLIKE_SPREADS: f64 = 1.25;
 /// With fewer values on a side, its spread is unknown.
 pub const SPREAD_FROM: usize = 6;
 
-// When a run may stop by itself, apart from the answer: after `TESTED_FROM` blocks and these
-// seconds.
+// The conditions for a run to stop by itself, apart from a clear answer: after `TESTED_FROM` blocks
+// and these seconds.
 
 /// Minimum duration of a run in seconds. A run of fast commands that stops sooner has seen no drift
 /// and no other process come or go.
@@ -305,15 +305,17 @@ pub const GENERATOR_BUSY: f64 = 0.97;
 pub const OUT_OF_REACH: f64 = 1e-4;
 /// Number of failed requests in a slice without answers from which its server counts as stopped.
 pub const FEWEST_FAILED: u64 = 10;
-/// Share of all requests from which on those count as an absence that the server refused, broke off or answered wrongly, while the other
-/// server did so at most one [`SPARED`]th as often. At random, servers that fail alike do not differ as much
-/// (`failing.rs`: at most 5 % at each of 16 rates and lengths, by the sign test).
+/// Share of all requests that a server must refuse, break off or answer incorrectly for this to
+/// count as an absence, if the other server did so at most one [`SPARED`]th as often. At random,
+/// servers that fail alike do not differ as much (`failing.rs`: at most 5 % at each of 16 rates and
+/// lengths, by the sign test).
 pub const BROKEN_SHARE: f64 = 0.05;
-/// A server of whose requests the share that failed is smaller by this factor was spared.
+/// A server whose share of failed requests is smaller by this factor counts as spared.
 pub const SPARED: f64 = 10.0;
-/// A server that has nothing else to do and answers no request for so long, s, is away.
+/// An idle server that answers no request for this long is away, s.
 pub const ABSENT_SECONDS: f64 = 1.0;
-/// A generator that was never later than this, s, ran while a server answered nothing: no machine that stands still explains that.
+/// Maximum lateness of a generator, s, for it to count as running while a server answered nothing:
+/// a stalled machine would have delayed the generator as well.
 pub const ON_TIME_SECONDS: f64 = 0.1;
 /// Difference of the shares of failed requests that matters where the threshold is not a share.
 pub const FAILING_SHARE: f64 = 0.01;
@@ -327,7 +329,7 @@ pub const DELIVERED: f64 = 0.95;
 /// five, the spread is known to within a factor of two.
 pub const FEWEST_RUNS: usize = 5;
 /// False-positive rate of detecting a change of level in a history. A series is tested once,
-/// however many runs it has; across many series, [`EVENTS_ERROR`] applies as well.
+/// regardless of its number of runs; across many series, [`EVENTS_ERROR`] applies as well.
 pub const LEVEL_CHANGED: f64 = 0.02;
 /// False-positive rate of reporting that a series begins or ends on another level with fewer runs
 /// than [`FEWEST_RUNS`]. This is a note that asks for runs, not a change; it takes at least four
@@ -340,7 +342,8 @@ pub const CREEP_LEVEL: f64 = 0.01;
 /// Minimum relative change from the first third to the last for a series to creep: twice what makes
 /// a change, since many of them add up.
 pub const CREEP_TOLERANCE: f64 = 2.0 * CHANGE_TOLERANCE;
-/// Minimum number of runs to test for creep: a third of fewer would hardly have a median.
+/// Minimum number of runs to test for creep: with fewer, the median of a third would be
+/// meaningless.
 pub const CREEP_FROM: usize = 30;
 /// Tests that got slower more than this many days ago are not reported.
 pub const SLOWER_DAYS: f64 = 30.0;

@@ -133,7 +133,7 @@ fn status_of(findings: &[Finding]) -> Status {
 pub struct Protocol {
     /// Index of the subject.
     pub of: usize,
-    /// Index of its reference; `None` if there is only one subject, and nothing to test.
+    /// Index of the reference; `None` if there is only one subject, and nothing to test.
     pub against: Option<usize>,
     /// Index of the metric.
     pub metric: usize,
@@ -221,7 +221,7 @@ pub(crate) struct Values {
     against: Recording<'static>,
     /// The subject's values.
     of: Recording<'static>,
-    /// Differences subject − reference by block; `None` without blocks.
+    /// Differences subject − reference by block; `None` if there are no blocks.
     differences: Option<Recording<'static>>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether repeating an experiment confirmed its result.
+//! Determines whether repeating an experiment confirmed its result.
 //!
 //! A second run never gives the same numbers. If the first was right, the second must give the same
 //! verdict, and a difference where the first one predicts it, given the uncertainty of both runs.
@@ -60,9 +60,9 @@ pub enum Reason {
 pub struct RunResult {
     /// The estimate of the difference, or of the median without a comparison.
     pub estimate: f64,
-    /// Its interval, at its own level, if any.
+    /// Interval of the estimate, at its own level, if any.
     pub interval: Option<Interval>,
-    /// Its verdict; `None` without a comparison.
+    /// Verdict of the run; `None` if there is no comparison.
     pub verdict: Option<Verdict>,
     /// True if the direction was known, but not whether the difference matters.
     pub possibly_below_threshold: bool,
@@ -208,7 +208,7 @@ fn agrees(change: Interval, threshold: f64) -> bool {
     change.contains(0.0) || (change.lower > -threshold && change.upper < threshold)
 }
 
-/// Combines two verdicts. `agree` says whether the sizes agree, and is `None` if that is unknown.
+/// Combines two verdicts. `agree` is true if the sizes agree; `None` if that is unknown.
 ///
 /// | then | now | sizes agree | they do not |
 /// |---|---|---|---|

@@ -1,5 +1,5 @@
-//! How a scan's values grow with its parameter: the exponent of a power law, and whether one power
-//! fits the whole range.
+//! The growth of a scan's values with its parameter: the exponent of a power law, and whether one
+//! power fits the whole range.
 //!
 //! The method is the least-squares slope of log(value) on log(parameter) in every block, then the
 //! signed-rank pseudo-median of these slopes over the blocks with its Walsh interval (Hollander,
@@ -41,7 +41,7 @@ pub struct Point {
     pub value: f64,
     /// Index of the subject.
     pub subject: usize,
-    /// Median of its primary metric; NaN without values.
+    /// Median of its primary metric; NaN if there are no values.
     pub median: f64,
 }
 
@@ -66,7 +66,7 @@ pub struct Exponent {
 pub enum NoExponent {
     /// The samples were not taken in blocks.
     NotInBlocks,
-    /// There are fewer than five complete blocks; holds their number.
+    /// There are fewer than five complete blocks; contains their number.
     TooFewBlocks(usize),
     /// A value is zero or negative, and has no logarithm.
     NotPositive,
@@ -142,8 +142,8 @@ fn same_names(a: &Subject, b: &Subject) -> bool {
 }
 
 /// The curves of a scan: one for every command, every numeric parameter with at least three
-/// distinct positive values, and every combination of the others; over the command's own values if
-/// commands have their own. `end` is why measuring ended; `rows` are the complete blocks of the
+/// distinct positive values, and every combination of the others; if commands have values of their
+/// own, over those. `end` is the reason why measuring ended; `rows` are the complete blocks of the
 /// metric, `None` for samples without blocks. O(subjects · blocks · log blocks).
 pub fn curves(
     samples: &Samples,

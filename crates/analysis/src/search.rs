@@ -23,7 +23,8 @@ pub struct Try {
     pub subject: usize,
     /// The rate in requests per second.
     pub rate: f64,
-    /// The latency in seconds within which that share was answered; infinite if too many failed.
+    /// The latency in seconds within which the required share of requests was answered; infinite if
+    /// too many failed.
     pub latency: f64,
     /// True if the goals were met.
     pub is_held: bool,

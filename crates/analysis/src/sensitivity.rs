@@ -22,7 +22,7 @@ const NAMED: usize = 3;
 pub struct Sensitivity {
     /// Name of the benchmark.
     pub benchmark: String,
-    /// True if delays of its calls make an iteration longer.
+    /// True if delays of the function's calls make an iteration longer.
     pub is_timed: bool,
     /// The smallest delay of a call that 80 of 100 such experiments find, s. `None` if no calls are
     /// timed, or the number of calls or the interval of the comparison is unknown.
@@ -30,9 +30,9 @@ pub struct Sensitivity {
 }
 
 impl Sensitivity {
-    /// Computes it from pairs of times of an iteration in seconds, first without and then with a
-    /// delay of each call by `delay` seconds; no pairs if no delay was visible. `comparison` is that
-    /// of the benchmark.
+    /// Computes the sensitivity from pairs of times of an iteration in seconds, first without and
+    /// then with a delay of each call by `delay` seconds; no pairs if no delay was visible.
+    /// `comparison` is that of the benchmark.
     pub fn new(
         benchmark: &str,
         pairs: &[[f64; 2]],

@@ -55,8 +55,8 @@ pub struct Options {
     pub confidence: f64,
     /// The metric to describe; `None` for the plan's primary one, or the first.
     pub primary: Option<String>,
-    /// Whether to describe every metric and include the costlier parts: the signed-rank test and
-    /// the bootstrap.
+    /// If true, every metric is described, and the more expensive parts are included: the
+    /// signed-rank test and the bootstrap.
     pub all: bool,
     /// Seed of all random choices.
     pub seed: u64,

@@ -29,17 +29,18 @@ pub struct Answers {
 /// Outcome of the requests of one slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SliceOf {
-    /// Its block.
+    /// Block of the slice.
     pub block: u32,
     /// Number of answered requests.
     pub answered: u64,
     /// Number of failed requests.
     pub failed: u64,
-    /// Those of them that the server failed by what it did: it refused, broke off, or answered wrongly. The others were waited for in vain.
+    /// Number of failed requests that the server refused, broke off, or answered incorrectly. The
+    /// others were never answered.
     pub broken: u64,
-    /// How long the server, which had nothing else to do, had answered no request before the slice, s.
+    /// Time before the slice during which the idle server answered no request, s.
     pub silent_seconds: f64,
-    /// How late the generator itself was at most, s; `None` if that was not recorded.
+    /// Maximum lateness of the generator itself, s; `None` if it was not recorded.
     pub late_seconds: Option<f64>,
 }
 

@@ -65,7 +65,7 @@ impl SpreadComparison {
     }
 }
 
-/// Why spreads can't be compared.
+/// Reasons why spreads can't be compared.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SpreadError {
     /// Not exactly one value of each in every block.

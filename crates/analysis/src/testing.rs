@@ -30,7 +30,7 @@ pub const PARTS: [&str; 10] = [
     "unaccounted",
 ];
 
-/// The parts that tests have, too.
+/// The parts that single tests have as well.
 pub const PHASES: [&str; 4] = ["setup", "body", "teardown", "gc"];
 
 /// Analysis of one side's suite.
@@ -75,13 +75,14 @@ impl Testing {
 /// A test's time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestTime {
-    /// Its name.
+    /// Name of the test.
     pub name: String,
-    /// Its enclosing groups, outermost first: its file, its class.
+    /// Enclosing groups of the test, outermost first: its file, its class.
     pub group: Vec<String>,
-    /// Its duration in seconds.
+    /// Duration of the test in seconds.
     pub time: Description,
-    /// Medians of its setup, body, teardown, and of garbage collection within them, if known.
+    /// Medians of the test's setup, body, teardown, and of garbage collection within them, if
+    /// known.
     pub phases: BTreeMap<&'static str, f64>,
     /// Median of its share of the whole over runs.
     pub share: f64,
@@ -94,11 +95,11 @@ pub struct TestTime {
 /// A part of the suite's time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartTime {
-    /// Its name, one of [`PARTS`].
+    /// Name of the part, one of [`PARTS`].
     pub name: &'static str,
     /// Mean over runs, in seconds.
     pub seconds: f64,
-    /// Its share of the whole.
+    /// Share of the part in the whole time.
     pub share: f64,
     /// Description over runs. Its median does not sum to that of the whole.
     pub described: Description,
@@ -118,7 +119,7 @@ pub struct First {
 /// A test that failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failing {
-    /// Its name.
+    /// Name of the test.
     pub name: String,
     /// Number of runs in which it failed.
     pub failed: u64,

@@ -31,7 +31,7 @@ pub fn is_exact((n, m): (usize, usize)) -> bool {
 /// The fewest values per side at which the rank test can detect anything at a two-sided level:
 /// enough for the most extreme of all orders to be rarer than that. O(result).
 pub fn fewest(level: f64) -> usize {
-    // One of the C(2n, n) ways to divide 2n ranks, and its mirror image.
+    // The probability of one of the C(2n, n) ways to divide 2n ranks, and of its mirror image.
     let mut chance = 2.0;
     let mut n = 0;
     while chance > level && n < 1000 {

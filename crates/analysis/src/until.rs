@@ -29,7 +29,7 @@ pub struct State {
     pub blocks: u32,
     /// Seconds since the start of the measurement.
     pub seconds: f64,
-    /// Half width of the widest deciding interval, as a fraction; infinite without one.
+    /// Half width of the widest deciding interval, as a fraction; infinite if there is none.
     pub width: f64,
     /// True if every comparison has its answer.
     pub clear: bool,
@@ -39,7 +39,7 @@ pub struct State {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition(Node);
 
-/// Why a condition could not be parsed, and where.
+/// An error in a condition, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at character {position} of `{text}`: {problem}")]
 pub struct UntilError {
@@ -106,12 +106,13 @@ impl Condition {
         Self(Node::Any(Vec::new()))
     }
 
-    /// Returns true if it is true in this state.
+    /// Returns true if the condition is true in this state.
     pub fn holds(&self, state: &State) -> bool {
         self.0.holds(state)
     }
 
-    /// Returns true if it depends on the samples, rather than on blocks and seconds alone.
+    /// Returns true if the condition depends on the samples, rather than on blocks and seconds
+    /// alone.
     pub fn asks_samples(&self) -> bool {
         self.0.asks_samples()
     }

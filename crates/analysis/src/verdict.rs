@@ -64,7 +64,7 @@ pub struct Decision {
     pub scale: Scale,
     /// Best estimate of the difference, second against first.
     pub estimate: f64,
-    /// Its interval; `None` if there are too few observations for one at this level.
+    /// Interval of the estimate; `None` if there are too few observations for one at this level.
     pub interval: Option<Interval>,
     /// The threshold; NaN if it can't be expressed on this scale (a fraction of a reference of
     /// zero).
@@ -115,7 +115,7 @@ impl Decision {
         self.possibly_below_threshold && self.threshold.is_finite()
     }
 
-    /// The end of the interval nearer to no difference; `None` without an interval.
+    /// The end of the interval nearer to no difference; `None` if there is no interval.
     pub fn least(&self) -> Option<f64> {
         let Interval { lower, upper } = self.interval?;
         Some(if lower.abs() < upper.abs() { lower } else { upper })

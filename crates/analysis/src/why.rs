@@ -1,11 +1,11 @@
-//! Why one side takes longer than the other: what a record holds, joined to an explanation of one
-//! difference.
+//! Explains why one side takes longer than the other: the contents of a record, joined to an
+//! explanation of one difference.
 //!
 //! Three kinds of evidence have different strength. Wall time is the sum of user time, system time
 //! and waiting, so each of these has an exact share of the difference, with an interval
 //! ([`parts`]). Sampled functions are such a decomposition of processor time ([`functions`]). A
-//! count (page faults, allocations, instructions) is no part of time, but can explain a part: it
-//! has to change in the same direction, and by enough at what one of them costs ([`causes`]).
+//! count (page faults, allocations, instructions) is not a part of the time, but can explain one:
+//! it has to change in the same direction, and by enough at what one of them costs ([`causes`]).
 //!
 //! A cause is named only with a number whose interval excludes zero. Nothing is measured here.
 
@@ -54,14 +54,15 @@ pub struct Change {
     pub ratio: Option<Effect>,
     /// Side − reference, in the metric's unit.
     pub shift: Effect,
-    /// Its direction.
+    /// Direction of the change.
     pub direction: Direction,
 }
 
 /// An input of two commands that differs between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// The files of the program; holds the name of the only one, if the others are the same.
+    /// The files of the program; contains the name of the only one that differs, if the others are
+    /// the same.
     Files(Option<String>),
     /// The command line.
     Arguments,
@@ -80,11 +81,11 @@ pub enum Input {
 pub struct Why {
     /// The difference of the primary metric.
     pub comparison: Comparison,
-    /// The time that the parts are parts of.
+    /// The time that is divided into parts.
     pub whole: Whole,
     /// The parts of the time, largest share first; empty if the record holds none.
     pub parts: Vec<Part>,
-    /// The sampled functions, largest share first; empty without sampling.
+    /// The sampled functions, largest share first; empty if there is no sampling.
     pub functions: Vec<FunctionPart>,
     /// The other metrics, in the order of the record.
     pub changes: Vec<Change>,
@@ -106,22 +107,22 @@ impl Why {
     }
 }
 
-/// Why no difference can be explained.
+/// Reasons why no difference can be explained.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WhyError {
-    /// The record has one command.
+    /// The record has only one command.
     #[error("there is one command, and nothing that it differs from")]
     Alone,
-    /// Nothing has this name.
+    /// No side, row or subject has this name.
     #[error("--of {0}: nothing that was compared has this name; there are {1}")]
     Unknown(String, String),
 }
 
-/// Returns the index of the comparison to explain: the one with this name of its side, row or
-/// subject, or the largest difference that was found, or otherwise the first comparison.
+/// Returns the index of the comparison to explain: the one whose side, row or subject has this
+/// name. Without a name, it is the largest difference found, or else the first comparison.
 ///
 /// # Errors
-/// If nothing was compared, or nothing has this name.
+/// If nothing was compared, or no side, row or subject has this name.
 pub fn choose(analysis: &Analysis, of: Option<&str>) -> Result<usize, WhyError> {
     let all = &analysis.comparisons;
     if all.is_empty() {
@@ -138,7 +139,7 @@ pub fn choose(analysis: &Analysis, of: Option<&str>) -> Result<usize, WhyError> 
     };
     let is_wanted = |c: &Comparison| of.is_none_or(|name| names(c).contains(&name));
     let wanted = (0..all.len()).filter(|&index| is_wanted(&all[index]));
-    // Of equal ones the first.
+    // If several are equal, the first.
     let largest =
         wanted.reduce(|best, next| if size(&all[next]) > size(&all[best]) { next } else { best });
     largest.ok_or_else(|| {

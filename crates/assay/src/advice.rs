@@ -1,5 +1,5 @@
-//! Turns the advice of findings into options of the verb that shows them: the only place that knows
-//! which verb has which option for it.
+//! Turns the advice of findings into options of the verb that shows them: the only place that
+//! defines the options of each verb for it.
 //!
 //! A finding carries its advice as an [`Action`], wherever it was made, perhaps when another verb
 //! recorded the file. Advice that a verb cannot follow at all is dropped here. A test checks every
@@ -35,7 +35,7 @@ pub(crate) enum Dialect {
     Gate,
 }
 
-/// Spells the advice of every finding for this verb, and drops what does not apply.
+/// Words the advice of every finding for this verb, and drops advice that does not apply.
 pub(crate) fn spell<'a>(dialect: Dialect, findings: impl IntoIterator<Item = &'a mut Finding>) {
     for finding in findings {
         let spelled = finding.advice.drain(..).filter_map(|advice| dialect.spelled(advice.action));
@@ -66,7 +66,7 @@ fn command(line: &str) -> Spelling {
     Spelling::By(Invocation::Command(line.to_owned()))
 }
 
-/// How a dialect expresses an action.
+/// The form in which a dialect expresses an action.
 enum Spelling {
     By(Invocation),
     /// Advised in words, without an option.
@@ -107,7 +107,7 @@ impl Dialect {
         };
         let seconds = |seconds: &Option<f64>| seconds.map(|seconds| format!("{seconds}s"));
         match (action, self) {
-            // `cpu` is the command's own processor time; for servers that is another metric.
+            // `cpu` is the command's own processor time; for servers, it is a different metric.
             (Action::DecideBy { metric }, Load) if metric == "cpu" => Spelling::Absent,
             (Action::DecideBy { metric }, Run | Bench | Load | Tests | Compare) => {
                 option("--primary", Some(metric.clone()))

@@ -30,7 +30,8 @@ pub(crate) fn any_words() -> impl TypedValueParser<Value = String> {
 pub(crate) struct JudgeArgs {
     /// Smallest difference that matters, as in 2% or 250us [default: 1%]
     ///
-    /// A percentage of the reference, an amount with its unit, or 2units for numbers without a unit.
+    /// A percentage of the reference, an amount with a unit, or, for numbers without a unit, a
+    /// number followed by `units`, as in 2units.
     #[arg(long, value_name = "SIZE", value_parser = threshold)]
     pub threshold: Option<Threshold>,
 
@@ -50,16 +51,16 @@ pub(crate) struct JudgeArgs {
     #[arg(long, value_name = "METRIC")]
     pub primary: Option<String>,
 
-    /// Secondary metrics to test and to show [default: test all]
+    /// Secondary metrics to test and show [default: test all]
     ///
-    /// With fewer metrics the multiple-comparison correction is milder.
+    /// With fewer metrics, the multiple-comparison correction is milder.
     #[arg(long, value_name = "METRICS", value_delimiter = ',')]
     pub secondary: Vec<String>,
 
     /// Exit with status 1 for these verdicts, and with 3 if inconclusive
     ///
-    /// Samples recorded in separate runs count as inconclusive here, because drift between the runs
-    /// is not part of their intervals.
+    /// Samples recorded in separate runs count as inconclusive here, because their intervals do not
+    /// cover drift between the runs.
     #[arg(long, value_name = "VERDICT", value_enum, value_delimiter = ',', action = ArgAction::Append)]
     pub fail_if: Vec<FailIf>,
 }
@@ -68,8 +69,8 @@ pub(crate) struct JudgeArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Deciding")]
 pub(crate) struct SameArgs {
-    /// Fail with status 4 if a side does not do the work of the reference: tests with other
-    /// results, other answers of a server, other numbers that a benchmark reports about its work
+    /// Exit with status 4 if a side does not do the same work as the reference: other test results,
+    /// other server responses, or other numbers that a benchmark reports about its work
     #[arg(long)]
     pub require_same: bool,
 }
@@ -138,11 +139,12 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
 
-    /// Direction of better numbers [default: by the unit: less time, more per time]
+    /// Which numbers are better [default: by the unit: shorter times, higher rates]
     #[arg(long, value_enum, value_name = "DIRECTION")]
     pub better: Option<Direction>,
 
-    /// Number of observations (of a run: blocks) to skip at the start of every series, as a warm-up
+    /// Number of observations (for a run, blocks) to skip at the start of every series, as a
+    /// warm-up
     #[arg(long, value_name = "NUMBER", default_value_t = 0, hide_default_value = true)]
     pub skip: usize,
 
@@ -176,9 +178,9 @@ pub(crate) struct SideArgs {
     /// A side with several recordings: its name and its files, as in 'old=old*.json'; repeat it for
     /// every side
     ///
-    /// FILES are paths and patterns, separated by blanks. A directory means all files in it, and a
-    /// file with several JSON documents means each of these. Each recording is one unit, however
-    /// many values it has: the verdict rests on the spread between recordings.
+    /// FILES are paths and patterns, separated by spaces. A directory stands for all files in it,
+    /// and a file with several JSON documents for each of them. Each recording is one unit, however
+    /// many values it has: the verdict is based on the spread between recordings.
     #[arg(long = "side", value_name = "NAME=FILES", value_parser = any_words())]
     pub sides: Vec<String>,
 }
@@ -200,7 +202,7 @@ impl SideArgs {
                 })?;
             if sides.iter().any(|side| side.name.as_deref() == Some(name)) {
                 anyhow::bail!(
-                    "--side {text}: there is a side `{name}` already; put all its files behind one name, with blanks between"
+                    "--side {text}: a side `{name}` was already given; list all its files after one name, separated by spaces"
                 );
             }
             let mut files = Vec::new();
@@ -325,7 +327,7 @@ impl KeepArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ShowArgs {
-    /// Print JSON instead of a screen
+    /// Print JSON instead of text
     ///
     /// The fields are described in docs/reference/json.md.
     #[arg(long)]
@@ -345,7 +347,7 @@ pub(crate) struct ShowArgs {
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// Print every check, warning and note in full [default: five lines of them]
+    /// Print every check, warning and note in full [default: at most five lines of them]
     #[arg(long, short, conflicts_with = "quiet")]
     pub verbose: bool,
 
@@ -376,7 +378,7 @@ impl ShowArgs {
 pub(crate) struct PageArgs {
     /// Also write an HTML page that works offline
     ///
-    /// The page has the verdict, plots, numbers, machine, data and methods.
+    /// The page contains the verdict, plots, numbers, data and methods, and describes the machine.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
@@ -393,7 +395,7 @@ pub(crate) struct PageArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct LookArgs {
-    /// Print JSON instead of a screen
+    /// Print JSON instead of text
     ///
     /// The fields are described in docs/reference/json.md.
     #[arg(long)]
@@ -439,7 +441,7 @@ pub(crate) fn threshold(text: &str) -> Result<Threshold, String> {
     if size > 0.0 {
         Ok(found)
     } else {
-        Err("the smallest difference that matters must be more than nothing".to_owned())
+        Err("the smallest difference that matters must be greater than 0".to_owned())
     }
 }
 
@@ -454,7 +456,7 @@ pub(crate) fn confidence(text: &str) -> Result<f64, String> {
     if (0.5..=0.9999).contains(&fraction) {
         Ok(fraction)
     } else {
-        Err("it must lie between 50% and 99.99%".to_owned())
+        Err("it must be between 50% and 99.99%".to_owned())
     }
 }
 
@@ -467,7 +469,7 @@ pub(crate) fn chance(text: &str) -> Result<f64, String> {
     if share > 0.0 && share < 1.0 {
         Ok(share)
     } else {
-        Err("it must lie between 0 and 1; write it like `0.01` or `1%`".to_owned())
+        Err("it must be between 0 and 1; write it like `0.01` or `1%`".to_owned())
     }
 }
 
@@ -480,7 +482,7 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     if span > 0.0 && span < 1e9 {
         Ok(span)
     } else {
-        Err("a duration is more than 0 s, and less than 30 years".to_owned())
+        Err("a duration must be more than 0 s and less than 30 years".to_owned())
     }
 }
 
@@ -488,9 +490,9 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Recording")]
 pub(crate) struct KeepInHistoryArgs {
-    /// Also keep the run in the history of the project, for `assay history` and `assay gate`
+    /// Also keep the run in the project's history, for `assay history` and `assay gate`
     ///
-    /// The project has the name of the repository's directory, unless another is given:
+    /// The project is named after the repository's directory, unless another name is given:
     /// --keep=NAME.
     #[arg(long, value_name = "PROJECT", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "anonymous")]
     pub keep: Option<String>,

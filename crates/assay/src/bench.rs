@@ -2,9 +2,9 @@
 //! and then run alternately, one process of one benchmark at a time, in the order that
 //! [`assay_analysis::design`] chooses.
 //!
-//! `assay-harness` knows what to ask and how to read the answers, the analysis decides whose turn
-//! it is, and `assay-measure` starts and ends processes; this module joins the three. It computes
-//! no statistics and draws nothing.
+//! `assay-harness` makes the requests and reads the answers, the analysis decides whose turn it is,
+//! and `assay-measure` starts and ends processes; this module joins the three. It computes no
+//! statistics and draws nothing.
 
 mod asker;
 mod benchmarks;

@@ -58,9 +58,9 @@ struct Ready {
 
 /// The reason why a commit cannot be measured.
 enum Unusable {
-    /// It does not build.
+    /// The commit does not build.
     Build(String),
-    /// Its program fails.
+    /// The program of the commit fails.
     Run(String),
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct Commits {
     totals: BTreeSet<String>,
 }
 
-/// How commits are built and run.
+/// The settings for building and running commits.
 pub(crate) struct How {
     /// The shell line that builds a commit.
     pub line: String,
@@ -171,7 +171,7 @@ impl Commits {
         let built = match built {
             Ok(built) => built,
             Err(RevisionError::Interrupted) => {
-                return Err(RunError::Interrupted("while a commit was built".to_owned()));
+                return Err(RunError::Interrupted("while a commit was being built".to_owned()));
             }
             Err(RevisionError::Build { line, how, log, .. }) => {
                 let why = format!("the build line `{line}` {how} ({})", log.display());
@@ -286,7 +286,7 @@ impl Commits {
     }
 }
 
-/// Returns what a run reported about a benchmark, or how it failed.
+/// Returns the values that a run reported for a benchmark, or a description of its failure.
 fn reading(driver: &dyn Driver, name: &str, ran: &Ran) -> Result<Reading, String> {
     if let Some(how) = ran.failure() {
         return Err(format!("its program {how}"));
@@ -295,7 +295,9 @@ fn reading(driver: &dyn Driver, name: &str, ran: &Ran) -> Result<Reading, String
         driver.read(&ran.reply).map_err(|error| format!("its program failed: {error}"))?;
     match readings.into_iter().find(|reading| reading.benchmark == name) {
         Some(Reading { error: Some(error), .. }) => Err(format!("the benchmark failed: {error}")),
-        Some(reading) if reading.values.is_empty() => Err("the benchmark gave no value".to_owned()),
+        Some(reading) if reading.values.is_empty() => {
+            Err("the benchmark reported no value".to_owned())
+        }
         Some(reading) => Ok(reading),
         None => Err(format!("its program has no benchmark `{name}`")),
     }

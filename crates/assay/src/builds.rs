@@ -18,13 +18,13 @@ use std::path::{Path, PathBuf};
 /// Value of `--builds`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Builds {
-    /// Link every revision this many times.
+    /// Every revision is linked this many times.
     Links(u32),
     /// The name of each side and the patterns of its files.
     Files(Vec<(String, Vec<String>)>),
 }
 
-/// Maximum number of links per revision; more are taken for a typing error.
+/// Maximum number of links per revision; a larger number is considered a typing error.
 const MOST_LINKS: u32 = 100;
 
 impl std::str::FromStr for Builds {
@@ -34,10 +34,10 @@ impl std::str::FromStr for Builds {
         if let Ok(links) = text.parse::<u32>() {
             let fewest = FEWEST_BUILDS as u32;
             return match links {
-                n if n < fewest => {
-                    Err(format!("{n} say nothing about how builds differ; at least {fewest}"))
-                }
-                n if n > MOST_LINKS => Err(format!("at most {MOST_LINKS}")),
+                n if n < fewest => Err(format!(
+                    "{n} builds say nothing about how builds differ; use at least {fewest}"
+                )),
+                n if n > MOST_LINKS => Err(format!("use at most {MOST_LINKS}")),
                 n => Ok(Self::Links(n)),
             };
         }
@@ -46,7 +46,7 @@ impl std::str::FromStr for Builds {
             .map(|side| side.split_whitespace().map(str::to_owned).collect())
             .collect();
         if sides.len() < 2 || sides.iter().any(Vec::is_empty) {
-            return Err("name the files of two sides at least, with a comma between the sides: 'old-*,new-*'".to_owned());
+            return Err("name the files of at least two sides, with a comma between the sides: 'old-*,new-*'".to_owned());
         }
         let mut names: Vec<String> = sides.iter().map(|side| name_of(side)).collect();
         if !bench::all_differ(&names) {
@@ -56,12 +56,13 @@ impl std::str::FromStr for Builds {
     }
 }
 
-/// Reads what `--builds` says, in which files may have any name.
+/// Parses the value of `--builds`, in which files may have any name.
 pub(crate) fn any_builds() -> impl TypedValueParser<Value = Builds> {
     any_words().try_map(|text| text.parse::<Builds>())
 }
 
-/// What the first pattern has before its wildcard; all of it where that is not its end.
+/// Returns the part of the first pattern before its wildcard, or the whole pattern if the wildcard
+/// is not at its end.
 fn name_of(side: &[String]) -> String {
     let pattern = side[0].as_str();
     let stem = pattern.trim_end_matches(['*', '?']).trim_end_matches(['-', '_', '.', '/']);
@@ -153,11 +154,11 @@ pub(crate) fn different(
         let same = match all - own.len() {
             0 => String::new(),
             n => format!(
-                " ({n} more are the same to the last byte as one of these: the linker or the build line does not heed the seed)"
+                " ({n} more are byte-for-byte identical to one of these: the linker or the build line ignores the seed)"
             ),
         };
         bail!(
-            "--builds: `{side}` has {} builds that differ{same}; fewer than {FEWEST_BUILDS} say nothing about what placement does",
+            "--builds: `{side}` has {} different builds{same}; fewer than {FEWEST_BUILDS} say nothing about the effects of placement",
             own.len()
         );
     }

@@ -94,12 +94,12 @@ impl Tracked {
     ) -> anyhow::Result<(Self, Option<String>)> {
         if !framework.covers() {
             bail!(
-                "what tests of {} use is not known: it is of {}",
+                "what each test uses can't be recorded for {}; it can for {}",
                 framework.name(),
                 frameworks::that_cover().join(", ")
             );
         }
-        let here = Path::new(".").canonicalize().context("the directory here")?;
+        let here = Path::new(".").canonicalize().context("the current directory")?;
         let top = git::top(&here).unwrap_or_else(|| here.clone());
         let below = here.strip_prefix(&top).unwrap_or(Path::new(""));
         let prefix = match below.to_str() {
@@ -166,7 +166,7 @@ impl Tracked {
                 }
                 let told = git::changed_since(self.project.top(), revision);
                 told.with_context(|| {
-                    format!("--changed={revision}: git does not say what changed since")
+                    format!("--changed={revision}: git can't list the changes since this revision")
                 })?
             }
         };
@@ -213,7 +213,7 @@ impl Tracked {
         }
     }
 
-    /// Returns what to ask of the framework for a choice.
+    /// Returns the request to the framework for a choice.
     pub fn selection(choice: &Choice<'_>, place: &SuiteDirectory) -> Selection {
         if let Some(why) = &choice.everything {
             return Selection::All(why.clone());
@@ -244,7 +244,7 @@ impl Tracked {
         self.store = None;
     }
 
-    /// Returns where the suite is started.
+    /// Returns the place in which the suite is started.
     pub fn place(&self) -> &SuiteDirectory {
         &self.place
     }
@@ -351,7 +351,7 @@ pub(crate) fn reason(why: &SelectionReason) -> String {
     }
 }
 
-/// Returns how the need to run a test is known, in a word or two.
+/// Returns the source of the knowledge that a test must run, in a word or two.
 fn source(why: &SelectionReason) -> &'static str {
     match why {
         SelectionReason::Failed | SelectionReason::Unseen => "last run",

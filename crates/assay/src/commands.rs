@@ -48,7 +48,7 @@ use std::time::{Duration, Instant};
 /// captured: that could fill the memory.
 const TALKATIVE: usize = 4096;
 
-/// How commands are measured.
+/// The settings for measuring commands.
 #[derive(Debug, Default)]
 pub(crate) struct RunSettings {
     /// Time after which a run is killed.
@@ -63,7 +63,7 @@ pub(crate) struct RunSettings {
     pub drop_caches: bool,
     /// Counts to take afterwards, in one pass each.
     pub counted: Vec<Counted>,
-    /// Whether outputs are compared.
+    /// Comparison of outputs.
     pub outputs: Outputs,
 }
 
@@ -443,7 +443,8 @@ impl Commands {
         for Missing { metric, why, must } in measured.missing.drain(..) {
             let is_proved = proved.contains(&metric);
             if !is_proved && !must {
-                // A metric that one command gives unasked is not missing from the others.
+                // A metric that one command reports without being requested is not missing from the
+                // others.
                 continue;
             }
             if turn.purpose == Purpose::WarmUp {
@@ -509,7 +510,7 @@ fn left_processes(command: &str, runs: u32, needless: u32) -> Option<Finding> {
     )
 }
 
-/// Returns findings about what cannot be counted, one per reason.
+/// Returns findings about metrics that cannot be counted, one per reason.
 fn uncounted(refusals: &[Refusal]) -> Vec<Finding> {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for refusal in refusals {

@@ -12,7 +12,7 @@ use assay_measure::simulation::Simulation;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The peak of live memory, which is not a sum over what a run does.
+/// The peak of live memory, which is not a sum over the work of a run.
 const PEAK: &str = "peak_heap";
 
 /// Maximum number of uncounted programs that are reported by name.
@@ -28,13 +28,13 @@ pub(crate) enum Counted {
 }
 
 impl Counted {
-    /// Returns what the options request.
+    /// Returns the counts that the options request.
     pub fn asked(alloc: bool, instructions: bool) -> Vec<Self> {
         let all = [(alloc, Self::Allocations), (instructions, Self::Instructions)];
         all.into_iter().filter(|(asked, _)| *asked).map(|(_, counted)| counted).collect()
     }
 
-    /// Returns a finding that it cannot be counted for `whose`.
+    /// Returns a finding that this kind cannot be counted for `whose`.
     pub fn refused(self, whose: &str, why: &str) -> Finding {
         let what = format!("the {} of {whose}", self.what());
         let (finding, guide) = match self {
@@ -48,7 +48,7 @@ impl Counted {
         finding.advise(Action::Read { page: format!("{guide} says what can be counted") })
     }
 
-    /// Returns the pass of its blocks.
+    /// Returns the pass in which this kind is counted.
     pub fn pass(self) -> Pass {
         match self {
             Self::Allocations => Pass::Allocations,
@@ -56,12 +56,12 @@ impl Counted {
         }
     }
 
-    /// Returns what the metric of this name counts.
+    /// Returns the kind of count of the metric with this name.
     pub fn of_metric(name: &str) -> Option<Self> {
         [Self::Allocations, Self::Instructions].into_iter().find(|own| own.names().contains(&name))
     }
 
-    /// Returns the names of its metrics.
+    /// Returns the names of the metrics of this kind.
     pub fn names(self) -> &'static [&'static str] {
         match self {
             Self::Allocations => &ALLOCATIONS,
@@ -69,7 +69,7 @@ impl Counted {
         }
     }
 
-    /// Returns its metrics: exact counts, lower is better.
+    /// Returns the metrics of this kind: exact counts, lower is better.
     pub fn metrics(self) -> Vec<Metric> {
         let unit = |name: &str| match name {
             "allocated_bytes" | PEAK => Unit::Byte,
@@ -78,7 +78,7 @@ impl Counted {
         self.names().iter().map(|name| Metric::exact(name, unit(name))).collect()
     }
 
-    /// Returns its description.
+    /// Returns the description of this kind.
     pub fn what(self) -> &'static str {
         match self {
             Self::Allocations => "allocations",
@@ -94,7 +94,7 @@ impl Counted {
         }
     }
 
-    /// Returns the option that requests it.
+    /// Returns the option that requests this kind.
     pub fn option(self) -> &'static str {
         match self {
             Self::Allocations => "--alloc",
@@ -123,9 +123,9 @@ pub(crate) fn is_sum(name: &str) -> bool {
 /// Counts one command.
 #[derive(Debug)]
 pub(crate) enum Counter {
-    /// Counts its allocations.
+    /// Counts allocations.
     Allocations(Counting),
-    /// Counts its instructions.
+    /// Counts instructions.
     Instructions(Simulation),
 }
 
@@ -161,7 +161,7 @@ impl Counter {
     /// Returns the counts of all runs since the last call, summed over their processes.
     ///
     /// # Errors
-    /// A message that says why nothing was counted.
+    /// A message that explains why nothing was counted.
     pub fn take(&self) -> Result<Count, String> {
         match self {
             Self::Instructions(simulation) => {

@@ -13,7 +13,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 
-/// Its name after `assay-`.
+/// Name of the program after `assay-`.
 const NAME: &str = "mutate";
 
 /// Handle to the program; clones share one process.
@@ -26,7 +26,7 @@ enum State {
     #[default]
     Idle,
     Running(Box<Program>),
-    /// It cannot be started, or it ended; the reason, until it is reported.
+    /// The process cannot be started, or ended. Contains the reason until it is reported.
     Gone(Option<String>),
 }
 
@@ -35,7 +35,7 @@ struct Program {
     child: Child,
     input: BufWriter<ChildStdin>,
     output: BufReader<ChildStdout>,
-    /// True once it identified itself.
+    /// True once the program has identified itself.
     is_known: bool,
     /// The text that was last split without others: after a save two callers ask for it in turn.
     last: Option<(Language, Vec<u8>, Blocks)>,
@@ -54,7 +54,7 @@ impl Cutting {
         }
     }
 
-    /// Returns what is lost without the program, once.
+    /// Returns a message on what is lost without the program, once.
     pub fn lost(&self) -> Option<String> {
         let State::Gone(why) = &mut *self.0.borrow_mut() else { return None };
         let why = why.take()?;
@@ -82,7 +82,7 @@ impl Cutter for Cutting {
 impl Program {
     fn start() -> Result<Self, String> {
         let path = others::program(NAME).ok_or_else(|| {
-            format!("assay-{NAME}, which divides source files into functions, is neither beside this program nor on PATH; install it, too (from the sources: `cargo install --path crates/{NAME}`)")
+            format!("assay-{NAME}, which divides source files into functions, is neither next to this program nor on PATH; install it as well (from source: `cargo install --path crates/{NAME}`)")
         })?;
         let mut command = Command::new(&path);
         command.arg("blocks").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -120,7 +120,7 @@ impl Program {
         Ok(files)
     }
 
-    /// Ends the program, and returns why it is unusable.
+    /// Ends the program, and returns the reason why it is unusable.
     fn failed(&mut self, error: &io::Error) -> String {
         let ended = matches!(
             error.kind(),

@@ -1,4 +1,4 @@
-//! The end of a run, whatever was measured: closes its record and determines the exit status.
+//! The end of any kind of run: closes its record and determines the exit status.
 
 use crate::record::Record;
 use crate::run_error::RunError;

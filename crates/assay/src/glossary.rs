@@ -37,10 +37,10 @@ pub(crate) fn explain(
             Ok(Ending::Fine)
         }
         Err(meant) if meant.is_empty() => bail!(
-            "`{asked}` is neither a command of assay nor a word of its glossary; the commands: assay --help; the words: assay help words{}",
+            "`{asked}` is neither an assay command nor a word in its glossary; for the commands: assay --help; for the words: assay help words{}",
             near(&asked, verbs)
         ),
-        Err(meant) => bail!("`{asked}` may mean several words: {}", meant.join(", ")),
+        Err(meant) => bail!("`{asked}` matches several words: {}", meant.join(", ")),
     }
 }
 

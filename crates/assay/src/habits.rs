@@ -1,8 +1,8 @@
 //! Mistakes that users of other tools make out of habit, and the line to type instead.
 //!
-//! Nothing is accepted or corrected here: each error names the one correct spelling, as a line to
-//! copy where the words typed are enough for one. `options` and `verbs` contain only texts, and
-//! `words` finds misplaced words.
+//! Nothing is accepted or corrected here: each error names the one correct spelling, as a complete
+//! line to copy if the typed words are sufficient for one. `options` and `verbs` contain only
+//! texts, and `words` finds misplaced words.
 
 mod line;
 mod options;
@@ -20,7 +20,7 @@ pub(crate) fn advised(error: Error, command: &mut Command, typed: &[OsString]) -
     let joined = Line::of(typed, command).with_value_joined(&invalid(&error));
     if let Some(joined) = joined.filter(|_| is_unknown) {
         return match command.try_get_matches_from_mut(&joined) {
-            // The value itself is wrong, and its error says how it is written.
+            // The value itself is wrong, and its error explains the correct form.
             Err(other) if other.kind() == ErrorKind::ValueValidation => {
                 advised(other, command, &joined)
             }
@@ -110,7 +110,7 @@ fn number(error: &Error) -> Option<String> {
     })
 }
 
-/// Replaces the parser's suggestions, which know only names of this program.
+/// Replaces the parser's suggestions, which are only names from this program.
 fn with_tip(mut error: Error, advice: String) -> Error {
     for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand] {
         error.remove(kind);

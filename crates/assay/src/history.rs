@@ -36,7 +36,7 @@ pub(crate) struct StoreArgs {
     /// History file, or postgres://USER@HOST/DATABASE [default: .assay/history.db of the
     /// repository]
     ///
-    /// If the repository (outside of one, the current directory) has no directory .assay, the file
+    /// If the repository (outside of one, the current directory) has no .assay directory, the file
     /// is in the state directory. If the address of a database has no password, PGPASSWORD is used.
     #[arg(long, value_name = "PLACE")]
     pub store: Option<PathBuf>,
@@ -83,8 +83,9 @@ impl StoreArgs {
             return Ok(StoreLocation::File(own.join(FILE)));
         }
         let state = store::state_directory();
-        let state = state
-            .context("neither XDG_STATE_HOME nor HOME names a directory; --store names a file")?;
+        let state = state.context(
+            "neither XDG_STATE_HOME nor HOME names a directory; name a file with --store",
+        )?;
         Ok(StoreLocation::File(state.join(FILE)))
     }
 
@@ -128,11 +129,11 @@ impl StoreArgs {
         let known = store.projects()?;
         if !known.contains(&project) {
             bail!(
-                "{} has no runs of a project `{project}`; {}",
+                "{} has no runs of project `{project}`; {}",
                 store.place(),
                 match known.as_slice() {
                     [] => "it is empty".to_owned(),
-                    known => format!("--project names one of: {}", known.join(", ")),
+                    known => format!("choose one with --project: {}", known.join(", ")),
                 }
             );
         }

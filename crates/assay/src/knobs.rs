@@ -26,8 +26,8 @@ pub(crate) struct SettingsGuard {
     /// The requested changes, whether or not they succeeded.
     changes: Vec<Change>,
     journal: Journal,
-    /// Restores everything if this process is killed; dismissed once this process has restored
-    /// it.
+    /// Restores everything if this process is killed; dismissed once this process has restored it
+    /// itself.
     guard: Option<Guard>,
 }
 
@@ -35,8 +35,8 @@ impl SettingsGuard {
     /// Restores everything.
     ///
     /// # Errors
-    /// If the system refuses. Then the guard process tries again, and the journal stays for the
-    /// next run.
+    /// If the system refuses. In that case the guard process tries again, and the journal is kept
+    /// for the next run.
     pub fn release(mut self) -> anyhow::Result<()> {
         self.put_back()
     }
@@ -67,8 +67,8 @@ impl Drop for SettingsGuard {
 }
 
 /// Puts settings into force. A finding reports each setting that the machine does not offer, that
-/// the user may not change or that another run of assay holds, and the others are set regardless;
-/// what was set is reported as well. Returns `None` if nothing had to be changed.
+/// the user may not change or that another run of assay holds, and the others are set regardless.
+/// The settings that were made are reported as well. Returns `None` if nothing had to be changed.
 ///
 /// # Errors
 /// If a value is invalid, or the changes cannot be made safe against a crash.
@@ -86,8 +86,7 @@ fn hold_on(
         return Ok((None, findings));
     }
     let directory = directory.context(
-        "settings of the machine are journalled in the state directory, so that a crash can't leave them behind; neither \
-         XDG_STATE_HOME nor HOME names one",
+        "changed machine settings are recorded in the state directory, so that they can be restored after a crash, but neither XDG_STATE_HOME nor HOME names one",
     )?;
     let failed = || directory.display().to_string();
     private::directory(&directory).with_context(failed)?;
@@ -138,8 +137,8 @@ fn plan(
                 // The `assay doctor --fix` that started this process has set it, and waits for this
                 // process to end.
                 Some(other) if other.encloses_us && changes.is_empty() => {}
-                // This also applies if it has the wanted value already: the other run will restore
-                // a different one.
+                // This also applies if the setting already has the wanted value, because the other
+                // run will restore a different one.
                 Some(other) => findings.push(held_by(knob, other.process)),
                 None => wanted.extend(changes),
             },
@@ -174,7 +173,7 @@ fn mendable_on(machine: &Machine, knobs: Vec<Knob>) -> Vec<Knob> {
     knobs.into_iter().filter(|knob| machine.plan(knob).is_ok()).collect()
 }
 
-/// Restores what a killed run has left changed, and reports it.
+/// Restores the settings that a killed run left changed, and reports them.
 pub(crate) fn mend() {
     if let Some(directory) = store::state_directory() {
         for line in mend_on(&Machine::here(), &directory) {
@@ -184,7 +183,7 @@ pub(crate) fn mend() {
 }
 
 /// Restores what is possible, and returns the messages to show. A journal is removed once
-/// everything in it is dealt with.
+/// everything in it has been restored.
 fn mend_on(machine: &Machine, directory: &Path) -> Vec<String> {
     let mut said = CleanupReport::default();
     if let Err(error) = put_back_left(machine, directory, &mut said) {
@@ -217,8 +216,8 @@ fn put_back_left(machine: &Machine, directory: &Path, said: &mut CleanupReport) 
     unless_denied(Journal::sweep(directory))
 }
 
-/// Ignores that another user's journal, already dealt with, cannot be removed: it does no harm, and
-/// is removed when that user runs assay.
+/// Ignores a failure to remove another user's journal that is no longer needed. The journal is
+/// harmless, and is removed when that user runs assay.
 fn unless_denied(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
@@ -234,7 +233,7 @@ fn is_undone(machine: &Machine, left: &LeftBehind, said: &mut CleanupReport) -> 
         match result {
             Ok(Undone::Restored) => said.restored(change),
             Ok(Undone::LeftAlone { .. }) => {}
-            // This was never a change made by assay, and retrying would not help.
+            // This change was not made by assay, and retrying would not help.
             Err(error @ KnobError::NotOurs { .. }) => said.line(format!("warning: {error}")),
             Err(KnobError::NotPermitted { .. }) if !privileges().root => {
                 said.denied.push(change.clone());

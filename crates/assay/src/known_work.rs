@@ -1,5 +1,5 @@
 //! A program with a known amount of work, and plain runs of commands for a fixed time, regardless
-//! of the result. Measurements of the machine itself use these. The verbs decide what is shown.
+//! of the result. Measurements of the machine itself use these. The verbs decide what to show.
 
 use crate::commands::{self, CommandSession, Prepared, RunSettings};
 use crate::meter::{Meter, Requested};
@@ -22,7 +22,7 @@ pub(crate) const SEED: u64 = 1;
 pub(crate) fn program(room: &Path) -> anyhow::Result<Command> {
     let failed = || {
         format!(
-            "assay's own program can't be run from {}; let TMPDIR name a directory where programs may be run",
+            "assay's own program can't be run from {}; set TMPDIR to a directory where programs may be run",
             room.display()
         )
     };

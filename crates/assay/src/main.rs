@@ -188,7 +188,7 @@ const VERBS: &[Verb] = &[
         ..verb!(load, "Load-test HTTP servers: highest rate, latency, and which is better")
     },
     verb!(compare, "Compare recorded samples and give a verdict"),
-    verb!(why, "Name the most likely cause of a difference that was found"),
+    verb!(why, "Name the most likely cause of a difference"),
     verb!(
         describe,
         "Describe each series of samples: distribution, change over time, autocorrelation, outliers"
@@ -206,7 +206,7 @@ const VERBS: &[Verb] = &[
         profile,
         "Show where a program spends its time; compare two programs function by function"
     ),
-    verb!(history, "Keep runs, and show how benchmarks changed over revisions"),
+    verb!(history, "Keep runs, and show how benchmarks changed across revisions"),
     #[cfg(unix)]
     verb!(gate, "Check whether a run is worse than normal runs in the history"),
     #[cfg(target_os = "linux")]
@@ -238,7 +238,7 @@ const VERBS: &[Verb] = &[
     verb!(repeat, "Measure a recorded run again and report whether its result was confirmed"),
     verb!(
         simulate,
-        "Generate synthetic samples with known properties, to learn with and to test tools"
+        "Generate synthetic samples with known properties, for learning and for testing tools"
     ),
     #[cfg(target_os = "linux")]
     verb!(doctor, "Check whether this machine is fit for measuring, and suggest fixes"),

@@ -1,9 +1,9 @@
 //! The metrics of every run of a command, and how their values are computed from its results.
 //!
-//! Wall and processor time, memory and the kernel's other accounts come from the launcher. The rest
-//! is optional: counters, and numbers that the program prints (`--metric`) or reports by the sample
-//! protocol (`--samples`). Several concurrent runs (`--jobs`) give one set of values. This module
-//! runs nothing and decides nothing.
+//! Wall and processor time, memory and the kernel's other accounts come from the launcher. All
+//! other metrics are optional: counters, and numbers that the program prints (`--metric`) or
+//! reports by the sample protocol (`--samples`). Several concurrent runs (`--jobs`) give one set of
+//! values. This module runs nothing and decides nothing.
 
 use crate::counted::Counted;
 use assay_data::assay_file::MAX_METRICS;
@@ -104,12 +104,12 @@ pub(crate) struct Measured {
     pub missing: Vec<Missing>,
 }
 
-/// A metric that a run did not give.
+/// A metric that a run did not provide.
 #[derive(Debug)]
 pub(crate) struct Missing {
     pub metric: String,
     pub why: String,
-    /// True if it was requested by name.
+    /// True if the metric was requested by name.
     pub must: bool,
 }
 
@@ -119,7 +119,7 @@ pub(crate) struct Meter {
     requested: Requested,
     /// All metrics, in the order of the values.
     metrics: Vec<Metric>,
-    /// Metrics that programs reported without being asked for them by name.
+    /// Metrics that programs reported although they were not requested by name.
     welcome: Vec<String>,
     /// Invalid lines of the sample protocol, per subject: their number, and the first.
     bad_lines: BTreeMap<usize, (usize, String)>,
@@ -158,7 +158,7 @@ impl Meter {
     /// Takes over the metrics of a run that is resumed, so that the values keep their order.
     ///
     /// # Errors
-    /// A message, if they are not the metrics that this meter measures.
+    /// A message, if the metrics are not those that this meter measures.
     pub fn adopt(&mut self, recorded: &[Metric]) -> Result<(), String> {
         let told = |metrics: &[Metric]| {
             let told = metrics.iter().map(|m| format!("{} ({})", m.name, m.unit.symbol()));
@@ -172,7 +172,7 @@ impl Meter {
         let late = recorded.get(self.metrics.len()..).unwrap_or(&[]);
         if !recorded.starts_with(&self.metrics) || !late.iter().all(|m| may_come(&m.name)) {
             return Err(format!(
-                "the file has other metrics: {}; now there would be {}",
+                "the file has other metrics ({}) than this run would have ({})",
                 told(recorded),
                 told(&self.metrics)
             ));
@@ -319,7 +319,7 @@ impl Meter {
             let kept = readings.and_then(|r| self.admit(measured, &name, r));
             if let Err(why) = kept {
                 if self.metrics.iter().any(|m| m.name == name) && !self.welcome.contains(&name) {
-                    // The name is taken, which is a problem of the program and not of the metric of
+                    // The name is taken, which is a problem of the program, not of the metric of
                     // that name.
                     self.bad_lines.entry(subject).or_insert((0, why)).0 += 1;
                     continue;
@@ -356,19 +356,19 @@ impl Meter {
         let by_programs = self.welcome.iter().any(|welcome| welcome == name);
         if Self::is_own(name) || self.is_counted(name) || (taken && !by_programs) {
             return Err(format!(
-                "every run has a metric `{name}` already; the program has to choose another name"
+                "every run already has a metric `{name}`; the program must choose another name"
             ));
         }
         if !taken && self.metrics.len() >= MAX_METRICS {
             return Err(format!(
-                "a file holds {MAX_METRICS} metrics at most, and there are as many"
+                "a file can hold at most {MAX_METRICS} metrics, and it already has that many"
             ));
         }
         let Some((metric, _)) = readings.first() else { return Ok(()) };
         match self.metrics.iter().find(|m| m.name == name) {
             Some(known) if known.unit != metric.unit => {
                 return Err(format!(
-                    "it is given in {} here, and in {} before",
+                    "it is given in {} here, but was given in {} before",
                     unit_name(&metric.unit),
                     unit_name(&known.unit)
                 ));
@@ -395,7 +395,7 @@ impl Meter {
         self.multiplexed = None;
     }
 
-    /// Returns findings about what could not be read.
+    /// Returns findings about metrics that could not be read.
     pub fn findings(&self, names: &[String]) -> Vec<Finding> {
         let mut findings = Vec::new();
         for (&subject, (count, first)) in &self.bad_lines {
@@ -432,7 +432,7 @@ fn reading_of(
 ) -> Result<(Metric, Reading), String> {
     let given = report.given.iter().find(|given| given.metric.name == name);
     let given = given.ok_or_else(|| {
-        "the program gave no value of it by the sample protocol (docs/reference/sample-protocol.md)".to_owned()
+        "the program reported no value for it through the sample protocol (docs/reference/sample-protocol.md)".to_owned()
     })?;
     let read = match wanted {
         Some(spec) => spec.given(report),

@@ -19,8 +19,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Programs that come with this one, with their descriptions; the help lists them whether they are
-/// installed or not.
+/// Programs distributed with this one, with their descriptions. The help lists them whether or not
+/// they are installed.
 pub(crate) const SHIPPED: [(&str, &str); 2] = [
     ("mutate", "Make small changes to the source, and report those that no test notices"),
     ("farm", "Test and measure every version of a project on many machines"),
@@ -56,7 +56,7 @@ pub(crate) fn hand_over(
     Some(anyhow::Error::new(error).context(path.display().to_string()))
 }
 
-/// Returns the program of a name.
+/// Returns the program with this name.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Option<PathBuf> {
     let file = file_of(name.as_ref());
     let path = directories().into_iter().map(|directory| directory.join(&file));
@@ -66,7 +66,7 @@ pub(crate) fn program(name: impl AsRef<OsStr>) -> Option<PathBuf> {
 /// Returns the error for a program that comes with this one but is not installed.
 pub(crate) fn missing(name: &str) -> anyhow::Error {
     anyhow::anyhow!(
-        "assay {name} is a program of its own, {PREFIX}{name}, which is neither beside this one nor on PATH: install it, too (from the sources: `cargo install --path crates/{name}`)"
+        "assay {name} is a separate program, {PREFIX}{name}, which is neither next to this one nor on PATH; install it as well (from source: `cargo install --path crates/{name}`)"
     )
 }
 
@@ -189,8 +189,8 @@ fn verb(name: String) -> Arguments {
     Arguments::new(&*name.leak())
 }
 
-/// Asks all programs a question in parallel and returns their answers; `None` from one that fails
-/// or takes too long.
+/// Queries all programs in parallel and returns their answers; `None` for a program that fails or
+/// takes too long.
 fn asked<'a>(
     programs: impl Iterator<Item = &'a PathBuf>,
     question: &[&str],

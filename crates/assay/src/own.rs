@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// If the system does not report where the program is.
 pub(crate) fn program() -> anyhow::Result<PathBuf> {
     let kept = format!("/proc/{}/exe", std::process::id());
-    // The link itself: its target may be gone, and it works nevertheless.
+    // The link itself, which works even if its target is gone.
     if std::fs::read_link(&kept).is_ok() {
         return Ok(kept.into());
     }

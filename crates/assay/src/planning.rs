@@ -20,13 +20,13 @@ pub(crate) const CEILING: f64 = 300.0;
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "How long")]
 pub(crate) struct DurationArgs {
-    /// Take exactly N blocks and evaluate once, instead of stopping when the verdicts are clear
+    /// Measure exactly N blocks and evaluate once, instead of stopping when the verdicts are clear
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
 
     /// Time budget [default: 60s, 10s for one side]
     ///
-    /// Extended up to 5min if the fewest blocks for a verdict take longer.
+    /// Extended to at most 5min if the minimum number of blocks for a verdict takes longer.
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     #[arg(default_value_if("quick", "true", "3s"))]
     pub time: Option<f64>,

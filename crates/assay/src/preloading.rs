@@ -24,7 +24,7 @@ const REFUSES_WITHIN: Duration = Duration::from_secs(1);
 const LONGEST: usize = 107;
 const BEHIND: &str = "/socket.stages";
 
-/// Returns how a command is run in a preloaded process.
+/// Returns the way in which a command is run in a preloaded process.
 ///
 /// # Errors
 /// A message that says why it cannot be.
@@ -47,7 +47,7 @@ pub(crate) fn environment(
     for (name, value) in std::env::vars_os() {
         match (name.into_string(), value.into_string()) {
             (Ok(name), Ok(value)) => env.insert(name, value),
-            _ => return Err("a variable of the environment is not UTF-8".to_owned()),
+            _ => return Err("an environment variable is not UTF-8".to_owned()),
         };
     }
     env.extend(command.env.iter().cloned());
@@ -66,14 +66,14 @@ pub(crate) fn directory(command: &Command) -> Result<String, String> {
     path.into_os_string().into_string().map_err(|_| "the directory's name is not UTF-8".to_owned())
 }
 
-/// Returns true if a change would alter a process from its start without its knowledge: a changed
-/// file that it would have read first.
+/// Returns true if a new process would first read one of the changed files and this process has not
+/// loaded that file, so that it cannot detect the change itself.
 pub(crate) fn is_another(process: &Preloaded, changed: &[PathBuf]) -> bool {
     changed.iter().any(|path| is_read_first(path) && !process.has_loaded(path))
 }
 
-/// Returns the maximum time until a run begins: for a process that has loaded everything, or for
-/// one that began to load `since` ago and may take `within`.
+/// Returns the maximum time until a run begins, either for a process that has loaded everything or
+/// for one that began to load `since` ago and may take `within`.
 pub(crate) fn patience(is_loaded: bool, since: Duration, within: Duration) -> Duration {
     match is_loaded {
         true => BEGINS_WITHIN,
@@ -91,7 +91,7 @@ pub(crate) fn fits(directory: &Path) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "the path {} is too long for a socket; let TMPDIR, or XDG_RUNTIME_DIR, name a shorter one",
+        "the path {} is too long for a socket; set TMPDIR or XDG_RUNTIME_DIR to a shorter one",
         directory.display()
     ))
 }

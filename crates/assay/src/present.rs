@@ -66,7 +66,7 @@ pub(crate) fn check_protocol_exports(show: &ShowArgs) -> anyhow::Result<()> {
     for path in &show.export {
         if matches!(form_of(path)?, Form::Summary) {
             anyhow::bail!(
-                "--export {}: this table has one row for every subject and no place for the protocol; export .md or .json, or \
+                "--export {}: this table has one row per subject and no room for the four-step check; export .md or .json, or \
                  leave out --rigorous",
                 path.display()
             );
@@ -75,7 +75,7 @@ pub(crate) fn check_protocol_exports(show: &ShowArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How an analysis is shown: in whose words, which rows, and which file stores it.
+/// The presentation of an analysis: its wording, the rows shown, and the file that stores it.
 #[derive(Clone, Copy)]
 pub(crate) struct Showing<'a> {
     pub dialect: Dialect,
@@ -122,7 +122,7 @@ impl Showing<'_> {
             && analysis.stop == Some(StopReason::Interrupted)
         {
             let (verb, path) = (self.dialect.verb(), path.display());
-            output::say(&format!("recorded in {path}; to go on: assay {verb} --resume {path}"));
+            output::say(&format!("recorded in {path}; to continue: assay {verb} --resume {path}"));
         }
     }
 }
@@ -213,7 +213,7 @@ pub(crate) fn protocol(
     exported
 }
 
-/// Returns what a report says about the run apart from its analysis.
+/// Returns the contents of a report other than the analysis of the run.
 pub(crate) fn meta_of(verb: &str, samples: &Samples, file: Option<&Path>) -> Meta {
     Meta {
         verb: verb.to_owned(),
@@ -241,7 +241,7 @@ fn form_of(path: &Path) -> anyhow::Result<Form> {
     let found = forms.iter().find(|(ending, _)| name.ends_with(ending)).map(|&(_, form)| form);
     found.with_context(|| {
         format!(
-            "--export {}: the ending says how to write it; known are .json, .md, .csv for the result, and for all observations {}",
+            "--export {}: the extension selects the format: .json, .md or .csv for the result, or, for all observations, {}",
             path.display(),
             RawForm::endings()
         )

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Record {
     /// The file; `None` once writing failed.
     pub writer: Option<Writer<File>>,
-    /// Its path.
+    /// Path of the record.
     pub path: PathBuf,
     /// The reason why writing failed.
     pub failure: Option<String>,
@@ -139,7 +139,7 @@ impl Recorder for Record {
         self.write(|writer| writer.environment(late_facts));
         self.write(|writer| writer.stop(reason, blocks));
         if let Some(earlier) = self.earlier.take().filter(|_| self.failure.is_none()) {
-            // If it cannot be removed it stays next to the new one.
+            // If the old record cannot be removed, it stays next to the new one.
             let _stays = std::fs::remove_file(earlier);
         }
     }

@@ -101,7 +101,7 @@ impl<S: Source<Error = RunError>> Recorded<'_, S> {
     }
 
     /// Closes the record with facts that became known only now, shows the result, adds it to the
-    /// history if requested, and returns how the run ended.
+    /// history if requested, and returns the outcome of the run.
     ///
     /// # Errors
     /// If `show` or the history fails.

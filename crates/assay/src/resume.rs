@@ -85,8 +85,7 @@ const ANEW: [&str; 15] = [
 pub(crate) fn check_given(given: &[String], path: &Path) -> anyhow::Result<()> {
     if let Some(given) = given.iter().find(|id| !ANEW.contains(&id.as_str())) {
         bail!(
-            "--resume {}: --{} was decided when the run was begun, and can't be changed before its end; leave it out, or \
-             begin a new run",
+            "--resume {}: --{} was set when the run was started, and can't be changed until it ends; leave it out, or start a new run",
             path.display(),
             given.replace('_', "-")
         );
@@ -108,7 +107,7 @@ pub(crate) fn check_complete(
         return Ok(());
     }
     bail!(
-        "{} is anonymous, and its command line lacks what stood in {}: so it can't be {done} as it is\nhint: {instead}",
+        "{} is anonymous, and its command line lacks the contents of {}, so it can't be {done} as it is\nhint: {instead}",
         path.display(),
         missing.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
     )
@@ -130,10 +129,10 @@ pub(crate) fn begun<A: clap::Args>(
     let place = path.display();
     let words = recorded.argv.iter().skip(1);
     if words.clone().next().map(String::as_str) != Some(verb) {
-        bail!("{place} was not begun by `assay {verb}`, so it can't be {done}");
+        bail!("{place} was not recorded by `assay {verb}`, so it can't be {done}");
     }
     let line = Line::try_parse_from(words).map_err(|_| {
-        anyhow::anyhow!("{place}: its command line can't be read any more, so it can't be {done}; give its commands to `assay {verb}`, behind --resume to go on")
+        anyhow::anyhow!("{place}: its command line can no longer be parsed, so it can't be {done}; give its commands to `assay {verb}`, after --resume to continue it")
     })?;
     Ok(line.args)
 }
@@ -165,7 +164,7 @@ pub(crate) fn check(
     }
     if !differences.is_empty() && !earlier.force {
         bail!(
-            "--resume {}: that would not be the same experiment:\n  {}\nhint: measure again, or go on all the same with --force",
+            "--resume {}: that would not be the same experiment:\n  {}\nhint: start a new run, or continue anyway with --force",
             path.display(),
             differences.join("\n  ")
         );

@@ -18,14 +18,14 @@ const SHORT: usize = 12;
 pub(crate) struct RevisionRequest<'a> {
     /// Revisions as typed; `.` is the working tree.
     pub revisions: &'a [String],
-    /// The shell line that builds one.
+    /// The shell line that builds a revision.
     pub line: &'a str,
     /// The program that the build produces, by its path from the top of the tree, or a program in
     /// PATH.
     pub program: &'a Command,
-    /// The directory to run it in, from the top; `None` for the top.
+    /// The directory in which the program runs, relative to the top; `None` for the top.
     pub directory: Option<&'a Path>,
-    /// Number of times to link each; `None` for once, as the line does.
+    /// Number of links of each revision; `None` for the single link of the build line.
     pub links: Option<Links>,
     /// The option that permits equal revisions; `None` if it was given.
     pub if_same: Option<&'a str>,
@@ -34,13 +34,13 @@ pub(crate) struct RevisionRequest<'a> {
 
 /// Revisions that are built.
 pub(crate) struct Prepared {
-    /// Their programs, each in its own directory.
+    /// Programs of the revisions, each in its own directory.
     pub commands: Vec<Command>,
     /// All links of each revision, if there are several.
     pub links: Option<Vec<Vec<Command>>>,
-    /// Findings about them.
+    /// Findings about the revisions.
     pub findings: Vec<Finding>,
-    /// Their commits, as facts.
+    /// Commits of the revisions, as facts.
     commits: Vec<Option<String>>,
     /// Keep the trees from being removed.
     _built: Vec<Built>,
@@ -163,7 +163,7 @@ pub(crate) fn cache_directory() -> Option<PathBuf> {
 pub(crate) fn told(error: RevisionError) -> anyhow::Error {
     match error {
         RevisionError::Interrupted => RunError::Interrupted(
-            "while the revisions were made ready; nothing was measured".to_owned(),
+            "while the revisions were being prepared; nothing was measured".to_owned(),
         )
         .into(),
         other => other.into(),
@@ -197,14 +197,14 @@ fn check_differ(
             let commit = revision.commit.as_deref().map(short).unwrap_or_default();
             if revision.is_working_tree == other.is_working_tree {
                 bail!(
-                    "`{}` and `{}` are the same commit, {commit}; if that is meant, to see this machine's false positives: {meant}",
+                    "`{}` and `{}` are the same commit, {commit}; to see this machine's false positives, use {meant}",
                     other.written,
                     revision.written
                 );
             }
             if !repository.is_changed(true).map_err(told)? {
                 bail!(
-                    "the working tree has no changes: it is commit {commit}, as `{}` is; if that is meant: {meant}",
+                    "the working tree has no changes: like `{}`, it is commit {commit}; to measure them anyway, use {meant}",
                     if revision.is_working_tree { &other.written } else { &revision.written }
                 );
             }
@@ -239,20 +239,21 @@ pub(crate) fn placed(mut command: Command, built: &Built, directory: Option<&Pat
     command
 }
 
-/// Rejects a program that would be the same for every revision: a file of the user's working tree, or
-/// one elsewhere that gets no arguments. (An interpreter runs what its arguments name.)
+/// Rejects a program that would be the same for every revision: a file of the user's working tree,
+/// or one elsewhere that gets no arguments. (An interpreter runs the files that its arguments
+/// name.)
 pub(crate) fn check_differs(program: &Command, top: &Path) -> anyhow::Result<()> {
     let file = Path::new(&program.argv[0]);
     if let Ok(below) = file.strip_prefix(top) {
         bail!(
-            "{}: this is the file of your working tree, whatever the revision; from the top of the tree it is `{}`",
+            "{}: this is the file in your working tree, whatever the revision; name it relative to the top of the tree: `{}`",
             file.display(),
             Path::new(".").join(below).display()
         );
     }
     ensure!(
         !file.is_absolute() || program.argv.len() > 1,
-        "{}: this program is the same for every revision; give the path of its file from the top of the working tree",
+        "{}: this program is the same for every revision; give its path relative to the top of the working tree",
         file.display()
     );
     Ok(())
@@ -261,7 +262,7 @@ pub(crate) fn check_differs(program: &Command, top: &Path) -> anyhow::Result<()>
 /// Returns the program of a built revision.
 ///
 /// # Errors
-/// If it does not exist.
+/// If the program does not exist.
 pub(crate) fn found(
     program: &Command,
     built: &Built,
@@ -276,7 +277,7 @@ pub(crate) fn found(
     }
     command.resolve().with_context(|| {
         format!(
-            "`{}`: `{}` is not there; what its build said, if it has one, is in {}",
+            "`{}`: `{}` does not exist; the output of its build, if it has one, is in {}",
             revision.written,
             program.argv[0].display(),
             built.log.display()

@@ -9,7 +9,7 @@ use assay_measure::room::{Room, is_full};
 pub(crate) fn temporary() -> anyhow::Result<Room> {
     Room::temporary().map_err(|(parent, error)| {
         anyhow::anyhow!(
-            "{}: {error}; let TMPDIR name a directory for temporary files",
+            "{}: {error}; set TMPDIR to a directory for temporary files",
             parent.display()
         )
     })
@@ -22,7 +22,7 @@ pub(crate) fn why_else(error: &anyhow::Error) -> Option<String> {
     let is_news = || !format!("{error:#}").contains("TMPDIR");
     (is_full(&place) && is_news()).then(|| {
         format!(
-            "  {} is full, which may be why: let TMPDIR name another directory for temporary files",
+            "  {} is full, which may be why: set TMPDIR to another directory for temporary files",
             place.display()
         )
     })

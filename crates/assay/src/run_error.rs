@@ -1,4 +1,4 @@
-//! Reasons why measuring could not continue, whatever is measured.
+//! Reasons why measuring could not continue, for all kinds of measurements.
 
 use crate::Ending;
 use assay_data::source::Obstacle;
@@ -41,7 +41,7 @@ impl From<MeasureError> for RunError {
 }
 
 impl RunError {
-    /// Returns how the process ends because of it.
+    /// Returns the outcome of the process for this error.
     pub fn ending(&self) -> Ending {
         match self {
             Self::Failed(_) | Self::Hook(_) => Ending::CommandFailed,

@@ -3,7 +3,7 @@
 //!
 //! A dimension is one parameter with its values; dimensions are multiplied, or walked in step with
 //! `--zip`. A command may have its own values (`2:n=…`), which replace the general ones one by one,
-//! so that it stays clear what is compared with what. Nothing is run or asked here.
+//! so that it is clear which values are compared. Nothing is run here.
 
 use anyhow::{Context, bail, ensure};
 use assay_data::ParameterValue;
@@ -18,9 +18,9 @@ const MOST_DECIMALS: usize = 9;
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Dimension {
     name: String,
-    /// Values for every command that has none of its own.
+    /// Values for every command without its own values.
     general: Option<Vec<String>>,
-    /// Values of single commands, counted from 0.
+    /// Values of individual commands, counted from 0.
     own: BTreeMap<usize, Vec<String>>,
 }
 
@@ -65,8 +65,7 @@ impl Scan {
             let before = dimension.len();
             ensure!(
                 before == 0 || before == values.len(),
-                "--parameter {text}: {} values, where `{name}` has {before} elsewhere; values of single commands stand in \
-                 for the general ones one by one",
+                "--parameter {text}: {} values, but `{name}` has {before} elsewhere; values for a single command replace the general ones one by one",
                 values.len()
             );
             let taken = match command {
@@ -75,14 +74,14 @@ impl Scan {
             };
             ensure!(
                 !taken,
-                "--parameter {text}: `{name}` is given twice; write its values into one list"
+                "--parameter {text}: `{name}` is given twice; put its values in one list"
             );
         }
         if zip && let Some(first) = dimensions.first() {
             for other in &dimensions {
                 ensure!(
                     other.len() == first.len(),
-                    "--zip walks all parameters in step, but `{}` has {} values and `{}` has {}",
+                    "--zip steps through all parameters together, but `{}` has {} values and `{}` has {}",
                     first.name,
                     first.len(),
                     other.name,
@@ -138,14 +137,14 @@ impl Scan {
             };
             ensure!(
                 (0..commands).any(used),
-                "--parameter {}: no command has {place} in it",
+                "--parameter {}: no command contains {place}",
                 dimension.name
             );
             if let Some(command) =
                 (0..commands).find(|&c| used(c) && dimension.value(c, 0).is_none())
             {
                 bail!(
-                    "command {} has {place} in it, but --parameter {} gives it no values",
+                    "command {} contains {place}, but --parameter {} gives it no values",
                     command + 1,
                     dimension.name
                 );
@@ -186,13 +185,13 @@ pub(crate) fn fill(text: &str, parameters: &[(String, ParameterValue)]) -> Strin
 pub(crate) fn parameter(text: &str) -> anyhow::Result<(Option<usize>, String, Vec<String>)> {
     let (head, values) = text.split_once('=').with_context(|| {
         format!(
-            "write the values behind the name: -P {text}=1..8, with a step -P {text}=0..1+0.25, a list -P {text}=a,b"
+            "write the values after the name: -P {text}=1..8, with a step -P {text}=0..1+0.25, or as a list -P {text}=a,b"
         )
     })?;
     let (command, name) = match head.split_once(':') {
         Some((number, name)) => {
             let number: usize = number.parse().ok().filter(|&n| n > 0).with_context(|| {
-                format!("`{number}` is no number of a command; they count from 1")
+                format!("`{number}` is not the number of a command; they are counted from 1")
             })?;
             (Some(number - 1), name)
         }
@@ -200,7 +199,10 @@ pub(crate) fn parameter(text: &str) -> anyhow::Result<(Option<usize>, String, Ve
     };
     let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
-    ensure!(is_name, "`{name}` is no name: letters, digits, `_` and `-`, a letter first");
+    ensure!(
+        is_name,
+        "`{name}` is not a name: use letters, digits, `_` and `-`, starting with a letter"
+    );
     Ok((command, name.to_owned(), values_of(values)?))
 }
 
@@ -213,9 +215,9 @@ fn values_of(text: &str) -> anyhow::Result<Vec<String>> {
         return range(text, first, rest);
     }
     let values = listed(text);
-    ensure!(values.iter().all(|v| !v.is_empty()), "`{text}` has an empty value in it");
+    ensure!(values.iter().all(|v| !v.is_empty()), "`{text}` contains an empty value");
     for (index, value) in values.iter().enumerate() {
-        ensure!(!values[..index].contains(value), "`{value}` stands in the list twice");
+        ensure!(!values[..index].contains(value), "`{value}` is in the list twice");
         ensure!(index < MOST_VALUES, "more than {MOST_VALUES} values");
     }
     Ok(values)
@@ -236,7 +238,7 @@ fn listed(text: &str) -> Vec<String> {
         }
         goes_on = is_open;
     }
-    // The last part has no comma behind it.
+    // The last part has no comma after it.
     if let Some(value) = values.last_mut().filter(|_| goes_on) {
         value.push('\\');
     }
@@ -252,7 +254,7 @@ fn range(text: &str, first: Decimal, rest: &str) -> anyhow::Result<Vec<String>> 
     };
     let number = |part: &str| {
         Decimal::parse(part).with_context(|| {
-            format!("`{part}` is no number; write a range as 1..8, 0..1+0.25 or 1..1024*2")
+            format!("`{part}` is not a number; write a range as 1..8, 0..1+0.25 or 1..1024*2")
         })
     };
     let last = number(last)?;
@@ -268,11 +270,11 @@ fn range(text: &str, first: Decimal, rest: &str) -> anyhow::Result<Vec<String>> 
         || Decimal { digits: 1, decimals: 0 }.scaled(decimals),
         |s| s.scaled(decimals),
     )?;
-    ensure!(step > 0, "the step of `{text}` must be more than nothing");
+    ensure!(step > 0, "the step of `{text}` must be greater than 0");
     if let Some(factor) = factor {
         ensure!(
             factor.decimals == 0 && factor.digits > 1 && from > 0,
-            "`{text}`: a factor is a whole number above 1, and the range begins above nothing"
+            "`{text}`: the factor must be a whole number above 1, and the range must start above 0"
         );
     }
     while at <= to {
@@ -371,10 +373,10 @@ mod tests {
     fn what_is_no_range_says_why() {
         for (text, why) in [
             ("8..1", "before it begins"),
-            ("1..8+0", "more than nothing"),
-            ("0..8*2", "above nothing"),
+            ("1..8+0", "greater than 0"),
+            ("0..8*2", "must start above 0"),
             ("1..8*1", "above 1"),
-            ("1..x", "`x` is no number"),
+            ("1..x", "`x` is not a number"),
             ("a,,b", "empty value"),
             ("a,b,a", "twice"),
             ("1..9999999", "more than"),

@@ -1,5 +1,6 @@
-//! Which verbs a system has, which of them and of their options the runner supports, and the
-//! messages about the others. `docs/reference/systems.md` lists what each system lacks.
+//! Determines which verbs a system has, and which of these verbs and their options the runner
+//! supports. Contains the messages about the others. `docs/reference/systems.md` lists what each
+//! system lacks.
 
 use std::ffi::OsStr;
 
@@ -11,7 +12,7 @@ const BY_ANY_RUNNER: [&str; 6] = ["bench", "bisect", "check", "gate", "repeat", 
 const PAGE: &str = "docs/reference/systems.md";
 
 /// Returns an error if the word is a verb that this program has on other systems; `None` for any
-/// other word. Only called for words that are not verbs here.
+/// other word. Called only for words that are not verbs on this system.
 pub(crate) fn elsewhere(word: &OsStr) -> Option<anyhow::Error> {
     let named = |verbs: &[&'static str]| verbs.iter().copied().find(|verb| word == *verb);
     let (verb, systems) = match (named(&BY_LAUNCHER), named(&BY_ANY_RUNNER)) {
@@ -20,7 +21,7 @@ pub(crate) fn elsewhere(word: &OsStr) -> Option<anyhow::Error> {
         (None, None) => return None,
     };
     Some(anyhow::anyhow!(
-        "assay {verb} is there on {systems}, and this is {}; {PAGE} says what works where",
+        "assay {verb} works only on {systems}, and this is {}; see {PAGE} for what works where",
         std::env::consts::OS
     ))
 }
@@ -28,10 +29,10 @@ pub(crate) fn elsewhere(word: &OsStr) -> Option<anyhow::Error> {
 #[cfg(unix)]
 pub(crate) use by_runner::{check, check_options};
 
-/// Accepts every verb: those of this system need no runner.
+/// Accepts every verb, because the verbs of this system need no runner.
 ///
 /// # Errors
-/// None.
+/// Never.
 #[cfg(not(unix))]
 pub(crate) fn check(_verb: &str) -> anyhow::Result<()> {
     Ok(())
@@ -46,7 +47,8 @@ mod by_runner {
     /// Rejects a verb that the chosen runner does not support.
     ///
     /// # Errors
-    /// For such a verb; for a verb that measures, also if there is no runner of the given name.
+    /// If the runner does not support the verb, or if the verb measures and there is no runner of
+    /// the given name.
     pub(crate) fn check(verb: &str) -> anyhow::Result<()> {
         let by_launcher = BY_LAUNCHER.contains(&verb);
         if !by_launcher && !BY_ANY_RUNNER.contains(&verb) {
@@ -54,7 +56,7 @@ mod by_runner {
         }
         ensure!(
             RunnerKind::chosen()? == RunnerKind::Launcher || !by_launcher,
-            "assay {verb} needs the launcher, and {RUNNER} names the portable runner: unset it ({PAGE})"
+            "assay {verb} needs the launcher, but {RUNNER} selects the portable runner: unset it ({PAGE})"
         );
         Ok(())
     }
@@ -63,7 +65,7 @@ mod by_runner {
     /// given.
     ///
     /// # Errors
-    /// A message with the names of all of them.
+    /// If any of these options was given; the message names all of them.
     pub(crate) fn check_options(
         options: impl IntoIterator<Item = (&'static str, bool)>,
     ) -> anyhow::Result<()> {
@@ -74,7 +76,7 @@ mod by_runner {
         let given: Vec<&str> = given.collect();
         ensure!(
             given.is_empty(),
-            "{}: the portable runner counts no events and no allocations, and sets nothing for programs or the machine: leave it out ({PAGE})",
+            "{}: the portable runner can't count events or allocations, or change settings of programs or of the machine; leave it out ({PAGE})",
             given.join(", ")
         );
         Ok(())
@@ -89,7 +91,7 @@ mod tests {
     fn a_verb_of_other_systems_is_told_and_another_word_is_not() {
         let told = |word: &str| elsewhere(OsStr::new(word)).map(|error| error.to_string());
         assert!(
-            told("watch").is_some_and(|told| told.starts_with("assay watch is there on Linux,"))
+            told("watch").is_some_and(|told| told.starts_with("assay watch works only on Linux,"))
         );
         assert!(told("run").is_some_and(|told| told.contains("macOS")));
         assert_eq!(told("compare"), None);

@@ -35,17 +35,18 @@ pub(crate) use servers::mend;
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Settings and servers")]
 pub(crate) struct ToggleArgs {
-    /// Compare the suite with a setting against the suite without it, as in gc=off, hash-cost=min
-    /// or pg.fsync=off; repeat it for more
+    /// Compare the suite with and without a setting, as in gc=off, hash-cost=min or pg.fsync=off;
+    /// repeat it for more
     ///
     /// Each setting by itself is a side, and so are all of them together; the reference is the
-    /// suite without any. Built in: warm=on (Ruby and Python: each run is a fork of a process that
-    /// has the suite loaded), gc=off (Ruby's garbage collector, during each test), gc=per-process,
-    /// gc=generational, yjit=on, python-gc=off, python-gc=freeze, hash-cost=min (PBKDF2, bcrypt,
-    /// scrypt and argon2 of OpenSSL, Rails, Devise, Django, werkzeug), log-level=LEVEL, workers=N,
-    /// pg.SETTING=VALUE for PostgreSQL (pg.fsync=off, pg.synchronous_commit=off), pg.tmpfs=on,
-    /// redis.SETTING=VALUE (redis.save=off), an environment variable NAME=VALUE in capitals, and
-    /// 'NAME=ON-LINE;OFF-LINE' with shell lines to run before and after each run.
+    /// suite without any of them. Built in: warm=on (Ruby and Python: each run is a fork of a
+    /// process that has the suite loaded), gc=off (Ruby's garbage collector, during each test),
+    /// gc=per-process, gc=generational, yjit=on, python-gc=off, python-gc=freeze, hash-cost=min
+    /// (PBKDF2, bcrypt, scrypt and argon2 of OpenSSL, Rails, Devise, Django, werkzeug),
+    /// log-level=LEVEL, workers=N, pg.SETTING=VALUE for PostgreSQL (pg.fsync=off,
+    /// pg.synchronous_commit=off), pg.tmpfs=on, redis.SETTING=VALUE (redis.save=off), an
+    /// environment variable NAME=VALUE in capitals, and 'NAME=ON-LINE;OFF-LINE' with shell lines to
+    /// run before and after each run.
     #[arg(long, value_name = "SETTING=VALUE")]
     pub toggle: Vec<String>,
 
@@ -78,12 +79,14 @@ impl With {
         let (name, reach) = match given.split_once(':') {
             None => (given, Reach::Socket),
             Some((name, "tcp")) => (name, Reach::Loopback),
-            Some((_, other)) => return Err(format!("`{other}` is no way to reach it: tcp")),
+            Some((_, other)) => {
+                return Err(format!("`{other}` is not a way to reach it; the only one is tcp"));
+            }
         };
         let kind = match name {
             "postgres" | "postgresql" => Kind::Postgres,
             "redis" => Kind::Redis,
-            _ => return Err("there are postgres and redis, postgres:tcp and redis:tcp".to_owned()),
+            _ => return Err("known are postgres, redis, postgres:tcp and redis:tcp".to_owned()),
         };
         Ok(Self { kind, reach })
     }
@@ -97,7 +100,7 @@ impl ToggleArgs {
     pub fn is_asked(&self) -> anyhow::Result<bool> {
         ensure!(
             self.server.is_empty() || !self.toggle.is_empty(),
-            "--server names a server whose settings --toggle may change, and there is no --toggle"
+            "--server names a server whose settings --toggle may change, but there is no --toggle"
         );
         Ok(!self.toggle.is_empty() || !self.with.is_empty())
     }
@@ -177,7 +180,7 @@ impl Toggled {
         }
         if toggles.is_empty() && !args.toggle.is_empty() {
             let reasons: Vec<&str> = findings.iter().map(|own| own.message.as_str()).collect();
-            bail!("none of the settings can be had here:\n  {}", reasons.join("\n  "));
+            bail!("none of the settings can be applied here:\n  {}", reasons.join("\n  "));
         }
         servers.hold(&toggles, state)?;
         let sides = sides(&toggles);
@@ -284,7 +287,7 @@ fn blank_in(files: &Room, toggle: &Toggle) -> Option<String> {
     let own = Side { name: String::new(), on: vec![toggle.clone()] }.added(files.path());
     let path = files.path().display().to_string();
     (!own.paths.is_empty() && path.contains([' ', ':'])).then(|| {
-        format!("{path} has a blank or a colon in its name; let TMPDIR name another directory")
+        format!("{path} has a blank or a colon in its name; set TMPDIR to another directory")
     })
 }
 

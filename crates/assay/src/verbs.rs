@@ -1,5 +1,5 @@
-//! The verbs, one file each: its arguments with their help, and what it does. `systems.rs` tells
-//! the user which of them a system lacks.
+//! The verbs, one file each, with the verb's arguments, their help, and its actions. `systems.rs`
+//! tells the user which verbs a system lacks.
 
 #[cfg(unix)]
 pub(crate) mod bench;

@@ -93,9 +93,10 @@ const PASSING_BY_PREFIX: [&str; 11] = [
 
 /// The reason why a command was not run in a preloaded process.
 pub(crate) enum NotRun {
-    /// It can still be run without preloading, for this reason.
+    /// The process cannot be preloaded, for this reason; the command can still be run without
+    /// preloading.
     Cold(String),
-    /// It had started.
+    /// The process was lost after it had started.
     Lost(PreloadedError),
 }
 
@@ -132,7 +133,7 @@ pub(crate) fn all() -> anyhow::Result<Vec<ProcessDirectory>> {
 
 /// Returns the top of the project that contains the current directory.
 fn root() -> anyhow::Result<PathBuf> {
-    let here = Path::new(".").canonicalize().context("the directory here")?;
+    let here = Path::new(".").canonicalize().context("the current directory")?;
     Ok(git::top(&here).unwrap_or(here))
 }
 
@@ -140,7 +141,7 @@ impl ProcessDirectory {
     /// Returns the place of a command, whether or not a process is there.
     ///
     /// # Errors
-    /// A message that says why it cannot have one.
+    /// A message that explains why the command has no place.
     pub fn of(command: &Command) -> Result<Self, String> {
         let way = preloading::of(command)?;
         let base = base().map_err(|error| format!("{error:#}"))?;
@@ -162,7 +163,7 @@ impl ProcessDirectory {
         Ok(place)
     }
 
-    /// Sends a question to its keeper.
+    /// Sends a query to the keeper of the process.
     ///
     /// # Errors
     /// If the keeper does not exist or does not answer.
@@ -170,8 +171,8 @@ impl ProcessDirectory {
         Client::of(self.directory.join(CONTROL)).ask(question, ANSWERS_WITHIN)
     }
 
-    /// Ends the process kept here, with its runs, and waits for that. Returns false if there was
-    /// none.
+    /// Ends the process kept here, with its runs, and waits for its end. Returns false if there was
+    /// no process.
     pub fn stop(&self) -> bool {
         let asked = self.ask(&json!({"stop": true}));
         let began = Instant::now();
@@ -190,7 +191,7 @@ impl ProcessDirectory {
         if self.is_kept() {
             return Ok(());
         }
-        // Left by a keeper that was killed.
+        // This was left behind by a keeper that was killed.
         let _not_there = fs::remove_dir_all(&self.directory);
         private::directory(&self.directory).with_context(|| self.named())?;
         let said = private::create(&self.directory.join(SAID)).with_context(|| self.named())?;
@@ -198,15 +199,18 @@ impl ProcessDirectory {
         keeper.args(["warm", "--idle", &format!("{}s", idle.as_secs_f64()), "--keep"]);
         keeper.arg0("assay").arg(&self.directory).arg("--").args(&command.argv);
         keeper.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
-        let mut keeper =
-            preloaded::in_the_background(keeper).context("its keeper can't be started")?;
+        let mut keeper = preloaded::in_the_background(keeper)
+            .context("its background process can't be started")?;
         let began = Instant::now();
         while !self.is_kept() {
             let ended = keeper.try_wait().ok().flatten();
             if ended.is_some() || began.elapsed() > STARTS_WITHIN {
                 let said = fs::read_to_string(self.directory.join(SAID)).unwrap_or_default();
                 let said = Some(said.trim()).filter(|said| !said.is_empty());
-                anyhow::bail!("its keeper does not start: {}", said.unwrap_or("it said nothing"));
+                anyhow::bail!(
+                    "its background process does not start: {}",
+                    said.unwrap_or("it said nothing")
+                );
             }
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -251,10 +255,10 @@ pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<O
         let mut waiting = Waiting { every: patience, also: &[], stops: &mut never };
         match client.begin(&asked, streams, patience, &mut waiting) {
             Ok(running) => return preloaded::relayed(running).map_err(NotRun::Lost),
-            // It has just restarted.
+            // The process has just restarted.
             Err(PreloadedError::Absent) => {}
             Err(error @ PreloadedError::Silent(_)) if is_loaded => {
-                // It is stuck; the next run gets a new one.
+                // The process is stuck; the next run gets a new one.
                 let _not_there = place.ask(&json!({"restart": true}));
                 return Err(cold(&error));
             }
@@ -263,8 +267,8 @@ pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<O
     }
 }
 
-/// Waits until it accepts runs, and returns whether it has loaded everything, and for how long it
-/// has been loading. Changed files are reported to the process on the way.
+/// Waits until the process accepts runs, and returns whether it has loaded everything, and for how
+/// long it has been loading. Changed files are reported to the process on the way.
 fn ready(
     place: &ProcessDirectory,
     (wait, idle): (Duration, Duration),
@@ -309,14 +313,14 @@ fn locked(base: &Path) -> anyhow::Result<File> {
     let (found, own) = (fs::metadata(base)?, lock.metadata()?);
     anyhow::ensure!(
         found.uid() == own.uid() && found.mode() & 0o077 == 0,
-        "{} is not this user's alone: chmod 700 it",
+        "{} is accessible to other users: chmod 700 it",
         named()
     );
     lock.lock().with_context(named)?;
     Ok(lock)
 }
 
-/// Returns what its keeper reports; `None` if it is gone.
+/// Returns the report of the process's keeper; `None` if the keeper is gone.
 pub(crate) fn held(place: &ProcessDirectory) -> Option<assay_report::preloaded::PreloadedProcess> {
     let answer = place.ask(&json!({"status": true})).ok()?;
     keeper::told(&answer)

@@ -1,5 +1,5 @@
-//! Runs tests, or a command, again whenever a file is saved: at the first event, and anew if
-//! another one comes during the run.
+//! Runs tests, or a command, again whenever a file is saved: at the first event, and once more if
+//! another event arrives during the run.
 //!
 //! There is a single thread. It waits for saves, keys and signals, and while a run is in progress
 //! its runner waits for them as well. [`state`] and [`selection`] decide what runs; they start
@@ -70,7 +70,7 @@ const MOST_RUNS: u64 = 200;
 pub(crate) struct How {
     /// The command.
     pub command: Vec<OsString>,
-    /// Its framework; `None` if the command is run as it is.
+    /// Framework of the command; `None` if the command is run as it is.
     pub framework: Option<Box<dyn Framework>>,
     /// True if each run starts a new process.
     pub cold: bool,
@@ -87,7 +87,7 @@ pub(crate) struct How {
     pub idle: Duration,
     pub limits: Limits,
     pub telling: TellingArgs,
-    /// How changes are tried when all tests pass, if requested.
+    /// The settings for trying changes when all tests pass, if requested.
     pub mutate: Option<mutating::How>,
     pub json: bool,
     pub quiet: bool,
@@ -214,7 +214,7 @@ impl Watcher {
             self.answer()?;
             if !self.attention.saved.is_empty() {
                 if self.attention.saved.is_gone {
-                    anyhow::bail!("{} is not there any more", self.how.top.display());
+                    anyhow::bail!("{} no longer exists", self.how.top.display());
                 }
                 next = self.saved()?;
             }
@@ -265,7 +265,7 @@ impl Watcher {
         WatchTask { what, changed: self.held.paths.iter().cloned().collect(), why }
     }
 
-    /// Takes over saved files, and returns what to run because of them.
+    /// Takes over saved files, and returns the run that they cause.
     fn saved(&mut self) -> anyhow::Result<Option<WatchTask>> {
         if let Some(mutating) = &mut self.mutating {
             mutating.cancel();
@@ -295,7 +295,7 @@ impl Watcher {
         let Some(what) = what else {
             let held = std::mem::take(&mut self.held);
             if let Some(last) = self.last.clone().filter(|_| was_broken) {
-                // The sources are again what they were when it ran.
+                // The sources are again in the state in which they ran.
                 let why = "what could not be read can be read again, and is as it was".to_owned();
                 let changed = held.paths.into_iter().collect();
                 self.screen.begin(&why, false)?;

@@ -16,8 +16,8 @@ pub struct Advice {
     /// The action.
     #[serde(flatten)]
     pub action: Action,
-    /// How the running verb does it; `None` until that is known, and for actions that no option or
-    /// command performs. Not read from files.
+    /// The way to perform the action with the running verb; `None` until that is known, and for
+    /// actions that no option or command performs. Not read from files.
     #[serde(skip)]
     pub how: Option<Invocation>,
 }
@@ -133,7 +133,7 @@ pub enum Action {
     SeeDistributions,
     /// Read a page of the documentation.
     Read {
-        /// Its path in the project.
+        /// Path of the page in the project.
         page: String,
     },
     /// Run a command outside assay.

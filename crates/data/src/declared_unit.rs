@@ -2,8 +2,8 @@
 //! units.
 //!
 //! Unlike quantities typed as option values, such numbers may be in any unit: known units are
-//! converted, and any other word is a unit of its own. A word that is almost a known unit is
-//! refused, because it is more likely a typo than a new unit.
+//! converted, and any other word is a separate unit. A word that is almost a known unit is refused,
+//! because it is more likely a typo than a new unit.
 
 use crate::unit::{Unit, unit_of_symbol};
 
@@ -25,7 +25,7 @@ pub(crate) struct DeclaredUnit {
     pub factor: f64,
 }
 
-/// Why a word is not accepted as a unit.
+/// Reasons why a word is not accepted as a unit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
     /// The word is almost the symbol of a known unit.

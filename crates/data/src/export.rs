@@ -3,8 +3,8 @@
 //! Columns are `subject`, `block`, `pos`, `pass` and `level` (these two only if present), `t`,
 //! `outcome`, then every metric with its unit as a suffix (`wall_s`). Values are exact: the
 //! shortest decimals that read back to the same bits. The importer recognizes this table, with
-//! blocks and units; plan, environment and commands are missing from it and kept only by a sample
-//! file. For scripts written for other tools' files there are [`hyperfine()`], [`hyperfine2`],
+//! blocks and units; it lacks the plan, the environment and the commands, which only a sample file
+//! keeps. For scripts written for other tools' files there are [`hyperfine()`], [`hyperfine2`],
 //! [`google_benchmark()`], [`go_bench()`], [`pyperf()`] and [`k6()`].
 
 mod go_bench;
@@ -46,8 +46,9 @@ fn in_megabytes(bytes: f64) -> f64 {
     shortest(bytes / BYTES, |megabytes| megabytes * BYTES == bytes)
 }
 
-/// Returns a number close to `near` that satisfies `reads_back`, preferring few digits: `54.2`, as
-/// a tool wrote it, rather than `54.199999999999996`. Returns `near` if there is no such number.
+/// Returns a number close to `near` that satisfies `reads_back`, preferring few digits: for example
+/// `54.2`, as a tool wrote it, rather than `54.199999999999996`. Returns `near` if there is no such
+/// number.
 fn shortest(near: f64, reads_back: impl Fn(f64) -> bool) -> f64 {
     // Any shorter candidate is so close that rounding to 15 digits finds it as well.
     let rounded = |digits: usize| format!("{near:.*e}", digits - 1).parse().ok();

@@ -81,8 +81,8 @@ impl Finding {
         self.code == code.name
     }
 
-    /// Returns true if it says the same as another one, of something else: one of them is enough
-    /// for a reader.
+    /// Returns true if the finding makes the same statement as another one about a different
+    /// subject, so that a reader needs only one of them.
     pub fn is_like(&self, other: &Self) -> bool {
         let names =
             |own: &Self| own.evidence.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();

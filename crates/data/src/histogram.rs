@@ -21,7 +21,7 @@ pub struct Histogram {
     buckets: Buckets<u64>,
 }
 
-/// Why a written histogram could not be read.
+/// An error in an encoded histogram.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a histogram in HdrHistogram's V2 encoding: {0}")]
 pub struct HistogramError(String);

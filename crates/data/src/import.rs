@@ -1,5 +1,5 @@
-//! Reads samples from whatever the user has: `.assay` files, columns of numbers, CSV. The format is
-//! recognized by content, never by file name, and several inputs become one [`Samples`].
+//! Reads samples from any file that the user may have: `.assay` files, columns of numbers, CSV. The
+//! format is recognized by content, never by file name, and several inputs become one [`Samples`].
 //!
 //! There is one module per format, which documents what it accepts; users find that in
 //! `docs/reference/input-files.md`. A new format is a module and one line in [`formats`]. Importers

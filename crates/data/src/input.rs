@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
 
-/// Number of bytes read at first, and so the most that recognition can examine.
+/// Number of bytes read at first, which is the maximum that recognition can examine.
 pub(crate) const HEAD: u64 = 64 * 1024;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];

@@ -2,8 +2,8 @@
 //! reader of text files.
 //!
 //! Removes the byte-order mark and the carriage return, checks UTF-8, and refuses excessively long
-//! lines, so that no input can make memory grow without bound. It knows nothing about what the
-//! lines mean.
+//! lines, so that no input can make memory grow without bound. It does not depend on what the lines
+//! mean.
 
 use crate::limits::{most_values, too_many};
 use crate::read_error::{FilePosition, ReadError};
@@ -121,7 +121,8 @@ pub(crate) fn io_error(file: &str, source: std::io::Error) -> ReadError {
     let compressed =
         |problem: &str| ReadError::Compressed { file: file.clone(), problem: problem.to_owned() };
     match source.kind() {
-        // Plain readers end without an error; only a decoder knows that bytes are missing or wrong.
+        // Plain readers end without an error; only a decoder detects that bytes are missing or
+        // wrong.
         ErrorKind::UnexpectedEof => compressed("breaks off before its end"),
         ErrorKind::InvalidInput | ErrorKind::InvalidData => compressed("damaged"),
         _ => ReadError::Io { file, source },

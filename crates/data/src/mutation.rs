@@ -21,7 +21,7 @@ pub enum Fate {
     Unviable,
     /// A comment accepts that it survives; not tried.
     Kept,
-    /// Its code is not part of the program under test: it belongs to another platform or to a
+    /// The code is not part of the program under test: it belongs to another platform or to a
     /// disabled feature. Not tried.
     Absent,
     /// Not tried.
@@ -92,7 +92,7 @@ pub struct MutatedFile {
 pub struct MutatedUnit {
     /// Index of its file.
     pub file: usize,
-    /// Its name.
+    /// Name of the function or method.
     pub name: String,
     /// First line, from 1.
     pub begin: u32,
@@ -144,15 +144,15 @@ pub struct MutantResult {
     pub seconds: Option<f64>,
     /// Explanation: the reason given in a comment, or the output of a run.
     pub reason: Option<String>,
-    /// Why the mutant may be equivalent to the original, so that no test could notice it; `None` if
-    /// there is no sign of that.
+    /// The reason why the mutant may be equivalent to the original, so that no test could notice
+    /// it; `None` if there is no sign of that.
     pub doubt: Option<String>,
 }
 
 /// A test of the suite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MutationTest {
-    /// Its name.
+    /// Name of the test.
     pub name: String,
     /// File of the test, if known.
     pub file: Option<String>,

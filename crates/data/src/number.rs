@@ -7,8 +7,8 @@
 
 use std::cell::{Cell, RefCell};
 
-/// Parses a number as programs write it for programs: digits with a point and an exponent, also
-/// `nan` and `inf`.
+/// Parses a number in the form that programs write for other programs: digits with a point and an
+/// exponent, also `nan` and `inf`.
 pub(crate) fn plain(text: &str) -> Option<f64> {
     text.parse().ok()
 }
@@ -106,7 +106,7 @@ impl Style {
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     style: Style,
-    /// The tool that always writes the same marks, whatever the user's locale.
+    /// The tool that always writes the same marks, regardless of the user's locale.
     fixed: Cell<Option<&'static str>>,
     only_point: RefCell<Option<String>>,
     only_comma: RefCell<Option<String>>,
@@ -135,13 +135,13 @@ impl Marks {
         self.fixed.set(Some(tool));
     }
 
-    /// Takes a text whose value is not needed as evidence, if it is a number.
+    /// If a text whose value is not needed is a number, records it as evidence.
     pub(crate) fn see(&self, text: &str) {
         self.read(text);
     }
 
     /// Parses a finite number in the assumed style, or in the other style if that fails; in that
-    /// case [`conclusion`](Self::conclusion) has the file read again or refused.
+    /// case, according to [`conclusion`](Self::conclusion), the file must be read again or refused.
     pub(crate) fn read(&self, text: &str) -> Option<f64> {
         let has_mark = |c: char| c == '.' || c == ',';
         if !text.contains(has_mark) && !text.contains(SPACES) {

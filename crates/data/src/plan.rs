@@ -38,7 +38,7 @@ impl Default for Threshold {
     }
 }
 
-/// When a run stops measuring.
+/// The condition under which a run stops measuring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "lowercase")]
 pub enum StopRule {
@@ -57,25 +57,25 @@ pub enum StopRule {
     },
 }
 
-/// Why a run stopped.
+/// Reasons why a run stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StopReason {
     /// Every comparison has its answer.
     Clear,
-    /// One subject alone: its median is known precisely enough.
+    /// For a single subject: its median is known precisely enough.
     Precise,
-    /// One subject alone: twice as many values hardly narrowed its interval.
+    /// For a single subject: twice as many values hardly narrowed its interval.
     Diminishing,
     /// The planned number of blocks was taken.
     Blocks,
     /// The time budget was spent.
     Budget,
-    /// The user stopped it.
+    /// The user stopped the run.
     Interrupted,
     /// A measured command or a hook failed.
     Failed,
-    /// The user's condition became true.
+    /// The user's stopping condition became true.
     Until,
 }
 

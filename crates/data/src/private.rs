@@ -1,4 +1,4 @@
-//! Files and directories that only their owner can access, whatever the umask: recordings may
+//! Files and directories that only their owner can access, regardless of the umask: recordings may
 //! contain the arguments and the output of commands.
 //!
 //! Everything that assay's programs keep in the user's state, cache or runtime directory is created
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Returns options that create files readable by their owner only, on systems with such
-/// permissions; elsewhere the directory decides.
+/// permissions; elsewhere access is determined by the directory.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]

@@ -1,10 +1,11 @@
 //! The sample protocol, version 1: how a program under measurement reports its own numbers.
 //!
-//! The program finds a place to write in the variable [`VARIABLE`] and appends JSON Lines: values,
-//! and regions between two readings of the monotonic clock. `docs/reference/sample-protocol.md`
-//! specifies it for authors of such programs. The lines come from programs that may crash, fork, or
-//! be wrong, so reading never fails: good lines count, and every other line is a problem with its
-//! line number. Nothing is guessed: a start without a stop, or the reverse, gives no value.
+//! The variable [`VARIABLE`] tells the program where to write. The program appends JSON Lines:
+//! values, and regions between two readings of the monotonic clock.
+//! `docs/reference/sample-protocol.md` specifies it for authors of such programs. The lines come
+//! from programs that may crash, fork, or be wrong, so reading never fails: good lines count, and
+//! every other line is a problem with its line number. Nothing is guessed: a start without a stop,
+//! or the reverse, gives no value.
 
 mod collect;
 mod line;
@@ -36,7 +37,7 @@ pub fn parse(bytes: &[u8]) -> Report {
         };
         rest = next;
         if end.is_none() && read.len() < bytes.len() {
-            // The rest of this line is beyond the limit.
+            // The remainder of this line is beyond the limit.
             break;
         }
         collector.line(number, line, end.is_some());

@@ -1,5 +1,5 @@
-//! Removes from published pages what they must not reveal unless asked to: paths on the author's
-//! disk, and anything that looks like a secret.
+//! Removes from published pages everything that they must not reveal unless requested: paths on the
+//! author's disk, and anything that looks like a secret.
 //!
 //! The page keeps its names of files, options and numbers. Records are not changed; `--anonymous`
 //! is for them.

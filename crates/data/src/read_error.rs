@@ -24,7 +24,7 @@ impl fmt::Display for FilePosition {
     }
 }
 
-/// Why a file could not be read.
+/// Reasons why a file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file does not exist.

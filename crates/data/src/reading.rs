@@ -33,7 +33,7 @@ use std::borrow::Cow;
 /// need not keep more.
 pub const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 
-/// What to read from a program's output, as specified by `--metric`.
+/// A number to read from a program's output, as specified by `--metric`.
 #[derive(Clone, Debug)]
 pub struct MetricSpec {
     /// The metric, in its base unit. For a value from the sample protocol the program may state
@@ -41,7 +41,7 @@ pub struct MetricSpec {
     pub metric: Metric,
     /// Location of the numbers.
     pub source: Source,
-    /// How several values of a run are reduced to one.
+    /// The way in which several values of a run are reduced to one.
     pub take: Take,
     /// The unit stated by the spec.
     declared: Option<DeclaredUnit>,
@@ -94,7 +94,7 @@ impl MetricSpec {
     /// Parses `[NAME[:UNIT][:WORD…]=]SOURCE`, as specified in `docs/reference/metrics.md`.
     ///
     /// # Errors
-    /// If the text is not such a spec; the error says what to write instead.
+    /// If the text is not such a spec. The error explains what to write instead.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         spec::parse(text)
     }
@@ -118,7 +118,7 @@ impl MetricSpec {
     /// sample protocol cannot be read here: see [`MetricSpec::given`].
     ///
     /// # Errors
-    /// If the number, the count of numbers, or their unit is not as the spec says.
+    /// If the number, the count of numbers, or their unit does not match the spec.
     pub fn read(&self, stdout: &[u8], stderr: &[u8]) -> Result<Reading, ReadingError> {
         let text = |stream: Stream| {
             let bytes = if stream == Stream::Stdout { stdout } else { stderr };
@@ -294,7 +294,7 @@ fn captured<'t>(captures: &Captures<'t>) -> &'t str {
     found.map_or("", |group| group.as_str())
 }
 
-/// Returns the error for a pointer that leads nowhere, saying how far it leads.
+/// Returns the error for a pointer that does not match, with the part of it that does.
 fn no_such_pointer(document: &Value, pointer: &str) -> ReadingError {
     let mut ends = pointer.match_indices('/').map(|(at, _)| at).rev();
     let reached = ends.find(|&at| document.pointer(&pointer[..at]).is_some()).unwrap_or(0);

@@ -44,7 +44,7 @@ pub use slices::{Buckets, Counts};
 pub use subject::{Recorded, Row, Side, Subject};
 pub use summary::Summary;
 
-/// How the samples were taken.
+/// The design by which the samples were taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Design {
@@ -71,14 +71,14 @@ pub struct Observation {
     pub level: Vec<u32>,
     /// Seconds since the run began.
     pub time: Option<f64>,
-    /// How it ended.
+    /// Outcome of the observation.
     pub outcome: Outcome,
     /// One value per metric of the samples, in their order; NaN if missing.
     pub values: Vec<f64>,
 }
 
 /// Values of one metric within one observation, if the program reported several; the observation
-/// itself holds the value they are reduced to.
+/// itself contains the value to which they are reduced.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inner {
     /// Index of the subject.
@@ -91,7 +91,7 @@ pub struct Inner {
     pub values: Vec<f64>,
 }
 
-/// All contents of one run or one import.
+/// The complete contents of one run or one import.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
     /// The plan made before measuring; `None` for imported numbers.
@@ -107,11 +107,11 @@ pub struct Samples {
     pub subjects: Vec<Subject>,
     /// The metrics; the first is the primary one unless the plan says otherwise.
     pub metrics: Vec<Metric>,
-    /// Why measuring stopped, if the file says so.
+    /// The reason why measuring stopped, if the file says so.
     pub stop: Option<StopReason>,
     /// Findings made while reading or measuring.
     pub findings: Vec<Finding>,
-    /// When the run began, RFC 3339.
+    /// Start of the run, RFC 3339.
     pub started: Option<String>,
     /// The command line of the measuring program.
     pub argv: Vec<String>,
@@ -372,8 +372,8 @@ impl Samples {
         own.filter(|(index, _)| condition(o.outcome.get(*index, Outcome::Ok))).count()
     }
 
-    /// Returns how the samples were taken: in blocks if there are several subjects and every
-    /// observation has a block, a summary if there is nothing else.
+    /// Returns the design by which the samples were taken: in blocks if there are several subjects
+    /// and every observation has a block, a summary if there is nothing else.
     pub fn design(&self) -> Design {
         if self.is_empty() && !self.summaries.is_empty() {
             return Design::Summary;

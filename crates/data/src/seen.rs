@@ -66,7 +66,7 @@ pub struct Used {
     /// Files from which the program was built, whose entire contents matter. `a/**:!a/b/**` are all
     /// files below `a` except those below `a/b`, and their names.
     pub builds: Vec<String>,
-    /// Why the record may be incomplete, if it may be.
+    /// The reason why the record may be incomplete, if any.
     pub unseen: Option<String>,
 }
 

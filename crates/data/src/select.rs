@@ -8,8 +8,8 @@
 //! keys, and the names of the keys, are from benchstat (golang.org/x/perf, `benchproc/syntax`). A
 //! [`Key`] alone names what makes rows or columns.
 //!
-//! Only names, parameters, sides and metrics are examined, never values: picking benchmarks by
-//! their results is self-deception.
+//! Only names, parameters, sides and metrics are examined, never values: selecting benchmarks by
+//! their results would be self-deception.
 
 mod keep;
 mod parse;
@@ -45,7 +45,7 @@ pub enum Key {
 }
 
 impl Key {
-    /// Returns the value of this key for a subject and, with two of the keys, for a metric; `None`
+    /// Returns the value of this key for a subject and, for two of the keys, for a metric; `None`
     /// for a parameter that the subject does not have.
     fn value<'a>(
         &self,
@@ -216,7 +216,7 @@ impl Expression {
     }
 }
 
-/// Why a filter cannot be applied.
+/// Reasons why a filter cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
     /// The filter uses a parameter that no benchmark has.
@@ -237,7 +237,7 @@ pub enum FilterError {
         filter: String,
         /// Some of the existing benchmarks.
         subjects: String,
-        /// Their metrics.
+        /// Existing metrics.
         metrics: String,
     },
     /// Nothing that matches the filter was ever measured.

@@ -55,8 +55,8 @@ pub struct Unit {
     pub references: Vec<Option<usize>>,
     /// True if runs may produce rows that the layout does not contain ([`OfRow::Discovered`]), such
     /// as tests or functions. Only the rows of the layout decide when to stop, so a unit that
-    /// discovers rows has a total as its own row, such as the whole suite. Its places differ in
-    /// their sides or parameters.
+    /// discovers rows has a total as its own row, such as the whole suite. The places of the unit
+    /// differ in their sides or parameters.
     pub discovers: bool,
     /// Number of builds of each place. Builds alternate: in one block, one build of every place is
     /// run. Empty means one each.
@@ -160,14 +160,14 @@ pub struct RowResult {
     pub histograms: Vec<Buckets>,
     /// Counts in addition to the values; the engine fills in subject and block.
     pub counts: Vec<Counts>,
-    /// How the run ended.
+    /// Outcome of the run.
     pub ended: Outcome,
 }
 
 /// Result of one turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// Results by row. A pass that cannot count something gives nothing.
+    /// Results by row. If a pass cannot count something, it gives no result.
     pub rows: Vec<RowResult>,
     /// A row that failed, and how. The unit is not measured again; its earlier measurements are
     /// kept.
@@ -189,7 +189,7 @@ impl Measured {
     }
 }
 
-/// Why a turn had no result.
+/// Reasons why a turn had no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle<E> {
     /// The run was lost for a reason unrelated to the measured program, and the source is ready to
@@ -225,7 +225,7 @@ pub trait Source {
     /// Error that ends a session.
     type Error;
 
-    /// Returns what is measured. Called once, before the first turn.
+    /// Returns the things to measure. Called once, before the first turn.
     fn layout(&self) -> Layout;
 
     /// Returns all metrics known so far. Runs may add metrics; none is removed or moved.

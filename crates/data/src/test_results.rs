@@ -5,12 +5,12 @@
 /// Result of a test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TestStatus {
-    /// It passed.
+    /// The test passed.
     #[default]
     Passed,
-    /// It failed, or its setup or teardown did.
+    /// The test, its setup or its teardown failed.
     Failed,
-    /// It was not run.
+    /// The test was not run.
     Skipped,
 }
 
@@ -25,7 +25,7 @@ pub struct TestResult {
     pub status: TestStatus,
     /// Failure message.
     pub message: Option<String>,
-    /// The beginning of its standard output, if the report contains it.
+    /// The beginning of the test's standard output, if the report contains it.
     pub output: Option<String>,
     /// Number of failed attempts before the last one, if the framework retries tests.
     pub retries: u32,
@@ -38,7 +38,7 @@ pub struct TestResult {
 /// A test report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestResults {
-    /// The tool that wrote it, with its version if stated.
+    /// The tool that wrote the report, with its version if stated.
     pub tool: Option<String>,
     /// The tests in the order of the report.
     pub tests: Vec<TestResult>,

@@ -22,7 +22,7 @@ const fn tool(name: &'static str, repetitions: Option<&'static str>) -> Tool {
     Tool { name, repetitions, single_values: None, compares_within: false }
 }
 
-/// How to repeat tools that print one report per run.
+/// Advice for repeating tools that print one report per run.
 const APPENDED: Option<&str> = Some("a loop that appends its output to one file");
 
 const TOOLS: [Tool; 32] = [

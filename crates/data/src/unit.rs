@@ -126,7 +126,7 @@ pub enum Quantity {
     Bare(f64),
 }
 
-/// Why a typed quantity could not be read.
+/// Reasons why a typed quantity could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {
     /// The text does not begin with a finite number.
@@ -203,7 +203,7 @@ const COSTS: [&str; 8] = [
     "allocations",
 ];
 
-/// Events that are better when fewer, whatever they are divided by.
+/// Events of which fewer are better, whatever they are divided by.
 const TROUBLES: [&str; 10] = [
     "fault", "faults", "miss", "misses", "error", "errors", "failure", "failures", "timeout",
     "timeouts",
@@ -213,7 +213,7 @@ const TROUBLES: [&str; 10] = [
 const ENERGY: [&str; 12] =
     ["J", "kJ", "mJ", "uJ", "µJ", "joule", "joules", "W", "mW", "watt", "Wh", "kWh"];
 
-/// Shortest word that is a time in capital letters, too: `SEC`, but not `S`.
+/// Minimum length of a word that is a time even in capital letters: `SEC`, but not `S`.
 const SHORTEST_WORD: usize = 3;
 
 /// Returns the factor to base units and the base unit for the symbol of a unit of time or size:

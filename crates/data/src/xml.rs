@@ -27,7 +27,7 @@ pub enum Tag<'a> {
     Open {
         /// The name of the element.
         name: &'a str,
-        /// Its attributes, as written.
+        /// Attributes of the element, as written.
         text: &'a str,
     },
     /// End of an element. Empty elements end immediately.

@@ -57,7 +57,7 @@ const CONFLICTS: u32 = 5;
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub name: String,
-    /// Run only one job: the given one, or any.
+    /// Run only one job: the given job, or any job.
     pub once: Option<Option<i64>>,
     pub directory: PathBuf,
     /// Use only these of the available runtimes; empty means all.
@@ -170,7 +170,7 @@ impl Settings {
 }
 
 impl Agent<'_> {
-    /// Announces the agent, repeatedly until the server answers. Returns false if it is to exit
+    /// Announces the agent, repeatedly until the server answers. Returns false if it must exit
     /// instead.
     fn hello(&mut self) -> anyhow::Result<bool> {
         loop {

@@ -35,11 +35,11 @@ pub(crate) struct Manifest {
     pub format: u64,
     /// Name and version of the program that wrote it.
     pub tool: String,
-    /// The time at which it was written.
+    /// The time at which the backup was written.
     pub made: String,
     /// The version of the farm's tables.
     pub version: i64,
-    /// Number of rows of the store.
+    /// Number of rows in the store.
     pub rows: u64,
     /// The files, by name.
     pub files: BTreeMap<String, FileChecksum>,
@@ -48,7 +48,7 @@ pub(crate) struct Manifest {
 /// The expected contents of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileChecksum {
-    /// Its size, bytes.
+    /// Size in bytes.
     pub bytes: u64,
     /// SHA-256 of its contents, in hexadecimal.
     pub sha256: String,
@@ -92,7 +92,7 @@ pub(crate) fn write(
             match File::open(&path) {
                 Ok(mut file) => append(&mut archive, &mut files, &inner, &mut file)
                     .with_context(|| path.display().to_string())?,
-                // It was removed in the meantime, like logs that are too old.
+                // The file was removed in the meantime, as old logs are.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error).with_context(|| path.display().to_string()),
             }
@@ -283,7 +283,7 @@ fn stays_below(path: &Path) -> bool {
     path.components().all(is_plain) && path.components().next().is_some()
 }
 
-/// Creates a farm from a backup, where there is none yet.
+/// Creates a new farm from a backup.
 ///
 /// # Errors
 /// If a farm exists, the backup is damaged or has tables of another version, or something cannot be

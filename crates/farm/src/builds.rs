@@ -1,7 +1,7 @@
 //! Data of a farm: owners, projects, versions, targets, and the results of builds; and the messages
 //! about them on the wire.
 //!
-//! [`Store`] keeps them in tables of its own next to those of the history, in a SQLite file or a
+//! [`Store`] keeps them in separate tables next to those of the history, in a SQLite file or a
 //! PostgreSQL database, with the same statements (`sql.rs`) for both. Work is a queue of jobs
 //! (`lease.rs`), each of which ends exactly once, in one transaction with the sums from which pages
 //! are made (`ending.rs`).

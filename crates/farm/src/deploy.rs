@@ -45,7 +45,7 @@ pub enum DeployError {
     Failed {
         /// The host.
         host: String,
-        /// Its output.
+        /// Output of the script.
         said: String,
     },
     /// A local file cannot be read.

@@ -9,11 +9,11 @@ use std::fmt;
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Everything is as it should be.
+    /// Nothing needs to be done.
     Fine,
-    /// It works but could be better.
+    /// The item works but could be better.
     Note,
-    /// It does not work.
+    /// The item does not work.
     Lacks,
 }
 

@@ -1,12 +1,12 @@
-//! How a verb ended.
+//! Outcomes of verbs.
 
-/// How a verb ended.
+/// The outcome of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// It succeeded.
+    /// The verb succeeded.
     Fine,
-    /// Something is missing, and the exit status is to show it.
+    /// Something is missing, which the exit status must show.
     Lacking,
-    /// The user interrupted it.
+    /// The user interrupted the verb.
     Interrupted,
 }

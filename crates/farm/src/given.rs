@@ -8,7 +8,7 @@ const DIGITS: usize = 64;
 /// Parses an address and a port to listen on.
 ///
 /// # Errors
-/// If it is invalid.
+/// If the text is invalid.
 pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
     let told = "give an address and a port, as in 127.0.0.1:8040, [::1]:8040 or 0.0.0.0:8040";
     text.parse().map_err(|_| told.to_owned())
@@ -17,7 +17,7 @@ pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
 /// Parses a host name, as sent by a browser.
 ///
 /// # Errors
-/// If it is invalid.
+/// If the name is invalid.
 pub(crate) fn host(text: &str) -> Result<String, String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let is_host = !text.is_empty() && text.split('.').all(|part| part.chars().all(is_part));
@@ -30,7 +30,7 @@ pub(crate) fn host(text: &str) -> Result<String, String> {
 /// Parses an address from which files are fetched.
 ///
 /// # Errors
-/// If it is invalid.
+/// If the address is invalid.
 pub(crate) fn web(text: &str) -> Result<String, String> {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     match rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/')) {
@@ -42,7 +42,7 @@ pub(crate) fn web(text: &str) -> Result<String, String> {
 /// Parses a SHA-256.
 ///
 /// # Errors
-/// If it is invalid.
+/// If the text is invalid.
 pub(crate) fn sha256(text: &str) -> Result<String, String> {
     match text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         true => Ok(text.to_lowercase()),
@@ -53,7 +53,7 @@ pub(crate) fn sha256(text: &str) -> Result<String, String> {
 /// Parses a non-empty value.
 ///
 /// # Errors
-/// If it is empty.
+/// If the value is empty.
 pub(crate) fn words(text: &str) -> Result<String, String> {
     match text.trim().is_empty() {
         true => Err("it is empty".to_owned()),
@@ -64,7 +64,7 @@ pub(crate) fn words(text: &str) -> Result<String, String> {
 /// Parses the owner and name of a project.
 ///
 /// # Errors
-/// If these are not valid names.
+/// If the names are invalid.
 pub(crate) fn project(text: &str) -> anyhow::Result<(&str, &str)> {
     let parts = text
         .split_once('/')

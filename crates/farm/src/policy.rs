@@ -1,4 +1,4 @@
-//! All constants of the server that are a matter of judgement: durations, sizes, rates.
+//! All constants of the server that are a matter of judgment: durations, sizes, rates.
 
 use std::time::Duration;
 

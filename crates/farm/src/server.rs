@@ -61,7 +61,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 
 /// The settings of a server.
 pub(crate) struct Options {
-    /// The directory of its files, and its store.
+    /// The directory of the server's files, and its store.
     pub data: Data,
     /// The address to listen on.
     pub listen: SocketAddr,

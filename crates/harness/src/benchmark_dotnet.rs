@@ -37,7 +37,7 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
     is.then(|| assumed(program))
 }
 
-/// Makes the driver when the user says that it is this harness.
+/// Creates the driver if the user chose this harness.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     let given = program.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     Box::new(BenchmarkDotNet { given })
@@ -64,8 +64,8 @@ impl Driver for BenchmarkDotNet {
         HARNESS.to_owned()
     }
 
-    /// Returns false: it accepts a number of calls, but of a loop that it unrolls, and of
-    /// operations that a benchmark may declare.
+    /// Returns false: the harness accepts a number of calls, but counts calls of a loop that it
+    /// unrolls, and of operations that a benchmark may declare.
     fn pins(&self) -> bool {
         false
     }
@@ -134,8 +134,8 @@ fn results(scratch: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the error for messages. It is on standard output; the line with an exception, or with
-/// its own error mark, is most informative.
+/// Returns the error for messages, which is on standard output. The line with an exception, or with
+/// the harness's own error mark, is the most informative.
 fn error_message(reply: &Reply) -> Option<String> {
     let text = reply.text();
     let telling = |line: &&str| {

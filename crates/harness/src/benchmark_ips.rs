@@ -44,7 +44,7 @@ pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     .then(|| assumed(program))
 }
 
-/// Makes the driver for any command that runs such a script.
+/// Creates the driver for any command that runs such a script.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(BenchmarkIps { is_direct: RUBIES.iter().any(|name| program.is_called(name)) })
 }

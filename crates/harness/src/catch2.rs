@@ -49,7 +49,7 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
     is.then(|| Box::new(Catch2 { version: version(), ..of(program) }) as Box<dyn Driver>)
 }
 
-/// Makes the driver when the user says that it is this harness.
+/// Creates the driver if the user chose this harness.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(of(program))
 }

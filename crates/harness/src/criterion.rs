@@ -2,11 +2,11 @@
 //! it leaves in `CRITERION_HOME`.
 //!
 //! It has no option for the number of iterations: it estimates one from its warm-up. The time for a
-//! run is divided between the two. A benchmark group may set its own number of samples, warm-up and
-//! time, which override the flags: such a benchmark takes as long as its author wants. Plots are
-//! off, and its resampling, whose result is not used, is made short. The least effort is its quick
-//! mode, which needs only one to three iterations; versions before 0.4 do not have it, and take
-//! about fifty.
+//! run is divided between warm-up and measurement. A benchmark group may set its own number of
+//! samples, warm-up and time, which override the flags: such a benchmark takes as long as its
+//! author wants. Plots are off, and the resampling, whose result is not used, is kept short. The
+//! least effort is criterion's quick mode, which needs only one to three iterations; versions
+//! before 0.4 do not have it, and take about fifty.
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::HarnessError;
@@ -35,7 +35,7 @@ struct Criterion {
     has_quick: bool,
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// Why its times say little about an optimized build.
+    /// The reason why the program's times say little about an optimized build.
     debug_build: Option<String>,
 }
 
@@ -65,7 +65,7 @@ fn mentions_its_home(program: &Program) -> bool {
     bytes.windows(HOME.len()).any(|window| window == HOME.as_bytes())
 }
 
-/// Makes the driver when the user says that it is this harness.
+/// Creates the driver if the user chose this harness.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(of(program))
 }
@@ -130,7 +130,7 @@ impl Driver for Criterion {
             request = request.arg(flag).arg(value);
         }
         let filter = format!("^{}$", regex::escape(benchmark));
-        // After `--`, a name may begin with a dash.
+        // A name after `--` may begin with a dash.
         at_home(request.arg("--").arg(filter), scratch)
             .answered_in(Answer::Directory(scratch.to_path_buf()))
     }

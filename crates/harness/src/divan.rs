@@ -33,7 +33,7 @@ const NO_LIMIT: &str = "1000000";
 struct Divan {
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// Why its times say little about an optimized build.
+    /// The reason why the program's times say little about an optimized build.
     debug_build: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
         .then(|| assumed(program))
 }
 
-/// Makes the driver when the user says that it is this harness.
+/// Creates the driver if the user chose this harness.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(Divan {
         bench_flag: rust::bench_flag(program),

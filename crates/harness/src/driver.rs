@@ -81,7 +81,7 @@ impl Request {
     }
 }
 
-/// A language whose programs can say which functions they execute.
+/// A language whose programs can report which functions they execute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// Python.
@@ -146,8 +146,8 @@ pub trait Driver: std::fmt::Debug {
         None
     }
 
-    /// Returns why the times of a run are larger than those of an optimized build, if the answer
-    /// says so. It is measured nevertheless.
+    /// Returns the reason why the times of a run are larger than those of an optimized build, if
+    /// the answer says so. It is measured anyway.
     fn debug_build(&self, _reply: &Reply) -> Option<String> {
         None
     }

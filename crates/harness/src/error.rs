@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-/// Why an answer is unusable.
+/// Reasons why an answer is unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum HarnessError {
-    /// It lists no benchmark.
+    /// The program lists no benchmarks.
     #[error("it lists no benchmark{}", .said.as_deref().map_or(String::new(), |s| format!("; it said: {s}")))]
     NoBenchmark {
-        /// Its output instead.
+        /// Output of the program instead of a list.
         said: Option<String>,
     },
     /// The file of the answer does not exist.
@@ -22,7 +22,7 @@ pub enum HarnessError {
         said: Option<String>,
     },
     /// The answer cannot be parsed.
-    #[error("its answer is not what {harness} writes: {why}{}", .said.as_deref().map_or(String::new(), |s| format!("; it said: {s}")))]
+    #[error("its output is not what {harness} writes: {why}{}", .said.as_deref().map_or(String::new(), |s| format!("; it said: {s}")))]
     Garbage {
         /// The harness.
         harness: &'static str,

@@ -84,7 +84,7 @@ impl Language {
         request.file(file, text).env("PYTHONPATH", all).env("PYTHONDONTWRITEBYTECODE", "1")
     }
 
-    /// Returns what was executed; `None` if the program did not answer.
+    /// Returns the executed functions; `None` if the program did not answer.
     pub fn executed(self, scratch: &Path) -> Option<Vec<SourceLine>> {
         match self {
             Self::Python | Self::Ruby => {
@@ -161,7 +161,7 @@ mod tests {
         std::fs::create_dir(at(DIRECTORY)).unwrap();
         std::fs::create_dir(at("own")).unwrap();
         std::fs::write(at(DIRECTORY).join(PYTHON.0), PYTHON.1).unwrap();
-        // The user has one, too.
+        // The user also has such a file.
         std::fs::write(at("own/sitecustomize.py"), "import builtins\nbuiltins.own = 1\n").unwrap();
         let imported = "def while_importing():\n    return 3\n\nX = while_importing()\n";
         std::fs::write(at("own/imported.py"), imported).unwrap();

@@ -33,7 +33,7 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
     is.then(|| assumed(program))
 }
 
-/// Makes the driver when the user says that it is this harness.
+/// Creates the driver if the user chose this harness.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(GoTest { debug_build: built_for_debugging(program) })
 }

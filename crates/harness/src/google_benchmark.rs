@@ -34,7 +34,7 @@ pub(crate) fn recognise(_program: &Program, help: &str) -> Option<Box<dyn Driver
         .then(|| Box::new(GoogleBenchmark { pins: help.contains("<integer>x") }) as Box<dyn Driver>)
 }
 
-/// Makes the driver with only what every version supports.
+/// Creates a driver that uses only features of all versions.
 pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(GoogleBenchmark { pins: false })
 }

@@ -23,7 +23,7 @@ pub(crate) const NAME: &str = "gungraun";
 struct Gungraun {
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// Why its counts say little about an optimized build.
+    /// The reason why the program's counts say little about an optimized build.
     debug_build: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
     is.then(|| assumed(program))
 }
 
-/// Makes the driver when the user says that it is this harness.
+/// Creates the driver if the user chose this harness.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(Gungraun {
         bench_flag: rust::bench_flag(program),

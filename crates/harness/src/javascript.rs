@@ -37,12 +37,12 @@ pub(crate) fn looks_like_mitata(program: &Program) -> Option<Box<dyn Driver>> {
     imports(program, MITATA).then(|| mitata(program))
 }
 
-/// Makes the driver for any command that runs such a script.
+/// Creates the driver for any command that runs such a script.
 pub(crate) fn tinybench(_program: &Program) -> Box<dyn Driver> {
     Box::new(Script { library: TINYBENCH })
 }
 
-/// Makes the driver for any command that runs such a script.
+/// Creates the driver for any command that runs such a script.
 pub(crate) fn mitata(_program: &Program) -> Box<dyn Driver> {
     Box::new(Script { library: MITATA })
 }
@@ -152,7 +152,7 @@ fn error_message(reply: &Reply) -> Option<String> {
 #[derive(Debug)]
 struct Vitest;
 
-/// Recognizes it by its command line.
+/// Recognizes the harness by its command line.
 pub(crate) fn looks_like_vitest(program: &Program) -> Option<Box<dyn Driver>> {
     let names = |word: &std::ffi::OsString| {
         Path::new(word).file_name().is_some_and(|name| name == "vitest" || name == "vitest.mjs")
@@ -160,7 +160,7 @@ pub(crate) fn looks_like_vitest(program: &Program) -> Option<Box<dyn Driver>> {
     (program.words.iter().any(names) && program.has_word("bench")).then(|| vitest(program))
 }
 
-/// Makes the driver for any command that ends in its arguments.
+/// Creates the driver for any command that ends in its arguments.
 pub(crate) fn vitest(_program: &Program) -> Box<dyn Driver> {
     Box::new(Vitest)
 }

@@ -24,7 +24,7 @@ pub(crate) const NAME: &str = "jmh";
 /// JMH's list of benchmarks in a jar.
 const LIST: &str = "META-INF/BenchmarkList";
 
-/// Its main class, for users who give a class path instead of a jar.
+/// Main class of JMH, for users who give a class path instead of a jar.
 const MAIN: &str = "org.openjdk.jmh.Main";
 
 /// A jar with JMH benchmarks.
@@ -56,7 +56,7 @@ pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     is_jmh.then(|| assumed(program))
 }
 
-/// Makes the driver for any command that accepts JMH's options.
+/// Creates the driver for any command that accepts JMH's options.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     let given = program.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     Box::new(Jmh { given, ..Jmh::default() })

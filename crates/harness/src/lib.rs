@@ -42,7 +42,8 @@ pub use program::{Kind, Program};
 pub use reading::Reading;
 pub use reply::{Answer, Reply};
 
-/// Returns the request for a program whose harness is not recognized by its looks: its help.
+/// Returns the request for a program whose harness is not recognized by its file: the request for
+/// its help.
 pub fn question() -> Request {
     Request::with(["--help"])
 }
@@ -56,7 +57,7 @@ struct HarnessEntry {
     by_looks: fn(&Program) -> Option<Box<dyn Driver>>,
     /// Recognizes the harness by the program's help.
     by_help: fn(&Program, &str) -> Option<Box<dyn Driver>>,
-    /// Makes the driver when the user says that it is this harness, without further evidence.
+    /// Creates the driver if the user chose this harness, without further evidence.
     assumed: fn(&Program) -> Box<dyn Driver>,
 }
 

@@ -1,10 +1,10 @@
 //! Programs without a known harness whose output, when they are just run, is a file of results that
 //! can be read, such as nanobench's JSON.
 //!
-//! They cannot be given options, so every run measures everything that they measure, for as long as
-//! they take. Such a program may be recognized only by running it, which is done if nothing else
-//! recognized it. Then only results of a benchmark tool are accepted, because numbers in columns
-//! may be anything. If the user chooses it by name, it may print anything that the importers read.
+//! They accept no options, so every run measures all of their benchmarks and takes as long as the
+//! program decides. Such a program can be recognized only by running it, which is the last resort.
+//! In that case only results of a benchmark tool are accepted, because numbers in columns may mean
+//! anything. If the user chooses it by name, it may print anything that the importers read.
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail};
@@ -38,7 +38,7 @@ pub(crate) fn recognise(reply: &Reply) -> Option<Box<dyn Driver>> {
     Some(Box::new(Printing { tool: Some(tool) }))
 }
 
-/// Makes the driver when the user says that it is this harness.
+/// Creates the driver if the user chose this harness.
 pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(Printing { tool: None })
 }

@@ -51,7 +51,7 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
     (help.contains("--worker-task") && help.contains("--calibrate-loops")).then(|| assumed(program))
 }
 
-/// Makes the driver for any script with a runner.
+/// Creates the driver for any script with a runner.
 pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(Pyperf::default())
 }
@@ -157,7 +157,7 @@ struct PyperfBenchmark<'f> {
     loops: Option<f64>,
     inner: f64,
     runs: &'f [Value],
-    /// True if its values are seconds, which they are unless it says otherwise.
+    /// True if the benchmark's values are in seconds, which is the default.
     timed: bool,
 }
 

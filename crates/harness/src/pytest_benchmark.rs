@@ -1,14 +1,14 @@
 //! pytest-benchmark: `pytest`, restricted to one test through pytest's record of the last failures.
 //!
 //! Ids on the command line add to the user's own directories, `-k` does not match full names, and
-//! `--deselect` removes everything with the same prefix. What runs exactly one test is
-//! `--last-failed` with a cache of ours, in which only this test failed; this also leaves the
-//! user's own cache and storage unchanged. An id that pytest does not know makes it run all.
+//! `--deselect` removes everything with the same prefix. To run exactly one test, `--last-failed`
+//! is used with a cache of our own, in which only this test failed; this also leaves the user's own
+//! cache and storage unchanged. If pytest does not know an id, it runs all tests.
 //!
 //! `--setup-plan` lists the tests with their fixtures, without running them: those with the fixture
-//! `benchmark` are the list. The number of iterations can only be found by the harness, never
-//! given; marks of a test (`@pytest.mark.benchmark(min_rounds=…)`) and `pedantic` override the
-//! requested effort.
+//! `benchmark` are the list. The number of iterations is always determined by the harness and
+//! cannot be given; marks of a test (`@pytest.mark.benchmark(min_rounds=…)`) and `pedantic`
+//! override the requested effort.
 
 use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, tail};
@@ -28,7 +28,7 @@ const ROUNDS: f64 = 50.0;
 #[derive(Debug)]
 struct PytestBenchmark;
 
-/// Recognizes it by the command: `pytest …`, `python3 -m pytest …`, `uv run pytest …`.
+/// Recognizes the harness by the command: `pytest …`, `python3 -m pytest …`, `uv run pytest …`.
 pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     let is_pytest = program.words.iter().any(|word| {
         let name = Path::new(word).file_name().unwrap_or_default();
@@ -37,7 +37,7 @@ pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     is_pytest.then(|| assumed(program))
 }
 
-/// Makes the driver for any command that ends in a call of pytest.
+/// Creates the driver for any command that ends in a call of pytest.
 pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(PytestBenchmark)
 }

@@ -2,8 +2,9 @@
 //!
 //! If a harness gives several values within one run (samples of criterion, rounds of
 //! pytest-benchmark), their mean is the run's value, weighted by iterations if known: the
-//! iterations of one process are not independent of each other, and the mean of all of them is what
-//! the process took. Of a summary the mean is used, or the median if there is no mean.
+//! iterations of one process are not independent of each other, and the mean over all of them is
+//! the time that the process took. From a summary, the mean is used, or the median if there is no
+//! mean.
 
 use assay_data::code::BENCHMARK_FAILED;
 use assay_data::import::{self, ImportOptions};
@@ -45,13 +46,13 @@ impl Reading {
         self.values.iter().filter_map(|(metric, _)| metric.name.strip_suffix(PER_ITERATION))
     }
 
-    /// Divides the counters of these names by the iterations, if that was not done: a single run
-    /// cannot always show that a counter is a total (no calls in a million iterations are none in
-    /// each), but other runs of the same suite can.
+    /// Divides the counters with these names by the iterations, unless this was already done. A
+    /// single run cannot always show that a counter is a total (zero calls in a million iterations
+    /// are also zero per iteration), but other runs of the same suite can.
     pub fn divide(&mut self, totals: &BTreeSet<String>) {
         let Some(iterations) = self.iterations else { return };
         let own: Vec<String> = self.divided().map(str::to_owned).collect();
-        // Next to its quotient the total is redundant.
+        // The total is redundant next to the quotient.
         self.values.retain(|(metric, _)| !own.contains(&metric.name));
         for (metric, value) in &mut self.values {
             if totals.contains(&metric.name) {
@@ -136,7 +137,7 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
         }
     };
     let mut found: Vec<Reading> = samples.subjects.iter().enumerate().map(reading).collect();
-    // A benchmark with nothing but an error is not a subject.
+    // A benchmark that has only an error is not a subject.
     for finding in samples.findings.iter().filter(|f| f.is(BENCHMARK_FAILED)) {
         let Some(name) = &finding.subject else { continue };
         if found.iter().all(|reading| reading.benchmark != *name) {

@@ -22,7 +22,7 @@ pub struct Reply {
     pub output: Vec<u8>,
     /// Standard error, or its end.
     pub errors: Vec<u8>,
-    /// True if it ended with status 0.
+    /// True if the run ended with status 0.
     pub success: bool,
     /// Location of the answer.
     pub answer: Answer,
@@ -87,7 +87,7 @@ impl Reply {
     }
 }
 
-/// Returns a line with all numbers, decimal or hexadecimal, made equal.
+/// Returns a line in which all numbers, decimal or hexadecimal, are replaced by the same text.
 fn shape(line: &str) -> String {
     let mut shape = String::with_capacity(line.len());
     for c in line.chars() {

@@ -41,9 +41,9 @@ pub struct NewRun<'a> {
 /// Outcome of adding a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Added {
-    /// It was added.
+    /// The run was added.
     New(Run),
-    /// It was already in the store.
+    /// The run was already in the store.
     Known(Run),
 }
 
@@ -63,7 +63,7 @@ impl Store {
     /// If the run contains no result, or the store cannot be written.
     pub fn add(&mut self, new: &NewRun<'_>) -> Result<Added, StoreError> {
         let samples = new.samples;
-        // Of a large suite the text is as large as the file was: it is never there as a whole.
+        // The text of a large suite is as large as its file, so it is never in memory as a whole.
         let (bytes, deflated) = pack(|sink| assay_file::write_without_sources(samples, sink))?;
         let commit = new.revision.as_ref().map(|r| r.commit.as_str());
         let digest = digest_of_packed(&deflated, bytes, commit)?;
@@ -73,7 +73,7 @@ impl Store {
         {
             return Ok(Added::Known(known));
         }
-        // Benchmarks of one side are no rivals.
+        // Benchmarks of one side do not compete with each other.
         let alone = samples.sides.len() < 2;
         let analysis = analyse(samples, &Options { alone, ..Options::default() }).ok();
         let found = analysis.map(|analysis| StoredAnalysis {

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write};
 use thiserror::Error;
 
-/// Why a copy cannot be written or read.
+/// Reasons why a copy cannot be written or read.
 #[derive(Debug, Error)]
 pub enum CopyError {
     /// The store cannot be read or written.

@@ -1,7 +1,7 @@
 //! One interface for running statements on either kind of database. Where the two differ in
 //! wording, both versions are in `sql.rs`.
 //!
-//! Other crates that keep their own tables next to those of the history use it, too.
+//! It is also used by other crates that keep their own tables next to those of the history.
 
 use crate::server::{self, Client, FromServer, ServerError, ServerRow};
 use crate::sql;
@@ -32,9 +32,9 @@ pub enum DbError {
 
 /// One row of a result.
 pub enum Row<'a> {
-    /// Of a file.
+    /// A row from a file.
     File(&'a rusqlite::Row<'a>),
-    /// Of a server.
+    /// A row from a server.
     Server(&'a ServerRow),
 }
 

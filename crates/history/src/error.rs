@@ -1,4 +1,4 @@
-//! Why a store cannot be used, and what to do about it.
+//! Reasons why a store cannot be used, and what to do about it.
 
 use crate::db::DbError;
 use crate::location::StoreLocation;
@@ -8,7 +8,7 @@ use rusqlite::ErrorCode;
 use std::io;
 use thiserror::Error;
 
-/// Why a store cannot be used.
+/// Reasons why a store cannot be used.
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// The text begins like the address of a PostgreSQL database, but is invalid.
@@ -35,7 +35,7 @@ pub enum StoreError {
         "there is no history at `{place}`; `--keep` of run, bench, load and tests begins one, and so does `assay history add FILE`"
     )]
     None {
-        /// Its expected location.
+        /// Expected location of the store.
         place: StoreLocation,
     },
     /// There is something other than a store.
@@ -49,9 +49,9 @@ pub enum StoreError {
         "the history `{place}` has version {found}, and this assay knows versions up to {known}: use a later assay; nothing was changed"
     )]
     Newer {
-        /// Its location.
+        /// Location of the store.
         place: StoreLocation,
-        /// Its version.
+        /// Version of the store.
         found: i64,
         /// The latest version known here.
         known: i64,
@@ -62,7 +62,7 @@ pub enum StoreError {
          then move the file away and add those files to a new one: assay history add DIR/*.assay"
     )]
     Damaged {
-        /// Its location.
+        /// Location of the store.
         place: StoreLocation,
         /// Message of SQLite.
         said: String,
@@ -70,7 +70,7 @@ pub enum StoreError {
     /// The store is read-only.
     #[error("the history `{place}` can't be written: {said}; `--store` names another place")]
     ReadOnly {
-        /// Its location.
+        /// Location of the store.
         place: StoreLocation,
         /// Message of the system.
         said: String,
@@ -92,7 +92,7 @@ pub enum StoreError {
          with `--store`; what it held is untouched"
     )]
     Full {
-        /// Its location.
+        /// Location of the store.
         place: StoreLocation,
         /// Message of the system.
         said: String,
@@ -102,7 +102,7 @@ pub enum StoreError {
         "another program has been writing the history `{place}` for {seconds} s: try again when it has ended"
     )]
     Busy {
-        /// Its location.
+        /// Location of the store.
         place: StoreLocation,
         /// Seconds waited.
         seconds: u64,
@@ -110,7 +110,7 @@ pub enum StoreError {
     /// The server does not respond, or the connection is lost.
     #[error("the server of the history `{place}` can't be reached: {said}")]
     Gone {
-        /// Its location.
+        /// Location of the store.
         place: StoreLocation,
         /// Message of the system or the server.
         said: String,
@@ -120,7 +120,7 @@ pub enum StoreError {
         "the server of the history `{place}` refuses: {said}. A password is taken from the address or from PGPASSWORD"
     )]
     Refused {
-        /// Its location.
+        /// Location of the store.
         place: StoreLocation,
         /// Message of the server.
         said: String,

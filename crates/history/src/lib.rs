@@ -5,13 +5,13 @@
 //! rows for the most frequent queries: one for each metric of each benchmark, the verdict, and the
 //! findings. A run is identified by its contents, so that adding it twice changes nothing, and the
 //! cost of adding does not depend on the size of the store. Everything about a run is written in
-//! one transaction, so it is stored completely or not at all, whatever happens.
+//! one transaction, so it is stored completely or not at all, even after a crash.
 //!
 //! A store is an SQLite file or, for a team, a PostgreSQL database, with the same tables and
 //! statements (see [`StoreLocation`]).
 //!
-//! The store has no clock, knows no repository and decides nothing: the caller supplies times and
-//! the positions of revisions. Analysing runs across revisions is the task of
+//! The store uses neither a clock nor a repository and makes no decisions: the caller supplies
+//! times and the positions of revisions. Analysing runs across revisions is the task of
 //! [`assay_analysis::history`]. [`site`] generates the pages of a store.
 
 mod add;

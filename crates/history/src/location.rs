@@ -20,7 +20,7 @@ pub enum StoreLocation {
     Server(Server),
 }
 
-/// How to connect to a PostgreSQL database.
+/// The parameters of a connection to a PostgreSQL database.
 #[derive(Clone)]
 pub struct Server {
     pub(crate) address: Box<Address>,
@@ -78,7 +78,7 @@ pub fn without_password(word: &str) -> String {
         return word.to_owned();
     };
     let (before, address) = word.split_at(at + scheme.len());
-    // Anything before the last `@` may be a password, however it is written.
+    // Anything before the last `@` may be a password, in any form.
     let (user, rest) = match address.rsplit_once('@') {
         Some((who, rest)) => match who.split_once(':') {
             Some((user, _)) => (format!("{user}:{HIDDEN}@"), rest),

@@ -7,10 +7,10 @@ use flate2::write::ZlibEncoder;
 use sha2::{Digest, Sha256};
 use std::io::{self, BufWriter, IntoInnerError, Read, Write};
 
-/// Bytes that are deflated, or inflated, at once.
+/// Number of bytes that are compressed or decompressed at a time.
 const PART: usize = 1 << 16;
 
-/// Deflates a text as it is written; how many bytes it has, and what came of it.
+/// Compresses a text while it is written. Returns its length in bytes and the compressed bytes.
 pub(crate) fn pack(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<(u64, Vec<u8>)> {
@@ -42,10 +42,11 @@ pub(crate) fn unpack(deflated: &[u8], bytes: u64) -> Result<Vec<u8>, String> {
     }
 }
 
-/// What a run is known by: its text, of so many bytes, and the revision that it is said to be of.
+/// Returns the digest that identifies a run, computed from its text of the length `bytes` and from
+/// the revision that the user gave, if any.
 ///
 /// # Errors
-/// When what was packed can't be unpacked.
+/// If the data cannot be decompressed.
 pub(crate) fn digest_of_packed(
     deflated: &[u8],
     bytes: u64,
@@ -54,7 +55,7 @@ pub(crate) fn digest_of_packed(
     digest_of(ZlibDecoder::new(deflated), bytes, commit)
 }
 
-/// The same of a text that is no run's.
+/// Returns the digest of a text that is not a run.
 pub(crate) fn digest(text: &str) -> io::Result<String> {
     digest_of(text.as_bytes(), text.len() as u64, None)
 }

@@ -86,7 +86,7 @@ pub struct Site<S> {
 struct Whole {
     rows: BTreeMap<usize, Row>,
     gathering: Gathering,
-    /// Their events, with the commands to narrow down the latest ones.
+    /// Events of these benchmarks, with the commands to narrow down the latest ones.
     events: Option<(Events, Vec<Option<String>>)>,
     candidates: Vec<Candidate>,
 }
@@ -396,7 +396,7 @@ impl<S: Borrow<Store>> Site<S> {
             let mut before: Vec<&Point> =
                 points.iter().filter(|point| !is_own(&point.recording)).collect();
             before.sort_by_key(|point| std::cmp::Reverse(point.started));
-            // Shrink what is kept to its size: there are many benchmarks.
+            // Shrink the kept data to their size, because there are many benchmarks.
             let mut before: Vec<Point> =
                 before.into_iter().take(GateSettings::default().window + 3).cloned().collect();
             if let Some(blessing) = last_blessing(&self.blessings, &trend.series.benchmark.name) {

@@ -27,7 +27,7 @@ pub(crate) const BEGIN_SERVER: &str =
     "BEGIN; SET LOCAL lock_timeout = '10s'; SELECT pg_advisory_xact_lock(1634956129)";
 /// Begins a write transaction that does not exclude others.
 pub(crate) const BEGIN_BESIDE: &str = "BEGIN; SET LOCAL lock_timeout = '10s'";
-/// The log takes as much space as everything that was rewritten, until it is reset.
+/// Until it is reset, the log takes as much space as everything that was rewritten.
 pub(crate) const COMPACT: &str = "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)";
 pub(crate) const COMMIT: &str = "COMMIT";
 pub(crate) const ROLLBACK: &str = "ROLLBACK";
@@ -56,8 +56,8 @@ pub(crate) const DEFER_FILE: &str = "PRAGMA defer_foreign_keys = ON";
 /// Tests whether a file contains any table.
 pub(crate) const FILE_TABLES: &str = "SELECT count(*) FROM sqlite_master";
 
-/// Statements at the beginning of every connection to a server. The tables are in a schema of their
-/// own.
+/// Statements at the beginning of every connection to a server. The tables are in a separate
+/// schema.
 pub(crate) const SERVER_BEGIN: &str =
     "SET search_path TO assay; SET client_min_messages TO warning";
 pub(crate) const SERVER_READS: &str = "SET default_transaction_read_only TO on";
@@ -165,9 +165,9 @@ pub(crate) const COMPARISONS: &str = "SELECT subject, reference, verdict, ratio,
 pub(crate) const FINDINGS: &str =
     "SELECT code, severity, message FROM finding WHERE recording = ?1 ORDER BY place";
 
-/// The metrics and machines for which a benchmark has results, and when the last one was measured.
-/// Uses two index probes for each, rather than reading every result. `?2` is the name of the
-/// metric, `?3` the name or fingerprint of the machine; NULL means any.
+/// The metrics and machines for which a benchmark has results, and the time at which the last one
+/// was measured. Uses two index probes for each, rather than reading every result. `?2` is the name
+/// of the metric, `?3` the name or fingerprint of the machine; NULL means any.
 pub(crate) const KINDS: &str = "WITH RECURSIVE kind (metric, machine) AS ( \
      SELECT (SELECT s.metric FROM result s WHERE s.benchmark = ?1 ORDER BY s.metric, s.machine LIMIT 1), \
             (SELECT s.machine FROM result s WHERE s.benchmark = ?1 ORDER BY s.metric, s.machine LIMIT 1) \

@@ -1,5 +1,5 @@
-//! Opening a store: checking what it is, its version, and its single writer. Its contents are read
-//! and written by other modules.
+//! Opens a store, checking its kind, its version, and its single writer. Its contents are read and
+//! written by other modules.
 
 use crate::db::{Column, Db, DbError, Row, Value, values};
 use crate::error::StoreError;
@@ -18,12 +18,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Number of prepared statements kept by a connection, enough for those that a program repeats.
 const STATEMENTS: usize = 128;
 
-/// How a store is opened.
+/// The mode in which a store is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It must exist, and is not changed.
+    /// The store must exist, and is not changed.
     Read,
-    /// It is created if it does not exist.
+    /// The store is created if it does not exist.
     Write,
 }
 

@@ -1,18 +1,18 @@
 //! Kinds of errors of a database, whichever reported it.
 
-/// Why a database does not do what it was told.
+/// Reasons why a database fails a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "postgresql"), expect(dead_code, reason = "only a server reports them"))]
 pub(crate) enum Trouble {
-    /// Others hold a lock.
+    /// Another process holds a lock.
     Busy,
-    /// Its disk is full.
+    /// The disk of the database is full.
     Full,
-    /// It may not be written.
+    /// The database is read-only.
     ReadOnly,
-    /// It cannot be reached.
+    /// The database cannot be reached.
     Gone,
-    /// It does not let this user in.
+    /// The database rejects this user.
     Refused,
     /// Anything else.
     Other,

@@ -15,7 +15,7 @@ const IDLE: u64 = 500_000_000;
 /// A request in flight.
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
-    /// Its number in the schedule.
+    /// Number of the request in the schedule.
     pub index: u64,
     /// Times at which it was due, was sent, and the first byte of its answer came, in ns of the
     /// clock; 0 if not yet.

@@ -32,7 +32,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-/// Files that a generator has open besides its connections, with room to spare.
+/// Number of files that a generator has open in addition to its connections, with a margin.
 const OTHER_FILES: u64 = 32;
 /// Buffer size for a single read.
 const ROOM: usize = 256 * 1024;
@@ -46,7 +46,7 @@ const SWEEP: (u64, u64) = (1_000_000, 50_000_000);
 /// Interval between progress reports, in ns.
 const TELL: u64 = 200_000_000;
 
-/// Why a generator cannot start.
+/// Reasons why a generator cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The target is invalid.
@@ -58,7 +58,7 @@ pub enum LoadError {
     /// TLS cannot be set up.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// More connections were asked for than this process can have open.
+    /// More connections were requested than this process can have open.
     #[error(
         "{asked} connections are more than this process may open files ({limit}): raise the limit with `ulimit -n`, or ask for fewer"
     )]
@@ -102,7 +102,7 @@ pub struct Hooks<'a> {
 /// Runs one slice.
 ///
 /// # Errors
-/// If it cannot start. Outcomes of requests are in the tally.
+/// If the generator cannot start. Outcomes of requests are in the tally.
 pub fn generate(job: &GeneratorJob, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
     // By default the kernel may wake a thread up to 50 µs late, which would delay requests.
     let _unset = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
@@ -190,7 +190,7 @@ struct Alarm {
 }
 
 impl Alarm {
-    /// Its epoll token, which is not used by any connection.
+    /// Epoll token of the alarm, which is not used by any connection.
     const DATA: u64 = u64::MAX;
 
     fn new(epoll: &OwnedFd) -> Result<Self, LoadError> {

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why a request has no valid answer.
+/// Reasons why a request has no valid answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
@@ -39,7 +39,7 @@ pub enum Failure {
     Unreachable,
     /// There were too many redirections.
     RedirectLoop,
-    /// It was redirected to another server.
+    /// The request was redirected to another server.
     RedirectedAway,
 }
 

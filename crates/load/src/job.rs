@@ -6,7 +6,7 @@ use crate::schedule::Arrivals;
 use crate::tls::Tls;
 use serde::{Deserialize, Serialize};
 
-/// When requests are sent.
+/// The schedule by which requests are sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Load {
@@ -20,7 +20,7 @@ pub enum Load {
     },
 }
 
-/// How connections are made and used.
+/// The settings of connections.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConnectionSettings {
     /// Use a new connection for each request (or session).
@@ -79,7 +79,7 @@ pub struct GeneratorJob {
     pub settle_seconds: f64,
     /// Duration of the measured part, in seconds.
     pub seconds: f64,
-    /// How connections are made and used.
+    /// The settings of connections.
     pub connecting: ConnectionSettings,
     /// Criteria for valid answers.
     pub expect: Expect,

@@ -17,7 +17,7 @@ pub struct Raw {
     pub first: u64,
     /// Time at which it ended.
     pub ended: u64,
-    /// Status of its answer; 0 without an answer.
+    /// Status of its answer; 0 if there is no answer.
     pub status: u16,
     /// The failure, as an index into [`Failure::ALL`]; `None` if it was successful.
     failed: Option<u8>,

@@ -9,10 +9,10 @@ pub use har::session_of_har;
 pub use replay::{Replayed, replay};
 pub use values::values;
 
-/// Why a file cannot be used.
+/// The error for a file that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ReadingError(pub(crate) String);
 
-/// Maximum number of entries; more are assumed to be a mistake.
+/// Maximum number of entries; more are considered a mistake.
 pub(crate) const MOST: usize = 10_000_000;

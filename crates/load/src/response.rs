@@ -1,5 +1,5 @@
-//! Parser for HTTP/1 answers, which may arrive in pieces of any size (RFC 9112). Only what is
-//! requested is kept of an answer; there is no I/O here.
+//! Parser for HTTP/1 answers, which may arrive in pieces of any size (RFC 9112). Only the requested
+//! parts of an answer are kept; there is no I/O here.
 
 use crate::failure::Failure;
 use std::mem::take;
@@ -36,15 +36,15 @@ pub(crate) struct Keep {
     pub body: bool,
 }
 
-/// How the body ends.
+/// The way in which the end of the body is recognized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Body {
     /// The head is incomplete.
     NotYet,
-    /// After this number of bytes.
+    /// The body ends after this number of bytes.
     Length(u64),
     Chunks(Chunk),
-    /// When the connection is closed.
+    /// The body ends when the connection is closed.
     UntilClosed,
 }
 
@@ -193,7 +193,7 @@ impl Reader {
         }
     }
 
-    /// Handles the end of the connection; returns the answer if it is completed by that.
+    /// Handles the end of the connection; returns the answer if this completes it.
     ///
     /// # Errors
     /// If the answer is incomplete.
@@ -425,7 +425,8 @@ pub fn answers_in(bytes: &[u8], piece: usize) -> (Vec<u16>, bool) {
     (answers, reader.closed().is_ok())
 }
 
-/// Parses the hexadecimal size at the start of a chunk's line; the error is what is wrong with it.
+/// Parses the hexadecimal size at the start of a chunk's line; the error is a description of the
+/// fault.
 fn chunk_size(line: &[u8]) -> Result<u64, &'static str> {
     let digits = line.split(|&b| b == b';').next().unwrap_or_default().trim_ascii();
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {
@@ -435,8 +436,8 @@ fn chunk_size(line: &[u8]) -> Result<u64, &'static str> {
     u64::from_str_radix(text, 16).map_err(|_| "the size of a chunk is larger than any body")
 }
 
-/// Parses the length of a body; the error is what is wrong with it. A duplicate field may have been
-/// merged into a list (RFC 9110, 8.6).
+/// Parses the length of a body; the error is a description of the fault. A duplicate field may have
+/// been merged into a list (RFC 9110, 8.6).
 fn content_length(value: &[u8]) -> Result<u64, &'static str> {
     let mut all = value.split(|&b| b == b',').map(<[u8]>::trim_ascii);
     let first = all.next().unwrap_or_default();

@@ -54,7 +54,7 @@ pub struct Scenario {
     pub values: Vec<Vec<String>>,
 }
 
-/// Why a scenario is invalid.
+/// Reasons why a scenario is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScenarioError {
     /// The requests go to two servers.

@@ -1,6 +1,6 @@
-//! When requests are due. The whole schedule is determined before the first request is sent and the
-//! server cannot influence it, which is what makes a load test open (Schroeder, Wierman,
-//! Harchol-Balter: Open versus closed, NSDI 2006).
+//! The times at which requests are due. The whole schedule is determined before the first request
+//! is sent, and the server cannot influence it; this is what makes a load test open (Schroeder,
+//! Wierman, Harchol-Balter: Open versus closed, NSDI 2006).
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;

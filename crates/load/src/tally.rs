@@ -16,14 +16,14 @@ pub struct Second {
     /// Number of failures of each kind, in the order of [`Failure::ALL`].
     pub failed: [u64; Failure::ALL.len()],
     /// Latencies of answered requests, encoded ([`Histogram::encoded`]) because a slice may last
-    /// for hours. Empty without answers.
-    // Note: encoded when its second is over; decoded, the histograms of a long slice would fill the
-    // memory.
+    /// for hours. Empty if there are no answers.
+    // Note: the histogram is encoded when its second is over, because the unencoded histograms of a
+    // long slice would fill the memory.
     pub latency: String,
 }
 
 impl Second {
-    /// Returns the latencies, as an empty histogram without answers.
+    /// Returns the latencies; an empty histogram if there are no answers.
     pub fn histogram(&self) -> Histogram {
         Histogram::decoded(&self.latency).unwrap_or_default()
     }
@@ -54,7 +54,7 @@ pub struct Connections {
 /// digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerDigest {
-    /// Its status.
+    /// Status of the answer.
     pub status: u16,
     /// Number of digested bytes.
     pub bytes: u64,
@@ -104,7 +104,7 @@ pub struct Tally {
     pub lateness: Histogram,
     /// Time to establish a connection.
     pub connect: Histogram,
-    /// Time from there to the end of the TLS handshake.
+    /// Time from the established connection to the end of the TLS handshake.
     pub tls: Histogram,
     /// From sending a request to the first byte of the answer.
     pub first_byte: Histogram,

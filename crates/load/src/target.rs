@@ -24,15 +24,15 @@ pub struct Target {
     user: Option<String>,
 }
 
-/// Why a target is invalid.
+/// Reasons why a target is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// It cannot be parsed.
+    /// The URL cannot be parsed.
     #[error(
         "`{0}` is no URL: write http://host:port/path, https://…, or unix:/path/to/socket:/path"
     )]
     NotAUrl(String),
-    /// It contains a space.
+    /// The URL contains a space.
     #[error("`{0}`: a URL has no blanks: write %20")]
     Blank(String),
     /// The scheme is not supported.

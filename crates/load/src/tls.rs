@@ -16,7 +16,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How handshakes are made.
+/// The kind of handshakes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Handshakes {
@@ -56,7 +56,7 @@ pub struct Tls {
     pub ca: Option<PathBuf>,
 }
 
-/// Why TLS cannot be set up.
+/// Reasons why TLS cannot be set up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TlsError {
     /// A certificate file cannot be used.
@@ -78,7 +78,7 @@ pub enum TlsError {
 }
 
 impl Tls {
-    /// Returns the library's configuration. If `http2`, only that protocol is offered.
+    /// Returns the library's configuration. If `http2` is true, only that protocol is offered.
     ///
     /// # Errors
     /// If a file cannot be read, or no certificate is trusted.

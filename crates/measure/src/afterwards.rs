@@ -28,7 +28,7 @@ impl Afterwards {
         variables: &[(String, String)],
     ) -> io::Result<Self> {
         let mut command = Command::new("/bin/sh");
-        // The end of its input is the end of this process: nobody else holds the other end.
+        // Its input ends when this process ends, because no other process holds the other end.
         command.args(["-c", &format!("cat > /dev/null\n{lines}"), "assay-afterwards"]);
         command.args(arguments).envs(variables.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());

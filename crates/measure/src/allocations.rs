@@ -85,7 +85,7 @@ pub enum CountingError {
         /// Path of the library.
         path: PathBuf,
     },
-    /// Other libraries are to be preloaded as well, but can't be passed on.
+    /// Other libraries must be preloaded as well, but can't be passed on.
     #[error("LD_PRELOAD is no UTF-8, so the counting library cannot be put before it: change it")]
     Preload,
     /// A file of a process cannot be read.

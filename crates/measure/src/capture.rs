@@ -44,7 +44,7 @@ pub(crate) struct CaptureRequest {
     pub(crate) trace_output: Option<Window>,
     pub(crate) keep_output: bool,
     pub(crate) keep_errors: bool,
-    /// How the last part of standard error is treated.
+    /// Treatment of the last part of standard error.
     pub(crate) last_words: LastWords,
     pub(crate) samples: Samples,
 }
@@ -199,8 +199,8 @@ impl Capture {
         Ok(())
     }
 
-    /// Reads what is left in the pipes after the end of the run, reads the files, and returns what
-    /// was requested.
+    /// Reads the remaining bytes from the pipes after the end of the run, reads the files, and
+    /// returns what was requested.
     pub(crate) fn finish(mut self) -> io::Result<CaptureResult> {
         // A bounded number of reads: a process outside the group may continue writing forever.
         for _ in 0..2 {

@@ -45,9 +45,9 @@ struct MaskedCode {
 /// An address in code.
 #[derive(Debug)]
 struct Address {
-    /// Its offset.
+    /// Offset of the address.
     at: usize,
-    /// Its target.
+    /// Target of the address.
     target: u64,
     /// Minimum number of bytes loaded from the target; `None` if the address itself is taken, or
     /// jumped to.
@@ -76,14 +76,14 @@ struct Function {
 pub struct Changed {
     /// The name of its symbol.
     pub name: String,
-    /// Its length in the program in which it is longer.
+    /// Length of the function in the program in which it is longer.
     pub bytes: u64,
     /// True if in either program something wanted refers to it, directly or through others.
     pub is_reached: bool,
 }
 
-/// Returns the functions that differ between two programs, the longest first. `wanted` tells, for
-/// each program, the symbols that everything reached is reached from.
+/// Returns the functions that differ between two programs, the longest first. For each program,
+/// `wanted` returns true for the symbols from which reachability is computed.
 pub fn changed(
     (old, new): (&mut Code, &mut Code),
     wanted: [&dyn Fn(&str) -> bool; 2],
@@ -371,8 +371,8 @@ impl Reader<'_> {
             let is_function = matches!(loaded, Some(RelocatedValue::Own(address))
                 if self.image.section(address).is_some_and(|section| section.is_code));
             if loaded.is_some() && (is_function || !functions_alone) {
-                // What can't be followed counts by its address: two builds that differ there are
-                // different.
+                // A pointer that can't be followed is identified by its address, so two builds that
+                // differ there are different.
                 if self.slot(at, 0).is_none() {
                     self.note("unknown", at);
                 }

@@ -105,7 +105,7 @@ pub enum CommandError {
     ShellCharacter {
         /// The character, a line break as `\n`.
         character: String,
-        /// Its position in the text, counted in characters from 1.
+        /// Position of the character in the text, counted in characters from 1.
         column: usize,
         /// The text.
         text: String,
@@ -113,14 +113,14 @@ pub enum CommandError {
     /// An unterminated quote.
     #[error("the {quote} in column {column} of `{text}` opens a quotation that does not end")]
     OpenQuote {
-        /// Its name: "double quote", "single quote" or "backslash".
+        /// Name of the quote: "double quote", "single quote" or "backslash".
         quote: &'static str,
-        /// Its position in the text, counted in characters from 1.
+        /// Position of the quote in the text, counted in characters from 1.
         column: usize,
         /// The text.
         text: String,
     },
-    /// Output is to be kept and to go elsewhere as well.
+    /// Output must be kept but also go elsewhere.
     #[error(
         "the output of `{program}` cannot be kept and shown, piped or written to a file at once: \
          choose one"

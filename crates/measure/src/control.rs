@@ -1,12 +1,11 @@
 //! Settings of a command's processes before they start: processors, priorities, layout.
 //!
-//! This module only describes the settings, checks them as far as possible without asking the
+//! This module only describes the settings, checks them as far as possible without querying the
 //! system, and explains refusals by the system. The launcher applies them
 //! (`c/launcher/settings.c`): it takes the processors, the real-time priority and the fixed layout
 //! on itself before the clock is read, so that the command inherits them and its time does not
-//! grow. Two settings cost the command a system call of its own: `nice`, which could not be
-//! reverted without privileges, and the step down from the launcher's priority, which is one above
-//! the command's.
+//! grow. Two settings cost the command a system call: `nice`, which could not be reverted without
+//! privileges, and the step down from the launcher's priority, which is one above the command's.
 
 use std::fmt;
 
@@ -18,11 +17,10 @@ pub(crate) const MOST_CPUS: usize = 1024;
 /// Settings of a command's processes. Descendants inherit all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Control {
-    /// The processors it may use, 0 to 1023, in any order; inherited if empty.
+    /// The processors that the command may use, 0 to 1023, in any order; inherited if empty.
     pub cpus: Vec<u32>,
     /// The real-time priority for `SCHED_FIFO`, 1 to 99. Nothing can be above 99: a command with
-    /// that priority that never sleeps and has no other processor can't be ended when its time is
-    /// up.
+    /// that priority that never sleeps and has no other processor can't be ended at its time limit.
     pub fifo: Option<u8>,
     /// The nice value, -20 to 19; not relative to that of `assay`.
     pub nice: Option<i8>,
@@ -68,7 +66,7 @@ impl Control {
 }
 
 impl Setting {
-    /// Returns what the system requires for this setting, in words for the user.
+    /// Returns the system's requirements for this setting, in words for the user.
     pub(crate) fn needs(self, error: Errno) -> &'static str {
         match (self, error) {
             (Self::Pin, Errno::INVAL) => {

@@ -3,10 +3,10 @@
 //!
 //! Events are opened on the *launcher*, before anything runs. They are inactive there, and
 //! inherited by every process it starts; the `execve` of that process activates them. Therefore the
-//! launcher's own work is never counted, but everything that a command and its children do is. When
-//! a process ends, the kernel adds its counts to the launcher's events; the difference between two
-//! readings is what ran between them. Counting costs the command little (the kernel saves and
-//! restores counters at each task switch), but not nothing.
+//! launcher's own work is never counted, and all work of a command and its children is. When a
+//! process ends, the kernel adds its counts to the launcher's events; the difference between two
+//! readings is the count of everything that ran between them. Counting costs the command little
+//! (the kernel saves and restores counters at each task switch), but not nothing.
 //!
 //! Nothing is decided here. An event that can't be counted is a [`Refusal`] with its reason, never
 //! a zero. If more events are requested than the processor has counters, the kernel multiplexes
@@ -22,14 +22,14 @@ use crate::sys::perf::{self, Descriptor, KNOWN, Opener, Reading, Source};
 /// A named event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Its name in perf.
+    /// Name of the event in perf.
     pub name: &'static str,
     source: Source,
 }
 
 impl Event {
-    /// Returns the unit of its counts: seconds for `task-clock` and `cpu-clock`, a plain number
-    /// otherwise.
+    /// Returns the unit of the event's counts: seconds for `task-clock` and `cpu-clock`, a plain
+    /// number otherwise.
     pub fn unit(&self) -> Unit {
         if self.source.is_time() { Unit::Second } else { Unit::One }
     }
@@ -67,7 +67,7 @@ pub enum CounterError {
     /// An event is listed twice, possibly under two names.
     #[error("the event `{name}` is named twice: leave one out")]
     Twice {
-        /// Its name in perf.
+        /// Name of the event in perf.
         name: &'static str,
     },
 }
@@ -126,7 +126,7 @@ fn near(name: &str) -> String {
 /// An event that cannot be counted here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Its name.
+    /// Name of the event.
     pub event: String,
     /// The reason in one line of plain words, with a remedy if there is one.
     pub why: String,

@@ -1,5 +1,5 @@
-//! Writes a file embedded in the binary to where it can be used: completely or not at all, and
-//! never into a file that a program may be using.
+//! Writes a file embedded in the binary to a place where it can be used, completely or not at all,
+//! and never into a file that a program may be using.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

@@ -28,8 +28,8 @@ const GIT_PATIENCE: Duration = Duration::from_millis(200);
 /// Returns the facts in a fixed order. Sizes are in bytes, times in seconds, shares between 0 and
 /// 1.
 ///
-/// It takes half a millisecond, or 2.5 ms while other processes run, and longer only if
-/// `git status` does: at most 200 ms. To be called before measuring, on the measuring thread.
+/// It takes half a millisecond, or 2.5 ms while other processes run, and longer only if `git
+/// status` does: at most 200 ms. Must be called before measuring, on the measuring thread.
 pub fn capture() -> Vec<(String, Value)> {
     captured(GIT_PATIENCE, None)
 }
@@ -108,8 +108,8 @@ pub fn allowed_cpus() -> Vec<u32> {
 }
 
 /// Returns the processor time that a hypervisor gave to others, summed over all processors since
-/// boot, in seconds; `None` if the system does not count it. To be read before and after a series
-/// of measurements.
+/// boot, in seconds; `None` if the system does not count it. Read it before and after a series of
+/// measurements.
 pub fn steal_seconds() -> Option<f64> {
     facts::steal_seconds()
 }

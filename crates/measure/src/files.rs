@@ -1,7 +1,7 @@
 //! Watches the files below a directory for changes: by system events if available, otherwise by
 //! scanning all of them periodically.
 //!
-//! The caller decides which files matter, and what follows from a change.
+//! The caller decides which files matter and what a change leads to.
 
 use crate::sys::inotify::{Tree, Trouble, limit};
 use std::collections::{BTreeSet, HashMap};
@@ -36,7 +36,7 @@ impl Changes {
     }
 }
 
-/// Why files are polled instead of waiting for events.
+/// Reasons why files are polled instead of waiting for events.
 #[derive(Debug)]
 pub enum PollingReason {
     /// Polling was requested.
@@ -47,7 +47,7 @@ pub enum PollingReason {
     Instances(Option<u64>),
     /// The file system does not report writes by other machines or programs.
     FileSystem,
-    /// The system refused.
+    /// The system refused to watch the files.
     Refused(io::Error),
 }
 
@@ -120,7 +120,7 @@ impl Files {
         }
     }
 
-    /// Returns the time until the next scan; `None` with events.
+    /// Returns the time until the next scan; `None` if events are used.
     pub fn due_in(&self) -> Option<Duration> {
         match &self.by {
             ChangeSource::Events(_) => None,
@@ -128,7 +128,7 @@ impl Files {
         }
     }
 
-    /// Returns the number of watched directories, with events.
+    /// Returns the number of watched directories, if events are used.
     pub fn directories(&self) -> Option<usize> {
         match &self.by {
             ChangeSource::Events(tree) => Some(tree.directories()),

@@ -1,4 +1,4 @@
-//! The commit of the current directory, and whether anything was changed since.
+//! Determines the commit of the current directory, and whether anything has changed since.
 //!
 //! The commit is read directly from `.git`, following gitrepository-layout(5); `git` is started
 //! only to query changes, and only for a short time. Nothing is written: not even the index is
@@ -36,7 +36,7 @@ pub(crate) fn state(directory: &Path, patience: Duration) -> Option<State> {
 pub struct CommitPosition {
     /// Full hash.
     pub commit: String,
-    /// Its first parent; `None` for the root commit.
+    /// First parent of the commit; `None` for the root commit.
     pub parent: Option<String>,
     /// Number of commits in its first-parent history, including itself; `None` in a shallow clone,
     /// which lacks some of them.
@@ -92,7 +92,7 @@ pub struct CommitPositions {
 }
 
 impl CommitPositions {
-    /// For the repository that contains a directory. Nothing is queried yet.
+    /// Creates the positions for the repository that contains a directory. Nothing is queried yet.
     pub fn of(directory: &Path) -> Self {
         Self { directory: directory.to_owned(), asked: 0, line: None }
     }
@@ -137,7 +137,7 @@ fn line(directory: &Path) -> Option<HashMap<String, CommitPosition>> {
 /// Returns true if `from` is an ancestor of `to`; `None` if the repository of a directory lacks one
 /// of them, or there is no repository.
 pub fn leads_to(directory: &Path, from: &str, to: &str) -> Option<bool> {
-    // Names come from untrusted files: they must not be taken for options.
+    // Names come from untrusted files and must not be interpreted as options.
     let (from, to) = (object_name(from)?, object_name(to)?);
     let status = quiet(directory).args(["merge-base", "--is-ancestor", &from, &to]).status();
     match status.ok()?.code() {
@@ -306,7 +306,7 @@ fn git_directory_around(directory: &Path) -> Option<PathBuf> {
     directory.ancestors().find_map(|above| git_directory(&above.join(".git")))
 }
 
-/// Returns the directory shared by all linked worktrees, that of the main one.
+/// Returns the directory shared by all linked worktrees, which is that of the main one.
 fn common(git: &Path) -> PathBuf {
     match fs::read_to_string(git.join("commondir")) {
         Ok(path) => git.join(path.trim()),
@@ -421,7 +421,7 @@ fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
         .spawn()
         .ok()?;
     let said = child.stdout.take().and_then(|output| says_anything(output, deadline));
-    // One byte is an answer: the rest of a long list is not read.
+    // A single byte is enough of an answer: the rest of a long list is not read.
     let killed = said != Some(false) && child.kill().is_ok();
     let status = child.wait().ok()?;
     match said {

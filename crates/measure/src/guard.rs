@@ -1,12 +1,12 @@
-//! The guard: changes that `assay` makes to the machine are reverted when `assay` ends, however it
-//! ends.
+//! The guard: changes that `assay` makes to the machine are reverted when `assay` ends, in whatever
+//! way.
 //!
 //! A machine setting is a file in `/proc` or `/sys`. Before such a file is changed, its value is
 //! passed to a small separate process (the launcher's program again), which writes all of them back
-//! as soon as `assay` is gone, even after `kill -9`. It runs in its own session, so that Ctrl-C, a
-//! closed terminal and signals to a group do not reach it, and holds neither the terminal nor any
-//! output. Only SIGKILL to the guard itself, or the loss of the machine, prevents it. The caller
-//! decides what to change; nothing is changed here.
+//! as soon as `assay` is gone, even after `kill -9`. This process runs in its own session, so that
+//! Ctrl-C, a closed terminal and signals to a group do not reach it, and holds neither the terminal
+//! nor any output. Only SIGKILL to the guard itself, or the loss of the machine, prevents it. The
+//! caller decides what to change; nothing is changed here.
 
 use std::path::{Path, PathBuf};
 
@@ -15,8 +15,8 @@ use crate::sys::launcher::Link;
 use crate::wire::{Request, remembered};
 
 /// A small process that writes remembered values back into files of `/proc` and `/sys` when `assay`
-/// ends, however it ends. Dropping it writes them back immediately, in reverse order, and waits
-/// until that is done.
+/// ends, in whatever way. Dropping the guard writes them back immediately, in reverse order, and
+/// waits until that is done.
 pub struct Guard {
     link: Link,
     remembered: Vec<(PathBuf, String)>,
@@ -33,8 +33,9 @@ impl Guard {
         Ok(Self { link, remembered: Vec::new() })
     }
 
-    /// Remembers a value: after the return it will be written back, byte for byte. To be called
-    /// before the file is changed. A relative path is relative to the current directory.
+    /// Remembers a value. Once this returns, the value will eventually be written back, byte for
+    /// byte. Must be called before the file is changed. A relative path is relative to the current
+    /// directory.
     ///
     /// # Errors
     ///
@@ -65,8 +66,8 @@ impl Guard {
         let files = std::mem::take(&mut self.remembered);
         let lost = match ended.map(|status| status.code()) {
             Ok(Some(0)) => return Ok(()),
-            // Position of the first failure, from 1; the largest number stands for all positions
-            // above it.
+            // Position of the first failure, from 1. The largest number represents all positions
+            // from there on.
             Ok(Some(place @ 1..=254)) => {
                 files.into_iter().nth(place as usize - 1).into_iter().collect()
             }

@@ -1,6 +1,6 @@
 //! Runs the lines given to `--setup`, `--prepare`, `--conclude` and `--cleanup` with `/bin/sh`,
-//! through the same launcher as the commands, so that they too leave nothing running. They are not
-//! measured.
+//! through the same launcher as the commands, so that they leave nothing running either. They are
+//! not measured.
 
 use thiserror::Error;
 
@@ -11,36 +11,36 @@ use crate::runner::{LastWords, Outcome, RunOptions, Runner};
 /// Errors of a hook.
 #[derive(Debug, Error)]
 pub enum HookError {
-    /// It ran and failed.
+    /// The hook ran and failed.
     #[error("the {hook} line `{line}` {outcome}{}", quoted_output(stderr_tail))]
     Failed {
-        /// Its option, as given by the user: `--prepare`.
+        /// Option of the hook, as given by the user: `--prepare`.
         hook: String,
-        /// Its text.
+        /// Shell line of the hook.
         line: String,
-        /// How it ended.
+        /// Outcome of the hook.
         outcome: Outcome,
         /// The last part of its standard error.
         stderr_tail: String,
     },
-    /// It succeeded, but left processes running in its group, which were killed.
+    /// The hook succeeded, but left processes running in its group, which were killed.
     #[error(
         "the {hook} line `{line}` left processes running; they were ended, for they would disturb \
          the runs.\nLet it wait for them; if one is meant to stay, such as a server, start it by \
          `setsid` and end it in --cleanup."
     )]
     LeftBehind {
-        /// Its option, as given by the user: `--prepare`.
+        /// Option of the hook, as given by the user: `--prepare`.
         hook: String,
-        /// Its text.
+        /// Shell line of the hook.
         line: String,
     },
-    /// It could not be run.
+    /// The hook could not be run.
     #[error("cannot run the {hook} line `{line}`: {source}")]
     NotRun {
-        /// Its option, as given by the user: `--prepare`.
+        /// Option of the hook, as given by the user: `--prepare`.
         hook: String,
-        /// Its text.
+        /// Shell line of the hook.
         line: String,
         /// The reason.
         source: Box<MeasureError>,

@@ -36,13 +36,14 @@ pub fn count() -> u32 {
     signals::COUNT.load(Ordering::SeqCst)
 }
 
-/// Returns true after SIGTERM or SIGHUP, which ask the process to end; Ctrl-C does not count.
+/// Returns true after SIGTERM or SIGHUP, which request the process to end; Ctrl-C does not count.
 pub fn is_asked_to_end() -> bool {
     signals::ENDS.load(Ordering::SeqCst)
 }
 
-/// Sleeps until one of these is readable, a signal arrives, or the time is up. It does not sleep if
-/// a signal arrived since the last sleep: a caller that checked [`count`] before misses none.
+/// Sleeps until one of these descriptors is readable, a signal arrives, or the time limit is
+/// reached. It does not sleep if a signal arrived since the last sleep: a caller that checked
+/// [`count`] before misses none.
 ///
 /// # Errors
 ///
@@ -72,7 +73,7 @@ pub(crate) fn waker() -> Option<BorrowedFd<'static>> {
 /// Drains the waker, so that it does not wake anyone again.
 pub(crate) fn quieten() {
     if let Some(waker) = signals::waker() {
-        // It may be empty.
+        // The waker may be empty.
         let _counted = rustix::io::read(waker, &mut [0; 64]);
     }
 }

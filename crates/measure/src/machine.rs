@@ -1,15 +1,16 @@
-//! The machine's settings, which can be changed for measuring and restored; what may be done to it,
-//! and which other processes measure on it.
+//! The machine's settings, which can be changed for measuring and restored; the permitted changes;
+//! and other processes that measure on the machine.
 //!
 //! Settings are changed in these steps, so that no end of a process, not even `kill -9`, leaves a
-//! machine changed for good: [`Machine::plan`] returns what has to be written; [`Journal::record`]
-//! stores that durably; only then [`Machine::apply`] makes the changes. Afterwards come
-//! [`Machine::restore`] and [`Journal::clear`]. The next process queries [`Journal::left_behind`]
-//! for what an earlier one had no time to restore, and [`Journal::held_by_others`] for what another
-//! one holds at the moment; [`Journal::turn`] serialises this.
+//! machine changed permanently: [`Machine::plan`] returns the values to be written;
+//! [`Journal::record`] stores them durably; only then does [`Machine::apply`] make the changes.
+//! Afterwards come [`Machine::restore`] and [`Journal::clear`]. The next process queries
+//! [`Journal::left_behind`] for changes that an earlier process had no time to undo, and
+//! [`Journal::held_by_others`] for changes that another process holds at the moment;
+//! [`Journal::turn`] serialises this.
 //!
-//! Nothing here decides what a setting should be: the analysis decides what disturbs a measurement,
-//! from the facts of [`crate::environment`].
+//! The right values of settings are not determined here: the analysis decides what disturbs a
+//! measurement, from the facts of [`crate::environment`].
 
 #[cfg(target_os = "linux")]
 mod journal;

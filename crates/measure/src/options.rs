@@ -24,7 +24,7 @@ pub struct RunOptions {
     pub end_strays: bool,
 }
 
-/// How the last 4 KiB of standard error are kept.
+/// Treatment of the last 4 KiB of standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LastWords {
     /// Not at all.

@@ -1,10 +1,11 @@
 //! A process that has a command's libraries and application loaded, and is forked for every run:
-//! its start, messages and queries, and its end (docs/internals/preloading.md). How a language's
-//! interpreter is made to wait is not known here: that is in the variables of the command.
+//! its start, messages and queries, and its end (docs/internals/preloading.md). The way in which a
+//! language's interpreter is made to wait is defined by the variables of the command, not here.
 //!
-//! It ends with the process that started it, however that ends: a guard kills its group, and the
-//! end of a descriptor tells it to end by itself, with its stages and runs. Its responses are never
-//! relied upon: every query has a time limit, and if a run can't be had, the command is run cold.
+//! The process ends when the process that started it ends, in whatever way: a guard kills its
+//! group, and the end of a descriptor makes it end by itself, with its stages and runs. Its
+//! responses are never relied upon: every query has a time limit, and if a run is unavailable, the
+//! command is run cold.
 
 mod captured;
 mod client;
@@ -47,28 +48,28 @@ const TAIL: u64 = 600;
 const LOG: &str = "log";
 const SOCKET: &str = "socket";
 
-/// Why a run of a preloaded process is unavailable.
+/// Reasons why a run of a preloaded process is unavailable.
 #[derive(Debug, thiserror::Error)]
 pub enum PreloadedError {
     /// The program does not exist.
     #[error(transparent)]
     Resolve(#[from] ResolveError),
-    /// It can't be started, or communication failed.
+    /// The process can't be started, or communication failed.
     #[error("the preloaded process can't be had: {0}")]
     System(#[from] io::Error),
-    /// Its socket has no listener: it is restarting, or has ended.
+    /// Nothing listens on the process's socket: the process is restarting, or has ended.
     #[error("the preloaded process is not there")]
     Absent,
-    /// It ended by itself.
+    /// The process ended by itself.
     #[error("the preloaded process {0}")]
     Ended(String),
-    /// It refused.
+    /// The process refused the request.
     #[error("{0}")]
     Refused(String),
-    /// It did not answer in time.
+    /// The process did not answer in time.
     #[error("the preloaded process was not ready within {}", seconds(*.0))]
     Silent(Duration),
-    /// It ended during the run, which is lost.
+    /// The process ended during the run, which is lost.
     #[error("the preloaded process died during the run")]
     Lost,
     /// The waiting caller gave up.
@@ -84,7 +85,7 @@ fn seconds(span: Duration) -> String {
     }
 }
 
-/// How to start the process.
+/// The parameters for starting the process.
 #[derive(Clone, Debug)]
 pub struct Recipe {
     /// The command, with the variables that make its interpreter wait.
@@ -97,14 +98,14 @@ pub struct Recipe {
     pub seen: Option<PathBuf>,
 }
 
-/// Its progress.
+/// Progress of a preloaded process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Loading, for this long.
     Loading(Duration),
-    /// It can be queried.
+    /// The process can be queried.
     Ready,
-    /// It has ended, with this status and output.
+    /// The process has ended, with this status and output.
     Ended(String),
 }
 
@@ -113,18 +114,18 @@ pub struct Preloaded {
     recipe: Recipe,
     child: Child,
     ended: Option<String>,
-    /// Its end tells the process that we are gone.
+    /// A descriptor whose end tells the process that we are gone.
     life: Option<OwnedFd>,
     guard: Launcher,
     /// Start of the current loading or reloading.
     since: Instant,
-    /// True if it is known to have finished loading since then.
+    /// True if the process is known to have finished loading since then.
     is_loaded: bool,
-    /// Longest time from a start until it could be queried.
+    /// Longest time from a start until the process could be queried.
     longest: Duration,
-    /// Changes that could not be reported to it yet.
+    /// Changes that could not be reported to the process yet.
     untold: BTreeSet<PathBuf>,
-    /// The files that it has loaded, with their metadata at that time.
+    /// The files that the process has loaded, with their metadata at that time.
     loaded: BTreeMap<PathBuf, Option<Stamp>>,
 }
 
@@ -132,11 +133,11 @@ pub struct Preloaded {
 type Stamp = (u64, u64, i64, i64);
 
 impl Preloaded {
-    /// Starts it; it loads in the background.
+    /// Starts the process, which loads in the background.
     ///
     /// # Errors
     ///
-    /// If it can't be started.
+    /// If the process can't be started.
     pub fn start(recipe: Recipe) -> Result<Self, PreloadedError> {
         let (child, life, guard) = started(&recipe)?;
         let (untold, loaded) = Default::default();
@@ -145,11 +146,11 @@ impl Preloaded {
         Ok(Self { recipe, child, ended, life, guard, since, is_loaded, longest, untold, loaded })
     }
 
-    /// Ends it, and starts it again, which loads all changes.
+    /// Ends the process and starts it again, which loads all changes.
     ///
     /// # Errors
     ///
-    /// As for [`Preloaded::start`]; it is gone then.
+    /// As for [`Preloaded::start`]. The process is gone then.
     pub fn restart(&mut self) -> Result<(), PreloadedError> {
         self.end();
         let (child, life, guard) = started(&self.recipe)?;
@@ -160,17 +161,17 @@ impl Preloaded {
         Ok(())
     }
 
-    /// Returns a client for it.
+    /// Returns a client for the process.
     pub fn client(&self) -> Client {
         Client::of(self.recipe.directory.join(SOCKET))
     }
 
-    /// Returns its process ID.
+    /// Returns the process ID.
     pub fn process_id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Returns its progress.
+    /// Returns the progress of the process.
     pub fn standing(&mut self) -> Standing {
         if self.ended.is_none()
             && let Ok(Some((_, status))) = waitpid(Some(self.pid()), WaitOptions::NOHANG)
@@ -195,7 +196,7 @@ impl Preloaded {
         self.since.elapsed()
     }
 
-    /// Returns true if it has finished loading, so that a run would begin immediately.
+    /// Returns true if the process has finished loading, so that a run would begin immediately.
     pub fn is_loaded(&mut self) -> bool {
         if !self.is_loaded {
             // A run is waiting for the answer.
@@ -204,22 +205,22 @@ impl Preloaded {
         self.is_loaded
     }
 
-    /// Returns true if it had loaded a file at the last query.
+    /// Returns true if the process had loaded a file at the last query.
     pub fn has_loaded(&self, path: &Path) -> bool {
         self.loaded.contains_key(path)
     }
 
-    /// Reports changed files to it, as soon as possible. It reloads what is necessary in the
-    /// background.
+    /// Reports changed files to the process as soon as possible. The process reloads the necessary
+    /// parts in the background.
     ///
     /// # Errors
     ///
-    /// If it does not answer, or is gone.
+    /// If the process does not answer, or is gone.
     pub fn tell(
         &mut self,
         changed: impl IntoIterator<Item = PathBuf>,
     ) -> Result<(), PreloadedError> {
-        // Files that it writes itself are not part of the project, wherever they are.
+        // Files that the process itself writes are not part of the project, wherever they are.
         let own = [Some(self.recipe.directory.as_path()), self.recipe.seen.as_deref()];
         let is_own = |path: &PathBuf| own.iter().flatten().any(|own| path.starts_with(own));
         self.untold.extend(changed.into_iter().filter(|path| !is_own(path)));
@@ -228,14 +229,14 @@ impl Preloaded {
         }
         match self.standing() {
             Standing::Ready => {}
-            // It may be stuck in code that has been fixed by now.
+            // The process may be stuck in code that has been fixed by now.
             Standing::Loading(since) if since > self.stuck_after() => return self.restart(),
             _ => return Ok(()),
         }
         let paths: Vec<&Path> = self.untold.iter().map(PathBuf::as_path).collect();
         let stage = match self.client().changed(&paths, ANSWERS_WITHIN) {
             Ok(stage) => stage,
-            // Queries are always answered; it is stuck, or is restarting.
+            // A running process always answers queries, so this one is stuck or restarting.
             Err(PreloadedError::Silent(_)) => return self.restart(),
             Err(PreloadedError::Absent) => return Ok(()),
             Err(error) => return Err(error),
@@ -251,7 +252,7 @@ impl Preloaded {
         Ok(())
     }
 
-    /// Returns the loading time after which it is not expected to finish.
+    /// Returns the loading time after which the process is not expected to finish.
     fn stuck_after(&self) -> Duration {
         match self.longest.is_zero() {
             true => STUCK_AFTER,
@@ -259,8 +260,8 @@ impl Preloaded {
         }
     }
 
-    /// Checks the files that it had loaded at the last query, and reports those that have changed:
-    /// this way nothing is missed, independent of file watching.
+    /// Checks the files that the process had loaded at the last query, and reports to it those that
+    /// have changed. This finds every change, even without file watching.
     ///
     /// # Errors
     ///
@@ -271,7 +272,8 @@ impl Preloaded {
         self.tell(changed)
     }
 
-    /// Queries its state, and records what it has loaded; `None` while it can't be queried.
+    /// Queries the state of the process, and records the files it has loaded. Returns `None` if the
+    /// process cannot be queried at present.
     pub fn look(&mut self) -> Option<State> {
         self.ask(true)
     }
@@ -318,7 +320,7 @@ impl Preloaded {
         let _gone = kill_process_group(self.pid(), Signal::KILL);
     }
 
-    /// Ends it, with all its stages and runs: on request, then by force.
+    /// Ends the process with all its stages and runs, first by request, then by force.
     fn end(&mut self) {
         if self.ended.is_none() && !matches!(self.standing(), Standing::Ended(_)) {
             // If it can't be queried, it detects the end of its descriptor, or is killed.

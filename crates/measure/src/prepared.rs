@@ -107,7 +107,7 @@ impl Prepared {
         })
     }
 
-    /// Returns what to capture of its next run, with a new file for its samples.
+    /// Returns the output to capture of the command's next run, with a new file for its samples.
     pub(crate) fn capture_request(
         &self,
         options: &RunOptions,
@@ -191,7 +191,7 @@ fn environment_of(command: &Command, sample_file: &Path) -> Vec<OsString> {
         .map(|(name, value)| join(&name, &value))
         .collect();
     for (i, (name, value)) in command.env.iter().enumerate() {
-        // Of several variables with one name, only the last is passed.
+        // If several variables have the same name, only the last one is passed.
         if !ours(name.as_ref()) && !command.env[i + 1..].iter().any(|(later, _)| later == name) {
             variables.push(join(name.as_ref(), value.as_ref()));
         }

@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use crate::command::Command;
 
-/// Words that only a shell knows, although they look like programs.
+/// Words that look like programs but are known only to a shell.
 const SHELL_WORDS: [&str; 16] = [
     ".", "alias", "cd", "eval", "exec", "export", "for", "if", "set", "shopt", "source", "type",
     "ulimit", "umask", "unset", "while",
@@ -92,8 +92,8 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// Every [`ResolveError`]; the error for a missing name includes the most similar existing
-    /// ones. Whether the kernel accepts the file is known only when it is run.
+    /// Every [`ResolveError`]. The error for a missing name includes the most similar existing
+    /// names. Whether the kernel accepts the file is known only when it is run.
     pub fn resolve(&self) -> Result<PathBuf, ResolveError> {
         let directory = self.directory()?;
         let program = self.argv.first().map(OsString::as_os_str).unwrap_or_default();
@@ -150,7 +150,7 @@ impl Command {
     }
 }
 
-/// Explains why the kernel refused a file that `resolve` had found; `None` without a special
+/// Explains why the kernel refused a file that `resolve` had found; `None` if there is no special
 /// reason.
 pub(crate) fn explain_refusal(path: &Path, error: rustix::io::Errno) -> Option<ResolveError> {
     use rustix::io::Errno;
@@ -234,8 +234,8 @@ fn names_in(directory: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Returns up to three names that differ least, and little, from the wanted one: with two typing
-/// errors, the first letter is rarely wrong.
+/// Returns up to three names that are similar to the wanted one, most similar first. With more than
+/// one typing error, the first letters must be the same, because the first letter is rarely wrong.
 fn nearest(wanted: &str, names: impl IntoIterator<Item = String>) -> Vec<String> {
     let limit = (wanted.chars().count() / 3).clamp(1, 3);
     let mut found: Vec<(usize, String)> = names
@@ -243,7 +243,7 @@ fn nearest(wanted: &str, names: impl IntoIterator<Item = String>) -> Vec<String>
         .filter(|name| name.len().abs_diff(wanted.len()) <= 4 * limit)
         .map(|name| (edit_distance(wanted, &name), name))
         .filter(|(distance, name)| {
-            // No letter of a word that short would be left.
+            // A word that short would have no letter left.
             let is_near = *distance <= limit && *distance < wanted.chars().count();
             is_near && (*distance <= 1 || name.chars().next() == wanted.chars().next())
         })

@@ -49,7 +49,7 @@ pub struct Revision {
     /// Full hash of the commit; for the working tree, of the one that it is based on. `None` for a
     /// working tree before the first commit.
     pub commit: Option<String>,
-    /// True if it is the working tree itself.
+    /// True if the revision is the working tree itself.
     pub is_working_tree: bool,
 }
 
@@ -324,8 +324,8 @@ impl Repository {
         })
     }
 
-    /// Builds it once for every link, in one tree: compiled objects are kept, and the program is
-    /// removed so that it is linked again.
+    /// Builds the revision once for every link, in one tree: compiled objects are kept, and the
+    /// program is removed so that it is linked again.
     fn link(
         &mut self,
         revision: &Revision,

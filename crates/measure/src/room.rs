@@ -116,7 +116,7 @@ impl Drop for Room {
     }
 }
 
-/// Whether next to nothing can be written any more in a directory.
+/// Returns true if hardly anything more can be written to a directory.
 pub fn is_full(directory: &Path) -> bool {
     rustix::fs::statvfs(directory).is_ok_and(|found| {
         let no_names_left = found.f_files > 0 && found.f_favail == 0;
@@ -124,8 +124,9 @@ pub fn is_full(directory: &Path) -> bool {
     })
 }
 
-/// Removes the rooms of this user whose owners are gone; root may have given some to others, and removes all such. What can't be removed
-/// stays: it is no reason not to measure.
+/// Removes this user's rooms whose owners have exited. Root, who may have given rooms to other
+/// users, removes those of all users. A room that can't be removed is left, since that need not
+/// prevent a measurement.
 fn remove_abandoned(parent: &Path, settled: Duration) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     let user = rustix::process::geteuid().as_raw();

@@ -41,14 +41,15 @@ pub type OutputSoFar<'a> = dyn Fn(u64) -> Vec<u8> + 'a;
 pub struct Watching<'a> {
     /// Interval between checks. Checking takes processor time that the run may need.
     pub every: Duration,
-    /// A check is also done when one of these becomes readable; it must then read them.
+    /// A check is also made when one of these descriptors becomes readable; the check must then
+    /// read them.
     pub also: &'a [BorrowedFd<'a>],
     /// Returns true if the run is to end. It is then asked to end (SIGTERM), and killed a second
     /// later.
     pub ends: &'a mut dyn FnMut(&OutputSoFar<'_>) -> bool,
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Exited with this status (0 to 255).
@@ -101,7 +102,7 @@ impl fmt::Display for Outcome {
 /// (`getrusage(2)`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
-    /// How it ended.
+    /// Outcome of the run.
     pub outcome: Outcome,
     /// Wall time from just before the start to just after the end, seconds; the resolution is 1 ns.
     pub wall_seconds: f64,
@@ -142,7 +143,7 @@ pub struct RunResult {
     pub trace: Option<Trace>,
     /// Standard error, with [`Command::keep_errors`].
     pub errors: Option<KeptOutput>,
-    /// Data written to its channel for samples, regardless of the outcome; `None` without a
+    /// Data written to its channel for samples, regardless of the outcome; `None` if there is no
     /// channel.
     pub samples: Option<KeptOutput>,
 }

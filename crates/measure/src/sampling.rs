@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 pub struct SamplingResult {
     /// The sampler's output: a file for every process that it saw.
     pub files: Vec<Vec<u8>>,
-    /// How it ended, and its resource use, including the sampler's.
+    /// Outcome and resource use of the run, including the sampler's.
     pub ended: ProcessEnd,
     /// CPU time of a running process and its children while they were sampled; `None` for commands,
     /// and if the process has ended.
@@ -77,7 +77,7 @@ pub fn sample(
     }
     let had = of_process().zip(before).map(|(after, before)| after.since(&before));
     let files = collect(sampler, &wrote, request)?;
-    // Our own shim reports that it had nothing to write.
+    // Our own shim reports that it had no samples to write.
     if files.is_empty() && wrote.join(command_line::NOTHING).exists() {
         return Err(SamplingError::too_short(sampler.sampler));
     }
@@ -133,7 +133,7 @@ pub fn plain(program: &Command, request: &Request<'_>) -> Result<ProcessEnd, Sam
     process::run(command, stop_by, request.duration, &said, None)
 }
 
-/// Checks what can be known before anything runs.
+/// Checks everything that can be checked before anything runs.
 fn check(sampler: Sampler, target: Target<'_>, request: &Request<'_>) -> Result<(), SamplingError> {
     if let Target::Process(process) = target {
         if sampler == Sampler::Stackprof {
@@ -170,7 +170,7 @@ fn collect(
         move |source| SamplingError::Files { path, source }
     };
     if sampler.sampler == Sampler::Perf {
-        // perf leaves an empty file if it was refused.
+        // perf leaves an empty file if sampling was refused.
         if fs::metadata(wrote).map_or(0, |file| file.len()) == 0 {
             return Ok(Vec::new());
         }

@@ -54,7 +54,7 @@ pub enum Kind {
     Redis,
 }
 
-/// How clients connect to a server.
+/// The way in which clients connect to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// Through a socket in its private directory.
@@ -77,7 +77,7 @@ pub enum Medium {
 /// Reasons why a server is unavailable.
 #[derive(Debug, Error)]
 pub enum ServersError {
-    /// It is not installed.
+    /// The server is not installed.
     #[error("there is no {kind} on this machine; on Debian: apt-get install {package}")]
     NotInstalled {
         /// Name of the server.
@@ -93,7 +93,7 @@ pub enum ServersError {
         /// The user it would be run as.
         user: &'static str,
     },
-    /// Its data can't be stored.
+    /// The server's data can't be stored.
     #[error("no directory for the data of {kind} can be made in {}: {source}", place.display())]
     NoPlace {
         /// Name of the server.
@@ -108,23 +108,23 @@ pub enum ServersError {
     NotMade {
         /// The initialisation program.
         program: &'static str,
-        /// How it ended.
+        /// The outcome of the process.
         how: String,
         /// The end of its output.
         tail: String,
     },
-    /// It can't be started.
+    /// The server can't be started.
     #[error(transparent)]
     Serving(#[from] ServingError),
-    /// It ended before it was ready.
+    /// The server ended before it was ready.
     #[error("{kind} did not start: it {how}")]
     Ended {
         /// Name of the server.
         kind: &'static str,
-        /// How it ended, and the end of its log.
+        /// The outcome of the server, and the end of its log.
         how: String,
     },
-    /// It never became ready.
+    /// The server never became ready.
     #[error("{kind} does not answer after {} s{}", PATIENCE.as_secs(), quoted_output(tail))]
     Silent {
         /// Name of the server.
@@ -132,7 +132,7 @@ pub enum ServersError {
         /// The end of its log.
         tail: String,
     },
-    /// It responds, but refuses preparation.
+    /// The server responds, but rejects preparation.
     #[error(transparent)]
     Refused(#[from] SettingError),
     /// The user interrupted it.
@@ -167,7 +167,7 @@ struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// Starts it in its directory, as its user.
+    /// Starts a server in its directory, as its user.
     fn server(&self, kind: Kind, argv: Vec<OsString>) -> Result<Server, ServersError> {
         let mut command = Command::new(argv).map_err(|error| {
             let how = format!("has no command: {error}");
@@ -194,7 +194,7 @@ impl Kind {
         }
     }
 
-    /// Returns the user as which its packages run it.
+    /// Returns the user under which the server's packages run it.
     fn user(self) -> &'static str {
         match self {
             Self::Postgres => "postgres",
@@ -265,7 +265,7 @@ impl Throwaway {
         self.room.path()
     }
 
-    /// Returns how it ended, and the end of its log; `None` while it is running.
+    /// Returns the outcome of the server, and the end of its log; `None` while it is running.
     pub fn ended(&self) -> Option<String> {
         self.server.ended()
     }

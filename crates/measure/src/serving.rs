@@ -45,8 +45,8 @@ pub struct Server {
     guard: Launcher,
     said: File,
     ended: Cell<Option<Outcome>>,
-    /// Processes known to be its own, with their start times: one that becomes a daemon can no
-    /// longer be recognised.
+    /// Processes known to belong to the server, with their start times: a process that becomes a
+    /// daemon can no longer be recognised.
     known: RefCell<HashMap<u32, u64>>,
 }
 
@@ -160,7 +160,7 @@ impl Server {
         let _gone = kill_process(self.root, Signal::TERM);
     }
 
-    /// Returns how it ended, in words; `None` while it is running.
+    /// Returns the outcome of the server, in words; `None` while it is running.
     pub fn ended(&self) -> Option<String> {
         let how = match self.outcome()? {
             Outcome::Exited(status) => format!("ended with status {status}"),
@@ -181,7 +181,7 @@ impl Server {
             .seek(SeekFrom::Start(length.saturating_sub(TAIL)))
             .and_then(|_| said.read_to_end(&mut bytes))
             .and_then(|_| said.seek(SeekFrom::End(0)));
-        // It is only explanatory; the rest is valid without it.
+        // The output is only explanatory; everything else is valid without it.
         read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -212,7 +212,7 @@ impl Server {
         Look { cpu_seconds: self.tree().iter().map(|process| process.cpu_seconds).sum() }
     }
 
-    /// Returns what it has used since, and holds now.
+    /// Returns the resources that the server has used since, and those it holds now.
     pub fn used_since(&self, look: &Look) -> ServerUsage {
         let all = self.processes();
         let sum = |of: fn(u32) -> Option<u64>| {

@@ -1,4 +1,5 @@
-//! Width of a terminal as reported by itself: 0 if unknown, which other interfaces hide.
+//! Width of a terminal as reported by the terminal itself: 0 if unknown, which other interfaces
+//! hide.
 
 pub use crate::sys::terminal::columns_of;
 

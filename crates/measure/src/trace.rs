@@ -19,7 +19,8 @@ const LEAF: usize = 1 << 16;
 const MOST_PIECES: usize = 1 << 14;
 /// Maximum size of a window, bytes.
 const MOST_IN_WINDOW: u64 = 1 << 20;
-/// Bytes before and after a piece that a window contains too, so that its lines are complete.
+/// Number of bytes before and after a piece that a window also contains, so that its lines are
+/// complete.
 const AROUND: u64 = 512;
 
 /// The bytes of a stream to keep.
@@ -93,7 +94,7 @@ impl Trace {
         self.length
     }
 
-    /// Returns where the streams begin to differ; `None` if they are equal.
+    /// Returns the position at which the streams begin to differ; `None` if they are equal.
     pub fn first_difference(&self, other: &Self) -> Option<Region> {
         let power = self.power.max(other.power);
         let (own, others) = (self.pieces_of(power), other.pieces_of(power));
@@ -151,7 +152,7 @@ fn shortened(hash: Sha256) -> [u8; 16] {
     digest
 }
 
-/// Makes a trace of a stream as it arrives.
+/// Creates the trace of a stream as it arrives.
 #[derive(Debug)]
 pub(crate) struct Tracer {
     trace: Trace,

@@ -66,7 +66,7 @@ impl Request {
     }
 }
 
-/// How the launcher opens the standard output of a subject.
+/// The way in which the launcher opens the standard output of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum OutputMode {
@@ -159,7 +159,7 @@ pub(crate) struct Reply {
     pub(crate) status: i32,
     pub(crate) timed_out: bool,
     pub(crate) wanted_terminal: bool,
-    /// It stopped itself and was not continued.
+    /// True if the command stopped itself and was not continued.
     pub(crate) stopped: bool,
     pub(crate) left_behind: bool,
     pub(crate) start_ns: u64,

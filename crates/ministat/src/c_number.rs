@@ -50,7 +50,7 @@ fn magnitude(body: &[u8]) -> (f64, usize) {
         }
         Some(b'0') if matches!(body.get(1), Some(b'x' | b'X')) => match hexadecimal(&body[2..]) {
             Some((value, taken)) => (value, 2 + taken),
-            // The zero alone is the number.
+            // The number is the zero alone.
             None => (0.0, 1),
         },
         Some(b'0'..=b'9' | b'.') => decimal(body),

@@ -15,7 +15,7 @@ fn shown(value: f64) -> String {
     percent_g(if value.is_nan() { f64::NAN.copysign(-1.0) } else { value }, 6)
 }
 
-/// Writes the difference of `set` from `reference`, or that none is proven.
+/// Writes the difference of `set` from `reference`, or a message that no difference is proven.
 pub(crate) fn write(
     set: &Dataset,
     reference: &Dataset,

@@ -1,15 +1,17 @@
 //! One set of points and its statistics: average, median, variance, each computed as in its
 //! flavour, to the last bit.
 //!
-//! Sums are naive and in input order, the two-pass sum of squares in sorted order, because other
-//! orders give other bits. With infinities or NaN among the numbers (the flavour of 2015 reads
+//! Sums are naive and in input order; the two-pass sum of squares is in sorted order. Other orders
+//! would give other bits. With infinities or NaN among the numbers (the flavour of 2015 reads
 //! them), the sign of a NaN shows in the output. It then follows the rules of x86: an operation
-//! that makes a NaN gives a negative one, one with a NaN operand passes the first such operand on.
+//! that produces a NaN gives a negative one, and an operation with NaN operands returns the first
+//! of them.
 
 use crate::Flavour;
 use crate::sorting;
 
-/// Symbols of the sets in plot and table: a space for none, then one for each of the seven.
+/// Symbols of the sets in plot and table: a space for no set, then one symbol for each of the seven
+/// sets.
 pub(crate) const SYMBOLS: [u8; 8] = *b" x+*%#@O";
 
 /// A set of at least three points.
@@ -53,7 +55,7 @@ fn count(points: &[f64]) -> f64 {
 }
 
 impl Dataset {
-    /// Makes the set of these points, given in input order. There must be at least one.
+    /// Creates a set of these points, given in input order. There must be at least one.
     pub(crate) fn new(name: Vec<u8>, mut points: Vec<f64>, flavour: Flavour) -> Self {
         let n = count(&points);
         let (sum, squares) = sums(&points);

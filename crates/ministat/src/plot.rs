@@ -67,8 +67,8 @@ impl Axis {
         }
     }
 
-    /// Returns the column of a value. If rounding puts it one cell outside the plot, it stays
-    /// there; farther outside, and if there is no such column, the original crashes.
+    /// Returns the column of a value. If rounding places the value one cell outside the plot, it
+    /// stays there. If it is farther outside, or if there is no such column, the original crashes.
     fn column(&self, value: f64) -> Result<i64, Complaint> {
         #[expect(clippy::cast_precision_loss, reason = "a width has 32 bits")]
         let step = (self.highest - self.lowest) / (self.width as f64 - 1.0);

@@ -69,7 +69,7 @@ pub(crate) fn read_all(
         let opened = if !is_dash(operand) {
             (around.open)(Source::File(operand))
         } else if operands[..place].iter().any(is_dash) {
-            // Standard input has been read and closed by then.
+            // Standard input has already been read and closed.
             Ok(Opened { reader: Box::new(std::io::empty()), is_regular: true })
         } else {
             (around.open)(Source::StandardInput)
@@ -85,7 +85,7 @@ pub(crate) fn read_all(
             rules,
         ),
         Flavour::Of2025 => {
-            // All are opened before any is read.
+            // All inputs are opened before any is read.
             let opened = (0..operands.len()).map(open).collect::<Result<Vec<_>, _>>()?;
             let named = operands.iter().map(name_of);
             read_in_order(named.zip(opened.into_iter().map(Ok)), rules)

@@ -1,4 +1,5 @@
-//! What surrounds a run: the program to reproduce, the terminal, and how files are opened.
+//! The environment of a run: the program to reproduce, the terminal, and the way in which files are
+//! opened.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
@@ -35,7 +36,7 @@ pub enum Source<'a> {
 
 /// An opened input.
 pub struct Opened {
-    /// Its bytes. A read error counts as the end, as in the original.
+    /// Source of the bytes. A read error counts as the end, as in the original.
     pub reader: Box<dyn Read + Send>,
     /// True for a regular file: such files are read in parallel, everything else sequentially.
     pub is_regular: bool,
@@ -66,7 +67,7 @@ pub struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    /// Makes surroundings with no terminal and an empty environment.
+    /// Creates surroundings with no terminal and an empty environment.
     pub fn new(flavour: Flavour, open: Open<'a>) -> Self {
         Self { flavour, posixly_correct: false, terminal: None, open }
     }

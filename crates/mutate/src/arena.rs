@@ -28,7 +28,7 @@ pub(crate) struct Change<'a> {
     /// itself. `None` if something else is changed, or if the function ran while the tests were
     /// loaded and must therefore be loaded again.
     pub function: Option<(&'a str, &'a IsolatedFunction)>,
-    /// Its place behind the switch, if it is part of a build with a switch.
+    /// Place of the change behind the switch, if it is part of a build with a switch.
     pub behind: Option<SwitchedMutant>,
 }
 

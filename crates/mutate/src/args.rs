@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// Change only lines that differ from this git revision
     #[arg(long, value_name = "REV", value_parser = OsStringValueParser::new().map(|word| text_of(&word)))]
     pub since: Option<String>,
-    /// Print JSON instead of a screen
+    /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
     /// Also write an HTML page with the score, the survivors, and what to assert
@@ -98,8 +98,8 @@ pub(crate) struct Args {
     /// Otherwise many changes are built into one program, which selects one of them when it runs.
     #[arg(long, conflicts_with = "list")]
     pub separate_builds: bool,
-    /// Run changed programs with your rights instead of in a sandbox; they may delete files and use
-    /// the network
+    /// Run changed programs with your privileges instead of in a sandbox; they may delete files and
+    /// use the network
     #[arg(long, conflicts_with = "list")]
     pub no_sandbox: bool,
     /// Let programs in the sandbox also read this file or directory; repeat it for more
@@ -186,7 +186,7 @@ fn shard(text: &str) -> Result<(u32, u32), String> {
         text.split_once('/').and_then(|(own, of)| Some((own.parse().ok()?, of.parse().ok()?)));
     match parts {
         Some((own, of)) if own >= 1 && own <= of => Ok((own, of)),
-        _ => Err("give a part and how many there are, as in 2/5".to_owned()),
+        _ => Err("give a part and the number of parts, as in 2/5".to_owned()),
     }
 }
 

@@ -311,7 +311,7 @@ fn is_silent(ran: &SuiteRun) -> bool {
 
 fn no_tests(ran: &SuiteRun) -> anyhow::Error {
     let said = ran.said.clone().map_or(String::new(), |said| format!("; it said: {said}"));
-    // A command that passed says nothing about what is wrong.
+    // The output of a command that passed does not explain a fault.
     let unread = ran.unread.as_ref().filter(|_| ran.outcome == Outcome::Exited(0));
     let said = unread.map_or(said, |unread| format!(": {unread}"));
     BaselineError(format!(

@@ -22,8 +22,8 @@ pub(crate) struct CopyBuild {
     pub reached: ReachingPrograms,
     /// The functions that single tests of these programs reach.
     pub singly: SingleTestReach,
-    /// Duration of all tests in a driver, s; the programs are test files then. `None` without a
-    /// driver.
+    /// Duration of all tests in a driver, s; the programs are test files then. `None` if there is
+    /// no driver.
     pub driven: Option<f64>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) enum Kind {
 /// A mutant behind the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SwitchedMutant {
-    /// Its number in the build.
+    /// Number of the mutant in the build.
     pub number: usize,
     /// The number of its function.
     pub unit: usize,

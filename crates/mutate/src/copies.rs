@@ -32,10 +32,7 @@ impl Copy {
     /// If something cannot be read or written.
     pub fn of(top: &Path) -> anyhow::Result<Self> {
         let room = Room::temporary().map_err(|(parent, error)| {
-            anyhow!(
-                "{}: {error}; let TMPDIR name a directory for temporary files",
-                parent.display()
-            )
+            anyhow!("{}: {error}; set TMPDIR to a directory for temporary files", parent.display())
         })?;
         let own = Self { room };
         let target = own.top();

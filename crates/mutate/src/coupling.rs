@@ -1,6 +1,6 @@
-//! The additional questions of `--coupling`: which of all tests notice a sample of the killed
-//! mutants, and whether tests notice rewrites, which do not change behaviour. Both are tried by the
-//! same code as the mutants before, except that a run does not stop at the first failure.
+//! The additional measurements of `--coupling`: which of all tests detect a sample of the killed
+//! mutants, and whether tests fail with rewrites, which do not change behaviour. Both are tried by
+//! the same code as the mutants before, except that a run does not stop at the first failure.
 
 use crate::arena::Arena;
 use crate::sources::{self, Root, Source};
@@ -70,8 +70,8 @@ impl Rewrites {
         own
     }
 
-    /// Makes a renamed private function be tried with all tests that use its file: a test that
-    /// replaces the function (a stub) never enters it.
+    /// Arranges for a renamed private function to be tried with all tests that use its file: a test
+    /// that replaces the function (a stub) never enters it.
     pub fn widen(&mut self, mutants: &[MutantResult], units: &[MutatedUnit]) {
         let file_of = |own: &MutantResult| units.get(own.unit).map(|unit| unit.file);
         for own in &mut self.results {
@@ -167,7 +167,7 @@ pub(crate) fn sample(mutants: &mut [MutantResult], most: usize) -> Vec<usize> {
         if own.fate != Fate::Killed || own.killed_by.is_empty() {
             continue;
         }
-        // If only one test covers it, that is all of them.
+        // If only one test covers the mutant, the tests that kill it are known.
         let is_all = own.covered_by.as_ref().is_some_and(|tests| tests.len() == 1);
         own.is_complete |= is_all;
         by_unit.entry(own.unit).or_default().push(index);

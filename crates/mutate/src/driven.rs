@@ -102,7 +102,7 @@ pub(crate) enum DriverError {
 
 impl TestDriver {
     /// Starts a process for the tests in the copy at `top` and waits until it has loaded the
-    /// framework. It ends with the thread that starts it.
+    /// framework. The process ends when the thread that started it ends.
     ///
     /// # Errors
     /// If the process cannot be started or does not load the framework. The error gives the reason.

@@ -1,4 +1,4 @@
-//! How changes are tried with vitest in one process: which files are run, and what an answer means.
+//! Tries changes with vitest in one process: selects the files to run, and interprets the answers.
 
 use crate::arena::{Arena, TestSelection, TrialResult, untried};
 use crate::built::{CopyBuild, ReachingPrograms, SwitchedMutant};
@@ -194,8 +194,8 @@ impl Arena<'_> {
         Ok(None)
     }
 
-    /// Returns the result of a mutant in an endless loop; `None` if the same tests are slow without
-    /// a change, too.
+    /// Returns the result of a mutant in an endless loop; `None` if the same tests are also slow
+    /// without a change.
     fn believed_endless(
         &mut self,
         ask: &DriverRequest<'_>,

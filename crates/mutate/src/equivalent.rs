@@ -1,5 +1,6 @@
-//! Finds equivalent mutants among the survivors: they are the same program as the original, no test
-//! can notice them, and looking for one wastes time. Only survivors are compared, as these are few.
+//! Finds equivalent mutants among the survivors: they are the same program as the original, so no
+//! test can detect them, and looking for such a test wastes time. Only survivors are compared, as
+//! these are few.
 //!
 //! A mutant is equivalent if the language's compiler produces the same output for the changed and
 //! for the original text, apart from positions: bytecode for Python and Ruby, object code for C and
@@ -174,7 +175,8 @@ fn reopen(sources: &[Source], origins: &[(usize, usize)], mutants: &mut [MutantR
     implied.filter(|own| !whole.contains(&own.unit)).for_each(|own| own.fate = Fate::Pending);
 }
 
-/// Compares what an interpreter's compiler makes of the texts; `None` if it gives no answer.
+/// Compares the output of an interpreter's compiler for the texts; `None` if the compiler gives no
+/// answer.
 fn compared(
     arena: &mut Arena<'_>,
     source: &Source,

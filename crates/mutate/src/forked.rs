@@ -122,7 +122,7 @@ pub(crate) struct LoadingDriver<'a> {
     server: Server,
     limits: Option<SandboxedCommand>,
     room: Room,
-    /// Ends waiting for it.
+    /// Ends the wait for the driver.
     guard: &'a Guard,
 }
 

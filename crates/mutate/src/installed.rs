@@ -42,7 +42,7 @@ pub(crate) fn all(top: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the nearest `node_modules` above a project of Node: its modules are found there, too.
+/// Returns the nearest `node_modules` above a Node project, where its modules are also found.
 pub(crate) fn above(top: &Path) -> Option<PathBuf> {
     let mut directories = top.ancestors().skip(1).map(|above| above.join(NODE));
     if top.join("package.json").is_file() { directories.find(|own| own.is_dir()) } else { None }

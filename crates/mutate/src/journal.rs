@@ -1,6 +1,6 @@
-//! Results of mutants on disk, one line each. Lines are appended as soon as a result is known, so
-//! that only results in flight are lost if the process is killed. A journal belongs to one state of
-//! the project and one command; results for another state are not reused.
+//! Results of mutants on disk, one line each. A line is appended as soon as its result is known, so
+//! that only unfinished results are lost if the process is killed. A journal belongs to one state
+//! of the project and one command; results for another state are not reused.
 
 use anyhow::Context;
 use assay_data::mutation::Fate;

@@ -6,7 +6,7 @@ use assay_mutate::mutants::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The module, and its directory in a copy.
+/// The module that interpreters load, and its directory in a copy.
 const HOOK: &str = include_str!("drivers/sitecustomize.py");
 const DIRECTORY: &str = ".assay/python";
 /// Directories from which projects commonly import their packages.

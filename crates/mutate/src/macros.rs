@@ -19,9 +19,9 @@ const VARIABLES: [&str; 6] = ["CFLAGS", "CPPFLAGS", "CXXFLAGS", "CC", "CXX", "DE
 /// Maximum size of a build's settings file, bytes; larger files are ignored.
 const LARGEST: u64 = 4 << 20;
 
-/// Returns the macros that nothing defines in a project with these files, whose tests are run by
-/// the command `words`. O(bytes), plus the bytes of the system headers that the project includes,
-/// directly or not, if any name remains.
+/// Returns the undefined macros of a project with these files, whose tests are run by the command
+/// `words`. O(bytes), plus the bytes of the system headers that the project includes, directly or
+/// not, if any name remains.
 pub(crate) fn undefined(top: &Path, files: &[String], words: &[String]) -> BTreeSet<String> {
     undefined_of(top, files, words, &OF_SYSTEM.map(PathBuf::from))
 }
@@ -116,7 +116,7 @@ enum IncludedHeader {
 }
 
 impl IncludedHeader {
-    /// Parses the part of the line behind `#include`.
+    /// Parses the part of the line after `#include`.
     fn of(rest: &str) -> Self {
         let rest = rest.trim_start_matches("_next").trim_start();
         let own = match rest.chars().next() {
@@ -149,14 +149,14 @@ impl<'a> Headers<'a> {
 
     /// Returns the files that may be a header that a file includes (`None`: one of the project).
     /// Options of the compiler may name any directory, so the header's path only has to end the
-    /// file's path; of these, the files that are the least deep below each root, and the one beside
-    /// the file.
+    /// file's path; of these, it returns the files that are the least deep below each root, and the
+    /// one next to the file.
     fn named(&self, header: &IncludedHeader, by: Option<&Path>) -> Vec<&PathBuf> {
         let all = self.by_name.values().flatten();
         let own = match (header, by) {
             (IncludedHeader::Header(own), _) => own,
             (IncludedHeader::Any, None) => return all.collect(),
-            // All of the library.
+            // All files of the library.
             (IncludedHeader::Any, Some(by)) => {
                 let root = self.roots.iter().find(|own| by.starts_with(own));
                 let depth = root.map_or(0, |own| own.components().count()) + 1;

@@ -61,7 +61,7 @@ fn main() -> ExitCode {
 }
 
 /// Divides source files into blocks for `assay tests --changed` and `assay watch`, until they close
-/// the pipe. They have no grammars of their own, which are most of this program's size.
+/// the pipe. These have no grammars of their own, because grammars are most of this program's size.
 fn serve_blocks() -> anyhow::Result<Ending> {
     let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());

@@ -1,4 +1,4 @@
-//! Constants that are a matter of judgement.
+//! Constants that are a matter of judgment.
 
 use std::time::Duration;
 
@@ -36,8 +36,8 @@ pub(crate) const SLOW_PROGRAM: f64 = 0.5;
 /// Examining the tests of a program one by one may take at most this share of the time that all of
 /// them would take with each change that reaches them.
 pub(crate) const CHOOSING_SHARE: f64 = 0.25;
-/// Maximum number of functions in which a certain killer is planted, one after the other, until one
-/// is noticed.
+/// Maximum number of functions in which an error that must be detected is planted, one after the
+/// other, until a test detects it.
 pub(crate) const PROOFS: usize = 5;
 /// Maximum size of a file written by a changed program, MiB.
 pub(crate) const LARGEST_FILE: u64 = 1024;
@@ -52,7 +52,7 @@ pub(crate) const SHARE_OF_BASELINE: f64 = 0.25;
 pub(crate) const SHARE_OF_PROOF: f64 = 0.4;
 /// Share of a budget of time for trying changes; compilers compare survivors in the rest.
 pub(crate) const SHARE_OF_TRYING: f64 = 0.95;
-/// Time after the end of the budget at which everything that runs is ended.
+/// Time after the end of the budget at which all remaining processes are ended.
 pub(crate) const BUDGET_MORE: Duration = Duration::from_secs(3);
 /// Maximum number of changes in one build with a time budget.
 pub(crate) const MOST_IN_A_HURRY: usize = 400;
@@ -68,7 +68,7 @@ pub(crate) const SHARE_OF_CHOOSING: f64 = 0.2;
 pub(crate) const TIMES_IN_ANOTHER_COPY: f64 = 3.0;
 /// Time limit of a compiler for one file.
 pub(crate) const LONGEST_QUESTION: Duration = Duration::from_secs(60);
-/// Time limit of the compilers for all survivors of Go and Rust. The rest remain undecided.
+/// Time limit of the compilers for all survivors of Go and Rust. All others remain undecided.
 pub(crate) const LONGEST_ASKED: Duration = Duration::from_secs(120);
 /// Maximum size (bytes) of the changed bodies in one build: compile time grows faster than
 /// linearly.

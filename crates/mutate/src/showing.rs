@@ -23,7 +23,7 @@ enum ExportFormat {
     Svg,
 }
 
-/// File name extensions. `.sarif.json` comes before `.json`, which it ends in.
+/// File name extensions. `.sarif.json` precedes `.json`, which is a suffix of it.
 const ENDINGS: [(&str, ExportFormat); 5] = [
     (".sarif.json", ExportFormat::Sarif),
     (".sarif", ExportFormat::Sarif),

@@ -81,7 +81,7 @@ impl Arena<'_> {
         Ok(())
     }
 
-    /// Returns what is known about single tests of the current build.
+    /// Returns the known facts about single tests of the current build.
     pub fn singly(&self) -> SingleTestReach {
         self.built.as_ref().map(|own| own.singly.clone()).unwrap_or_default()
     }

@@ -79,7 +79,7 @@ impl Outputs {
 }
 
 /// The trimmed lines of an output. Empty lines and messages of `make` itself are left out: `make`
-/// reports leaving a directory however its program ended.
+/// reports leaving a directory regardless of its program's outcome.
 #[derive(Debug, Default, PartialEq)]
 struct Lines(Vec<String>);
 

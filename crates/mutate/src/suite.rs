@@ -40,7 +40,7 @@ pub(crate) struct Suite {
     pub walls: Walls,
     /// The packages that Python imports from the copy.
     pub layout: Layout,
-    /// Ends the runs when the time is up.
+    /// Ends the runs at the time limit.
     pub guard: Guard,
     /// Judges the command by its exit status; set only if it reports no tests.
     pub by_status: OnceLock<ByStatus>,
@@ -53,7 +53,7 @@ pub(crate) struct Suite {
 pub(crate) struct SuiteRun {
     /// The reported tests; `None` if nothing was reported.
     pub run: Option<Run>,
-    /// How the process ended.
+    /// Outcome of the process.
     pub outcome: Outcome,
     /// Duration, s.
     pub seconds: f64,
@@ -65,7 +65,7 @@ pub(crate) struct SuiteRun {
     pub text: String,
     /// The reason why its report cannot be read.
     pub unread: Option<String>,
-    /// Its standard output.
+    /// Standard output of the run.
     pub output: Vec<u8>,
 }
 
@@ -86,12 +86,12 @@ pub(crate) struct RunLimits {
     pub limit: Duration,
     /// CPU time limit of each process, s; `None` means no limit.
     pub computing: Option<u64>,
-    /// True if the run is ended as soon as a test failed.
+    /// True if the run is ended as soon as a test fails.
     pub stops: bool,
 }
 
 impl RunLimits {
-    /// A complete run, however long it takes.
+    /// The limits of a complete run, which may take any time.
     pub const WHOLE: Self = Self { limit: LONGEST_SUITE, computing: None, stops: false };
 }
 
@@ -107,10 +107,7 @@ impl Runs {
     /// If the launcher or the directory cannot be created.
     pub fn start() -> anyhow::Result<Self> {
         let room = Room::temporary().map_err(|(parent, error)| {
-            anyhow!(
-                "{}: {error}; let TMPDIR name a directory for temporary files",
-                parent.display()
-            )
+            anyhow!("{}: {error}; set TMPDIR to a directory for temporary files", parent.display())
         })?;
         Ok(Self { runner: Runner::start()?, room, count: 0 })
     }
@@ -120,9 +117,9 @@ impl Runs {
         self.room.path()
     }
 
-    /// Gives other runs what Go has compiled in these, the standard library among it: in the
-    /// sandbox, its cache starts empty. The files are shared, since it never changes their
-    /// contents.
+    /// Gives other runs the packages that Go has compiled in these runs, including the standard
+    /// library: in the sandbox, Go's cache starts empty. The files are shared, since Go never
+    /// changes their contents.
     ///
     /// # Errors
     /// If something cannot be read or linked.
@@ -432,7 +429,7 @@ pub(crate) fn limited(
     of_memory: bool,
     computing: Option<u64>,
 ) -> Vec<OsString> {
-    // In blocks of 512 bytes, and in KiB.
+    // The first limit is in blocks of 512 bytes, the second in KiB.
     let mut limits = format!("ulimit -c 0; ulimit -f {}", LARGEST_FILE * 2048);
     if let Some(most) = computing {
         limits += &format!("; ulimit -S -t {most}");

@@ -119,7 +119,7 @@ impl Arena<'_> {
     }
 
     /// Runs all tests of the build with no mutant active, and determines what to run for each
-    /// mutant. Returns which functions were reached, or why the build cannot be used.
+    /// mutant. Returns the functions that were reached, or the reason why the build cannot be used.
     ///
     /// # Errors
     /// If the tests cannot be started.

@@ -233,7 +233,7 @@ impl<'a> Switches<'a> {
         Some(all)
     }
 
-    /// Learns from the output of a failed build.
+    /// Draws conclusions from the output of a failed build.
     pub fn learn(&mut self, said: &str, round: &Round, standing: &[Standing]) -> Lesson {
         let mut lesson = Lesson::default();
         let mut seen = HashSet::new();
@@ -269,8 +269,8 @@ impl<'a> Switches<'a> {
         lesson
     }
 
-    /// Returns the file that an error is in. Compilers give its path relative to the directory in
-    /// which they were started, or an absolute path.
+    /// Returns the file that contains an error. Compilers give its path relative to the directory
+    /// in which they were started, or an absolute path.
     fn file<'s>(&self, error: &Error<'_>, standing: &'s [Standing]) -> Option<&'s Standing> {
         let named = error.path.trim_start_matches("./");
         let ends = |long: &str, short: &str| {
@@ -282,8 +282,8 @@ impl<'a> Switches<'a> {
             ends(path, named) || ends(named, path)
         });
         let first = found.next()?;
-        // Of several files of the same name, it is the one that has such an arm; otherwise it is
-        // unknown.
+        // If several files have the same name, it is the one that has such an arm; if none does,
+        // the file is unknown.
         let mut all = std::iter::once(first).chain(found);
         let only = all.clone().nth(1).is_none();
         if only { Some(first) } else { all.find(|own| own.switched.has(error.line)) }

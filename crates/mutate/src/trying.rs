@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 
 /// Interval between checks for an interrupt.
 const LOOK: Duration = Duration::from_millis(100);
-/// Extra time for a change that is being tried when the time is up.
+/// Extra time for a change that is still being tried when the time limit is reached.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The state of the mutants while they are tried.
@@ -43,7 +43,7 @@ pub(crate) struct TrialState<'a> {
     /// Duration of a run apart from its tests, s.
     pub beside: f64,
     pub journal: Option<&'a mut Journal>,
-    /// The moment at which trying must end.
+    /// Deadline for all trials.
     pub deadline: Option<Instant>,
     /// Number of finer mutants that are drawn at random and tried; `None` means all.
     pub most: Option<usize>,
@@ -65,18 +65,18 @@ pub(crate) struct TrialState<'a> {
     pub ends: CompleteReport,
     /// True if the proof for changed files (the plain way) has been made.
     pub is_proven: bool,
-    /// The moment by which that proof must be finished.
+    /// Deadline for that proof.
     pub patience: Option<Instant>,
     /// Notes to report.
     pub notes: Vec<String>,
 }
 
-/// How trying ended.
+/// The reason why trying ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TrialEnd {
-    /// Everything was tried.
+    /// All mutants were tried.
     Done,
-    /// The time was up, or the random sample has been tried.
+    /// The time limit was reached, or the whole random sample was tried.
     OutOfTime,
     /// The user interrupted it.
     Interrupted,
@@ -324,7 +324,7 @@ impl<'a> TrialState<'a> {
         TestSelection { all, selectors, by_name, only: None, beside, stops, flaky, ends }
     }
 
-    /// Tries these mutants, each as a task of its own.
+    /// Tries these mutants, each as a separate task.
     ///
     /// # Errors
     /// If a copy cannot be written, or tests cannot be started any more.
@@ -431,7 +431,7 @@ impl<'a> TrialState<'a> {
         })
     }
 
-    /// Receives the workers' results until all are finished.
+    /// Receives the workers' results until all workers have finished.
     fn hear(
         &mut self,
         news: &Receiver<TrialMessage>,
@@ -471,7 +471,7 @@ impl<'a> TrialState<'a> {
                 interrupted = true;
                 end();
             }
-            // A run that is still going on may take much longer.
+            // A run in progress may take much longer.
             if self.deadline.is_some_and(|deadline| Instant::now() >= deadline + GRACE) {
                 end();
             }
@@ -501,8 +501,8 @@ impl<'a> TrialState<'a> {
 
     fn take(&mut self, index: usize, came: TrialResult) -> anyhow::Result<()> {
         let own = &mut self.mutants[index];
-        // With all tests the result must be the same, or nothing is learned: an effect of one test
-        // may prevent another from failing or from ending.
+        // The result with all tests must be the same, otherwise it proves nothing: a side effect of
+        // one test may prevent another from failing or ending.
         let is_known = own.fate != Fate::Pending;
         if is_known && (came.fate != own.fate || came.killed_by.is_empty()) {
             return Ok(());
@@ -548,8 +548,8 @@ impl<'a> TrialState<'a> {
     }
 }
 
-/// Returns the number of changes in the next build: as many as can be built in a share of the time
-/// left, assuming that compile time grows in proportion to their number.
+/// Returns the number of changes in the next build: as many as can be built in a fixed share of the
+/// remaining time, assuming that compile time is proportional to their number.
 fn next_build(built: usize, took: Duration, left: Duration) -> usize {
     let times = SHARE_OF_A_BUILD * left.as_secs_f64() / took.as_secs_f64().max(1e-3);
     let fits = built as f64 * times;

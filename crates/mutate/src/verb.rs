@@ -1,5 +1,5 @@
 //! The steps of `assay mutate`: find the sources and generate mutants, run the tests without a
-//! change, prove that changes are noticed, try the mutants, report the result.
+//! change, prove that changes are detected, try the mutants, report the result.
 
 use crate::arena::{Arena, TestSelection};
 use crate::args::{Args, Budget, Condition};
@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// How the program ended.
+/// The outcome of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Fine,
@@ -175,7 +175,7 @@ fn tried(
         rewrites.widen(&mutation.mutants, &mutation.units);
     }
     let names = baseline.tests.iter().map(|test| &test.name).enumerate();
-    // A test that failed may not have been given a name in the run.
+    // A failed test may have no name in the run.
     let names = baseline.selectors.iter().enumerate().chain(names);
     let by_name: HashMap<String, usize> =
         names.map(|(index, name)| (name.clone(), index)).collect();
@@ -219,7 +219,7 @@ fn tried(
         let copy = suite.copy(&arenas[0].copy.top())?;
         others.push(LoadingDriver::start(&suite, &copy.top()).ok().flatten());
         let runs = Runs::start()?;
-        // Without it, the same is compiled once more.
+        // Without this, the same code is compiled once more.
         let _as_good = arenas[0].runs.share_compiled(&runs);
         suite.guard.add(runs.runner.abort_handle());
         arenas.push(Arena::new(&suite, copy, runs));
@@ -234,7 +234,8 @@ fn tried(
     if is_proven {
         prove(first, ProcessOrigin::Plain)?;
     }
-    // Most of a time budget is reserved for mutants, even from what would make them faster.
+    // Most of a time budget is reserved for mutants, even at the expense of steps that would make
+    // them faster.
     let is_late = || patience.is_some_and(|until| Instant::now() > until);
     let loading =
         if is_late() { Ok(None) } else { LoadingDriver::start(&suite, &first.copy.top()) };
@@ -249,7 +250,8 @@ fn tried(
             "each change was tried in a process that loads everything anew: {error:#}"
         ));
     }
-    // If this proof fails, everything the early fork could do is done the plain way instead.
+    // If this proof fails, everything that the early fork would handle is done the plain way
+    // instead.
     let early = !is_late() && prove(first, ProcessOrigin::Early).is_ok();
     if first.forked.is_some() {
         for (arena, loading) in arenas[1..].iter_mut().zip(others) {
@@ -262,7 +264,7 @@ fn tried(
     }
     let mut kills = vec![0; tests.len()];
     mutation.mutants.iter().flat_map(|own| &own.killed_by).for_each(|test| kills[*test] += 1);
-    // The coupling questions get a share of the time.
+    // A share of the time is reserved for the coupling analysis.
     let share = if mutation.has_coupling { SHARE_OF_MUTANTS } else { 1.0 };
     let until = |share: f64| time.map(|time| began + time.mul_f64(share * SHARE_OF_TRYING));
     let mut trying = TrialState {
@@ -402,7 +404,7 @@ fn covered(
     later
 }
 
-/// Copies results known from a previous run into `mutants`. Returns how many were copied.
+/// Copies results known from a previous run into `mutants`. Returns the number of results copied.
 fn take_known(
     mutants: &mut [MutantResult],
     known: &HashMap<String, Entry>,

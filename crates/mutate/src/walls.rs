@@ -30,7 +30,7 @@ const SECRET: [&str; 3] = ["credentials", "credentials.toml", "share/keyrings"];
 /// The isolation of changed programs from the machine.
 #[derive(Debug)]
 pub(crate) struct Walls {
-    /// `None` without isolation.
+    /// `None` if there is no isolation.
     sandbox: Option<Sandbox>,
     /// Readable paths in addition to the system.
     reads: Vec<PathBuf>,
@@ -129,12 +129,12 @@ impl Walls {
         let program = argv.first().and_then(|word| {
             std::env::split_paths(&path).map(|own| own.join(word)).find(|own| own.is_file())
         });
-        // Only the program is required, the other readable paths are optional.
+        // Only the program is required; the other readable paths are optional.
         let policy = Policy::default();
         let temporary = std::env::temp_dir();
         sandbox
             .check(&policy, &[temporary])
-            .context("the copies of the project are made in the directory for temporary files; let TMPDIR name another one")?;
+            .context("the copies of the project are made in the directory for temporary files; set TMPDIR to another one")?;
         let is_opened = |own: &Path| self.opened.iter().any(|above| own.starts_with(above));
         // The program of a Python virtual environment is a link to the interpreter.
         let is_shown =

@@ -281,7 +281,7 @@ mod tests {
         builder.build()
     }
 
-    /// Returns what remains of each stack, in ms, and the finding's severity.
+    /// Returns the remaining time of each stack, in ms, and the finding's severity.
     fn held(
         threads: &[(u32, u64)],
         whole: f64,
@@ -327,7 +327,7 @@ mod tests {
         };
         assert_eq!(made(0.5), (1, 30.0, 1));
         assert_eq!(made(0.2), (1, 20.0, 1));
-        // Heavy contention for a lock costs time, too.
+        // Heavy contention for a lock also takes time.
         assert_eq!(made(0.97), (2, 97.0, 0));
     }
 
@@ -359,7 +359,8 @@ mod tests {
         assert_eq!(of(0.8), (vec![200, 600], Some(Severity::Note)));
         // A short-lived child was not sampled.
         assert_eq!(of(6.0), (vec![1500, 4500], Some(Severity::Note)));
-        // Nor was a program that soon replaced itself by another: its samples say nothing of that.
+        // This also holds for a program that soon replaced itself by another, which its samples do
+        // not show.
         assert_eq!(of(10.0), (vec![1000, 3000, 6000], Some(Severity::Warning)));
     }
 

@@ -38,11 +38,11 @@ impl Change {
 /// A function in two profiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Its name, followed by its file if another function has that name.
+    /// Name of the function, followed by its file if another function has that name.
     pub name: String,
     /// The name without the file.
     pub bare: String,
-    /// Its file, if known.
+    /// File of the function, if known.
     pub file: Option<String>,
     /// Flat share in the first and in the second profile, 0 to 1.
     pub shares: [f64; 2],
@@ -78,7 +78,7 @@ pub struct Difference {
 /// The reason why two profiles cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DifferenceError {
-    /// They measure different quantities.
+    /// The two profiles measure different quantities.
     #[error(
         "`{0}` measures {1} and `{2}` {3}: only what is measured in the same way can be compared"
     )]
@@ -95,8 +95,8 @@ impl Difference {
     /// # Errors
     /// If they measure different quantities, or one was not sampled.
     pub fn of(old: &Profile, new: &Profile, confidence: f64) -> Result<Self, DifferenceError> {
-        // Collapsed stacks do not say what a sample measures, so they can be compared with
-        // anything.
+        // Collapsed stacks do not state what a sample measures, so they can be compared with any
+        // profile.
         if old.unit != new.unit && old.measure != "samples" && new.measure != "samples" {
             let (a, b) = (old, new);
             return Err(DifferenceError::Units(

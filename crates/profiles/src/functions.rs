@@ -8,19 +8,20 @@ use std::collections::HashMap;
 /// A function's totals, in samples and in the profile's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
-    /// Its name, followed by its file if a function of the same name exists in another file.
+    /// Name of the function, followed by its file if a function of the same name exists in another
+    /// file.
     pub name: String,
-    /// Its file, if known.
+    /// File of the function, if known.
     pub file: Option<String>,
     /// True if it belongs to a garbage collector.
     pub collector: bool,
     /// Samples in the function itself.
     pub flat_samples: u64,
-    /// Samples in it and in the functions it called.
+    /// Number of samples in the function and in the functions it called.
     pub cum_samples: u64,
     /// Amount spent in the function itself.
     pub flat_amount: f64,
-    /// Amount spent in it and in the functions it called.
+    /// Amount spent in the function and in the functions it called.
     pub cum_amount: f64,
 }
 

@@ -53,7 +53,7 @@ pub enum ImportError {
     Unknown {
         /// The file.
         file: String,
-        /// A description of its contents, the rest of a sentence.
+        /// A description of the file's contents, as the rest of a sentence.
         seen: String,
     },
     /// The format is known, but the file has no samples.

@@ -6,8 +6,8 @@
 //! rate ([`checks`]), and how two profiles differ ([`difference`] for two files, [`runs`] for
 //! alternating runs, whose verdicts are those of every other comparison).
 //!
-//! It is pure: it uses no processes, clocks or files, and prints nothing. Parsers accept untrusted
-//! bytes and never panic.
+//! The crate is pure: it uses no processes, clocks or files, and prints nothing. Parsers accept
+//! untrusted bytes and never panic.
 //!
 //! ```
 //! use assay_profiles::{export::Format, import, shares::Shares};

@@ -23,9 +23,9 @@ pub const TEST: &str = "test";
 /// The owner of a sample.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark {
-    /// Its kind: [`TEST`], `group_setup`, `run`.
+    /// Kind of the owner: [`TEST`], `group_setup`, `run`.
     pub kind: String,
-    /// Its name; may be empty.
+    /// Name of the owner; may be empty.
     pub name: String,
 }
 
@@ -66,10 +66,10 @@ fn decoded(name: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The samples of one mark, without the frames outside of it.
+/// The samples of one mark, without the frames outside of the mark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// The mark that they belong to; `None` if they have none.
+    /// The mark to which the samples belong; `None` if they have none.
     pub mark: Option<Mark>,
     /// The samples.
     pub profile: Profile,
@@ -167,7 +167,7 @@ pub struct Timed {
 /// One sampled run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
-    /// Its parts.
+    /// Parts of the run.
     pub parts: Vec<Part>,
     /// Measurements of the tests, by name.
     pub timed: HashMap<String, Timed>,
@@ -182,7 +182,7 @@ pub struct Owned {
     pub samples: u64,
     /// Amount of the samples; for several runs, the mean per run.
     pub amount: f64,
-    /// Its share of all samples, 0 to 1.
+    /// Share of all samples, 0 to 1.
     pub share: f64,
     /// The interval of `share`.
     pub interval: Option<Interval>,

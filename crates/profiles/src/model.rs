@@ -40,7 +40,7 @@ impl Frame {
         Self { name: name.to_owned(), file: None, line: None }
     }
 
-    /// Returns true if its name is that of a garbage collector.
+    /// Returns true if the frame has the name of a garbage collector.
     pub fn is_collector(&self) -> bool {
         COLLECTORS.contains(&self.name.as_str())
     }
@@ -51,7 +51,7 @@ impl Frame {
 pub struct Stack {
     /// Indices of the frames, outermost first; empty if unknown.
     pub frames: Vec<u32>,
-    /// Its labels, such as `("thread", "worker 1")`.
+    /// Labels of the stack, such as `("thread", "worker 1")`.
     pub labels: Vec<(String, String)>,
     /// Number of samples; 0 if it was not sampled but timed from call to return.
     pub samples: u64,
@@ -116,7 +116,8 @@ impl Profile {
         self.stacks.iter().map(|stack| stack.amount).sum()
     }
 
-    /// Returns true if a stack is the work of a garbage collector: one of its frames is.
+    /// Returns true if a stack is the work of a garbage collector, that is, if one of its frames
+    /// is.
     pub fn is_collection(&self, stack: &Stack) -> bool {
         self.frames_of(stack).any(Frame::is_collector)
     }
@@ -126,9 +127,10 @@ impl Profile {
         stack.frames.iter().filter_map(|&index| self.frames.get(index as usize))
     }
 
-    /// Takes the program's known CPU time (s) into account: a CPU timer delivered at least
-    /// `samples / seconds` samples per second of it. If other processes used the CPU, gaps between
-    /// samples are longer than the timer's period; the amount of a sample is then corrected, too.
+    /// Takes the program's known CPU time (s) into account: a CPU timer delivered at least `samples
+    /// / seconds` samples per second of it. If other processes used the CPU, gaps between samples
+    /// are longer than the timer's period; in that case the amount of a sample is corrected as
+    /// well.
     pub fn knowing_cpu(&mut self, seconds: f64) {
         let rate = self.samples() as f64 / seconds;
         if let Some(before) = self.delivered_hz
@@ -158,8 +160,8 @@ impl Profile {
         known
     }
 
-    /// Returns the number of samples in the garbage collector. With a sampler that does not name
-    /// it, 0 does not mean that there was no garbage collection. O(frames).
+    /// Returns the number of samples in the garbage collector. With a sampler that does not
+    /// identify the collector, 0 does not mean that there was no garbage collection. O(frames).
     pub fn collections(&self) -> u64 {
         let of_collector = self.stacks.iter().filter(|stack| self.is_collection(stack));
         of_collector.map(|stack| stack.samples).sum()

@@ -7,7 +7,7 @@
 use crate::model::{Frame, Profile};
 use std::collections::{BTreeSet, HashMap};
 
-/// The file names in the first program of the second program's functions.
+/// For each function of the second program, the name of its file in the first program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pairing {
     /// The file in the first program, by name and file in the second.

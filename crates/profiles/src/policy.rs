@@ -27,8 +27,8 @@ pub const MISSED_MANY: f64 = 0.1;
 /// A thread whose samples exceed its CPU time and its time spent runnable by more than this factor
 /// was waiting: the error of a sampler that looks at single moments is smaller.
 pub const WAITED: f64 = 2.0;
-/// This many sampling periods are tolerated beyond the limits: a thread that becomes active once
-/// may be hit.
+/// Number of sampling periods by which the limits may be exceeded: even a thread that is active
+/// only once may be sampled.
 pub const PERIODS: f64 = 2.0;
 /// Less than this share of the sampled time confirmed by the kernel is reported.
 pub const COUNTED: f64 = 0.9;

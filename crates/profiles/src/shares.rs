@@ -20,7 +20,7 @@ pub enum Basis {
     Samples,
     /// The shares of several runs (Student's interval).
     Runs(usize),
-    /// There is no interval: the profile was not sampled, or its amounts are not times.
+    /// No interval: the profile was not sampled, or its amounts are not times.
     None,
 }
 
@@ -184,7 +184,7 @@ pub(crate) fn effective_samples(profile: &Profile) -> Option<u64> {
     }
     let (mut sum, mut squares) = (0.0, 0.0);
     for stack in profile.stacks.iter().filter(|s| s.samples > 0) {
-        // Relative to the largest amount, so that squares cannot overflow.
+        // Weights are relative to the largest amount, so that squares cannot overflow.
         let amount = stack.amount / largest;
         sum += amount;
         squares += amount * amount / stack.samples as f64;
@@ -233,7 +233,8 @@ mod tests {
         let a = shares.functions.iter().find(|f| f.function.name == "a").unwrap();
         assert!((a.flat - 0.4).abs() < 1e-12);
         assert_eq!(shares.basis, Basis::Runs(2));
-        // Two runs say hardly anything: Student's interval is much wider than that of 200 samples.
+        // Two runs give hardly any information: Student's interval is much wider than that of 200
+        // samples.
         let wide = a.flat_interval.unwrap();
         assert!(wide.lower == 0.0 && wide.upper == 1.0, "{wide:?}");
     }

@@ -12,7 +12,7 @@ pub struct Node {
     pub name: String,
     /// The name without the file.
     pub bare: String,
-    /// Its file, if known.
+    /// File of the function, if known.
     pub file: Option<String>,
     /// True if it belongs to a garbage collector.
     pub collector: bool,
@@ -33,7 +33,7 @@ pub struct Node {
 pub struct PairNode {
     /// Name of the function, without a file.
     pub name: String,
-    /// Its file, if known; that of the first profile, if it is in both.
+    /// File of the function, if known; that of the first profile, if it is in both.
     pub file: Option<String>,
     /// True if it belongs to a garbage collector.
     pub collector: bool,

@@ -1,7 +1,7 @@
 //! Screen table of all classical tests, one row each with statistic, p and interval.
 //!
-//! A digest for human readers; all numbers are in the JSON. It must not sort the tests by their
-//! results: the verdict is shown above, and does not depend on them.
+//! A digest for human readers; all numbers are in the JSON. The tests must not be sorted by their
+//! results: the verdict is shown above and does not depend on them.
 
 use crate::html::Table;
 use crate::layout::{Page, Tone};

@@ -273,7 +273,7 @@ fn is_new_each(analysis: &Analysis) -> bool {
     analysis.environment.text("load_connections").is_some_and(|how| how.starts_with("new"))
 }
 
-/// Returns what the searches for the highest rate say about their goals.
+/// Returns the results of the searches for the highest rate about their goals.
 fn missed_goals(analysis: &Analysis) -> impl Iterator<Item = String> {
     analysis.findings.iter().filter(|own| is_goal_missed(own)).map(|own| own.message.clone())
 }

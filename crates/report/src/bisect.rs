@@ -1,7 +1,7 @@
 //! The commit responsible for a change: one sentence, the commit, and the evidence; or the
 //! remaining candidates with their probabilities.
 //!
-//! Nothing is computed here, and this module knows nothing of repositories. Commit subjects are
+//! Nothing is computed here, and this module is independent of repositories. Commit subjects are
 //! untrusted text and are cleaned by the page.
 
 use crate::findings;
@@ -50,7 +50,7 @@ pub struct BisectReport<'a> {
     pub found: &'a Bisected,
     /// The commits in order; the first is the good one, the last the bad one.
     pub commits: &'a [Commit],
-    /// The good and the bad end as the user typed them.
+    /// The good and the bad end, as typed by the user.
     pub ends: (&'a str, &'a str),
     /// The measured command or benchmark.
     pub what: &'a str,

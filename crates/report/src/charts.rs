@@ -45,7 +45,7 @@ pub struct Chart {
     pub name: &'static str,
     /// Short description of the content.
     pub title: String,
-    /// What to look for in it, and how it was computed.
+    /// Explanation of what to look for in the chart, and how it was computed.
     pub caption: String,
     /// The picture.
     pub scene: Scene,
@@ -100,7 +100,8 @@ pub(crate) fn best(charts: &[Chart]) -> Option<usize> {
     ["over-parameter", "rates-tried", "density", "box"].iter().find_map(named)
 }
 
-/// Returns unique names of pictures, for files and anchors on a page; repeated names are numbered.
+/// Returns unique names for pictures, for use as file names and as anchors on a page. Repeated
+/// names are numbered.
 pub fn file_names(charts: &[Chart]) -> Vec<String> {
     let named = |(index, chart): (usize, &Chart)| {
         let same = charts[..index].iter().filter(|before| before.name == chart.name).count();

@@ -38,14 +38,14 @@ pub struct Compared {
     pub head: String,
     /// True if the working tree has changes that are not committed.
     pub is_changed: bool,
-    /// The files that differ, from the top.
+    /// Paths of the files that differ, relative to the top.
     pub files: Vec<String>,
 }
 
-/// A program that was not measured, and why.
+/// A program that was not measured, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmeasured {
-    /// Its name.
+    /// Name of the program.
     pub program: String,
     /// The reason.
     pub why: String,
@@ -53,7 +53,7 @@ pub struct Unmeasured {
     pub is_failure: bool,
 }
 
-/// An answer with what it is about.
+/// An answer with its subject.
 #[derive(Clone, Debug)]
 pub struct CheckReport<'a> {
     /// The revisions.
@@ -62,7 +62,7 @@ pub struct CheckReport<'a> {
     pub programs: &'a [CheckedProgram],
     /// Programs that were not measured.
     pub unmeasured: &'a [Unmeasured],
-    /// Why nothing was measured at all; empty if something was.
+    /// The reason why nothing was measured at all; empty if something was.
     pub nothing: &'a str,
     /// Smallest difference that matters.
     pub threshold: &'a Threshold,
@@ -215,7 +215,7 @@ impl CheckReport<'_> {
     }
 
     /// Returns the sentence about how much slower the benchmarks without an answer may be. Their
-    /// intervals hold together, so it is as sure as the whole answer.
+    /// intervals hold simultaneously, so the sentence is as certain as the whole answer.
     fn bound(&self) -> Option<String> {
         let open = [Standing::Inconclusive, Standing::NotConfirmed, Standing::SlightlySlower];
         let rows = self.rows().filter(|(_, row)| open.contains(&row.standing));
@@ -227,7 +227,7 @@ impl CheckReport<'_> {
         ))
     }
 
-    /// Returns the sentence about benchmarks for which the time did not suffice.
+    /// Returns the sentence about benchmarks for which there was not enough time.
     fn too_few(&self) -> Option<String> {
         let is_short = |(program, row): &(&CheckedProgram, &CheckedRow)| {
             matches!(program.comparison(row).no_interval(), Some(NoInterval::TooFew { .. }))
@@ -241,7 +241,7 @@ impl CheckReport<'_> {
         })
     }
 
-    /// Returns how sure the answer is.
+    /// Returns a statement of how certain the answer is.
     pub fn sureness(&self) -> String {
         format!(
             "If nothing had changed, the whole answer would be wrong with a probability of at most {} (Holm within a program, Bonferroni between programs).",
@@ -306,7 +306,8 @@ fn second(row: &CheckedRow) -> String {
     }
 }
 
-/// Rows in the order of the screen: alarms, what is open, what is better; the rest is counted.
+/// Rows in the order of the screen: alarms, what is open, what is better; the others are only
+/// counted.
 fn ordered<'a>(report: &'a CheckReport<'_>) -> Vec<(&'a CheckedProgram, &'a CheckedRow)> {
     let order = [
         Standing::Slower,
@@ -318,7 +319,7 @@ fn ordered<'a>(report: &'a CheckReport<'_>) -> Vec<(&'a CheckedProgram, &'a Chec
     order.into_iter().flat_map(|standing| report.of(standing)).collect()
 }
 
-/// Returns the programs that were not measured for the same reason, with it.
+/// Returns the programs that were not measured, grouped by reason.
 fn by_reason<'r>(all: impl Iterator<Item = &'r Unmeasured>) -> Vec<(Vec<&'r str>, &'r str)> {
     let mut found: Vec<(Vec<&str>, &str)> = Vec::new();
     for own in all {
@@ -395,11 +396,11 @@ fn wrapped(text: &str, width: usize) -> String {
 }
 
 /// Returns the comment: the paragraph, the benchmarks that are not the same as before, and the
-/// whole result of every program, folded.
+/// whole result of every program in a collapsed section.
 pub fn markdown(report: &CheckReport<'_>) -> String {
     let sign = match answer(report.programs) {
         Answer::Slower => "❌",
-        // What could not be measured may be slower.
+        // A program that could not be measured may be slower.
         _ if report.failed().next().is_some() => "❔",
         _ if !report.nothing.is_empty() => "✅",
         Answer::Inconclusive => "❔",
@@ -458,7 +459,7 @@ pub fn markdown(report: &CheckReport<'_>) -> String {
 /// A project's benchmarks and settings, before anything is measured.
 #[derive(Clone, Debug, Default)]
 pub struct Explained {
-    /// The revisions; `None` without a base.
+    /// The revisions; `None` if there is no base.
     pub compared: Option<Compared>,
     /// The reason for a missing base; empty otherwise.
     pub no_base: String,
@@ -468,20 +469,20 @@ pub struct Explained {
     pub programs: Vec<ExplainedProgram>,
     /// The searches.
     pub searches: Vec<Search>,
-    /// The settings, each with its value and where it comes from.
+    /// The settings, each with its value and its origin.
     pub settings: Vec<(String, String, String)>,
 }
 
 /// A program that would be measured.
 #[derive(Clone, Debug, Default)]
 pub struct ExplainedProgram {
-    /// Its name.
+    /// Name of the program.
     pub name: String,
     /// The build system by which it was found.
     pub tool: String,
     /// The file that shows that it has benchmarks.
     pub evidence: String,
-    /// Its command line.
+    /// Command line of the program.
     pub command: String,
     /// The verb that measures it: `bench` or `run`.
     pub verb: String,
@@ -489,7 +490,7 @@ pub struct ExplainedProgram {
     pub directory: String,
     /// Variables that are set.
     pub variables: Vec<(String, String)>,
-    /// Files with its benchmarks.
+    /// Files with the program's benchmarks.
     pub sources: Vec<String>,
 }
 

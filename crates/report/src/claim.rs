@@ -16,7 +16,7 @@ use assay_analysis::{Analysis, Comparison, Interval, Scale, Verdict};
 /// A record that the claim rests on.
 #[derive(Clone, Debug)]
 pub struct ClaimRecord {
-    /// Its file, as the user named it.
+    /// File of the record, as the user named it.
     pub file: String,
     /// Digest of the file's content, as in `sha256:…`; `None` if it is not known.
     pub digest: Option<String>,
@@ -77,7 +77,7 @@ pub fn render(report: &ClaimReport<'_>, screen: &Screen) -> String {
     page.finish()
 }
 
-/// Returns a claim in one sentence: what it is, and on how many machines it holds.
+/// Returns a claim in one sentence: its statement, and the number of machines on which it holds.
 pub fn sentence(report: &ClaimReport<'_>, claim: &Claim) -> String {
     sentence_with(report, claim, &report.names())
 }
@@ -169,7 +169,7 @@ pub(crate) fn heterogeneity(pooled: &Pooled) -> String {
     )
 }
 
-/// Returns what is known about the variation between machines; `None` with fewer than two.
+/// Returns a statement on the variation between machines; `None` with fewer than two.
 fn variation(claim: &Claim) -> Option<String> {
     let mean = claim.mean.as_ref()?;
     let pooled = &mean.pooled;
@@ -183,8 +183,8 @@ fn variation(claim: &Claim) -> Option<String> {
     })
 }
 
-/// Returns the claim as Markdown: what it says, on which machines, by which commands, and the one
-/// command that checks it.
+/// Returns the claim as Markdown: its statement, the machines, the commands, and the one command
+/// that checks it.
 pub fn markdown(report: &ClaimReport<'_>) -> String {
     let first = &report.records[0];
     let plan = &first.analysis.plan;

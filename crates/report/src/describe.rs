@@ -54,7 +54,7 @@ pub fn render(summaries: &SeriesSummaries, remarks: Remarks, screen: &Screen) ->
     page.finish()
 }
 
-/// Writes what is known of a series without values.
+/// Writes the known facts about a series without values.
 fn say_left(page: &mut Page, left: &SummaryOnly) {
     let kind = if left.summary.mean.is_some() { "mean" } else { "median" };
     let centre = left.summary.location().map(|centre| {

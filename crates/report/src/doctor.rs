@@ -64,7 +64,7 @@ impl DoctorReport {
         trials.min_by(|a, b| a.found.ratio.total_cmp(&b.found.ratio))
     }
 
-    /// Returns a sentence on what matters and what would help most.
+    /// Returns a sentence on the most important problems and the most helpful remedy.
     pub(crate) fn sentence(&self) -> String {
         let grave = self.disturbs.iter().filter(|a| a.finding.severity > Severity::Note).count();
         let disturbs = match grave {

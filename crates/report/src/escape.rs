@@ -1,4 +1,4 @@
-//! Foreign text in documents: nothing of it becomes markup.
+//! Escaping of foreign text in documents, so that none of it becomes markup.
 
 use crate::names::clean;
 

@@ -54,7 +54,7 @@ pub const SHARED: [(&str, &str, &str); 2] = [
 ];
 
 /// Content security policy: scripts, styles, pictures and connections only from the page's own
-/// server. To be sent as a header, since a page alone can't forbid being framed.
+/// server. It must be sent as a header, since a page itself can't forbid being framed.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /// Properties shared by all pages.
@@ -81,8 +81,8 @@ impl Frame {
         self.link(&[owner, project])
     }
 
-    /// Returns the path of a page of a project's benchmark history; `place` is its name there, made
-    /// only of parts that are safe in any address.
+    /// Returns the path of a page of a project's benchmark history. `place` is the page's name
+    /// within the history and contains only characters that are safe in any address.
     fn of_history(&self, owner: &str, project: &str, place: &str) -> String {
         format!("{}/history/{place}", self.of_project(owner, project))
     }

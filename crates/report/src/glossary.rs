@@ -15,7 +15,7 @@ const LETTERS: usize = 4;
 pub struct Entry {
     /// The term, or the code of a finding.
     pub term: &'static str,
-    /// Its explanation, in Markdown.
+    /// Explanation of the term, in Markdown.
     text: &'static str,
 }
 
@@ -68,7 +68,8 @@ pub fn find(asked: &str) -> Result<Entry, Vec<&'static str>> {
     if let Some(entry) = all().find(|entry| folded(entry.term) == asked) {
         return Ok(entry);
     }
-    // A prefix of one of its words; short prefixes are excluded because they match by chance.
+    // A prefix of one of the term's words; short prefixes are excluded because they match by
+    // chance.
     let begins = |term: &str| {
         let term = folded(term);
         has_word(&term, &asked)

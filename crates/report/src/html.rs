@@ -317,8 +317,8 @@ fn findings(
         has_said || protocol::is_no_matter(f, chains)
     };
     let rest = analysis.findings.iter().filter(|f| !said(f));
-    // A summary knows more about its series than the analysis and says which finding explains
-    // which; findings it leaves out are not reported here.
+    // A summary contains more about its series than the analysis does, and determines which finding
+    // explains which. Findings that it leaves out are not reported here.
     let about = |f: &Finding, name: &str| f.subject.as_deref() == Some(name);
     // For comparisons the analysis knows more: for example, drift cancels in blocks.
     let alone = analysis.comparisons.is_empty();

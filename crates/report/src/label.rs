@@ -57,8 +57,8 @@ pub(crate) struct Wording {
     pub less: &'static str,
     /// `more`, `higher`.
     pub more: &'static str,
-    /// True for a time that someone waits for: the wording is "as fast as", and subjects are faster
-    /// and slower.
+    /// True for a time that a user waits for: the wording is "as fast as", and subjects are faster
+    /// or slower.
     pub is_time: bool,
     /// True if the sentence has the form "has a value 4 % lower".
     pub noun_first: bool,
@@ -104,7 +104,7 @@ pub(crate) fn wording(metric: &Metric) -> Wording {
             amount("uses", what, what)
         }
         ("server_memory", ..) => amount("needs", "server memory", "server memory"),
-        // Latencies seen by the client are shorter and longer.
+        // Latencies seen by the client are shorter or longer.
         (name_of, Unit::Second, _) if OF_REQUESTS.iter().any(|own| name_of.starts_with(own)) => {
             Wording { less: "shorter", more: "longer", ..valued(&name) }
         }

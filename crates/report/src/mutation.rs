@@ -1,7 +1,7 @@
 //! Results of mutation testing: the screen of `assay mutate`, and in the submodules the page, the
 //! comment for a review ([`markdown`]), code scanning ([`sarif`]) and the report format of
 //! Stryker's viewer ([`stryker`]). All show the same survivors and the same advice on assertions
-//! that would detect them. Nothing is decided here, and nothing is counted but lines.
+//! that would detect them. Nothing is decided here, and only lines are counted.
 
 mod advice;
 mod coupling;
@@ -310,7 +310,8 @@ fn others(mutation: &Mutation) -> String {
     parts.join("; ")
 }
 
-/// Returns a sentence about changes in code that is not built here, or `None` without such changes.
+/// Returns a sentence about changes in code that is not built here, or `None` if there are no such
+/// changes.
 fn absent(mutation: &Mutation) -> Option<String> {
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     for own in mutation.mutants.iter().filter(|own| own.fate == Fate::Absent) {

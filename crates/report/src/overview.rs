@@ -1,6 +1,6 @@
 //! Many series in one table, one row each, for files with too many series to describe individually.
 //!
-//! Series of which only a summary is left are in the same table, marked as such. Nothing is
+//! Series for which there is only a summary are in the same table, marked as such. Nothing is
 //! computed here.
 
 use crate::findings;
@@ -22,7 +22,7 @@ const WIDEST_NAME: usize = 48;
 const NARROWEST_NAME: usize = 10;
 
 /// Returns the screen as text, every line ended with a newline. `more` is the command that shows a
-/// series in full; `remarks` sets how much follows the table. O(series).
+/// series in full; `remarks` determines how much text follows the table. O(series).
 pub fn render(overview: &Overview, more: &str, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let metric = label(&overview.metric);

@@ -55,8 +55,8 @@ pub fn sentence(planning: &Planning) -> String {
     apart(planning) + "."
 }
 
-/// Returns what the rank test, which decides, detects; if the number of runs is given, with the t
-/// test's result in parentheses.
+/// Returns the difference that the rank test, which decides, detects; if the number of runs is
+/// given, with the t test's result in parentheses.
 fn apart(planning: &Planning) -> String {
     let (rule, t) = (planning.rank.rule, planning.t);
     let runs = runs_of(planning.rank.n, planning.asked.kind);
@@ -332,7 +332,7 @@ fn in_blocks(page: &mut Page, planning: &Planning, blocks: &BlocksPlan) {
     );
 }
 
-/// Returns why a plan is useless, and what would help.
+/// Returns the reason why a plan is useless, and a remedy.
 fn hopeless(planning: &Planning, remedy: &Remedy) -> String {
     let t = planning.t;
     let level = number::percent_fine(t.sig_level);

@@ -29,7 +29,7 @@ pub struct PreloadedProcess {
     pub ends_in: f64,
     /// Memory of all its stages, bytes.
     pub memory: u64,
-    /// Its stages, in order.
+    /// Stages of the process, in order.
     pub stages: Vec<HeldStage>,
     /// State that a fork does not preserve, and files that could not be loaded.
     pub notes: Vec<String>,
@@ -46,7 +46,7 @@ pub struct HeldStage {
     pub files: u64,
     /// Load time, seconds.
     pub seconds: f64,
-    /// Its share of memory, bytes.
+    /// The stage's share of memory in bytes.
     pub memory: Option<u64>,
 }
 

@@ -22,7 +22,7 @@ use assay_profiles::shares::Shares;
 pub struct Measured {
     /// The number.
     pub estimate: f64,
-    /// Its interval.
+    /// Interval of the number.
     pub interval: Option<(f64, f64)>,
 }
 

@@ -42,7 +42,7 @@ pub fn machine(environment: &Environment) -> String {
 /// One subject during measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// Its name.
+    /// Name of the subject.
     pub name: String,
     /// Current median of its primary metric, in base units.
     pub median: Option<f64>,

@@ -9,7 +9,7 @@ use assay_analysis::ranking::{Rank, ranking};
 use assay_data::list;
 
 /// Returns `ranking: 1. c; 2. a, 1.3 × as long; 3. b and d, 1.5 × as long, not told apart`; `None`
-/// if there is none. `names` are the display names of the subjects.
+/// if there is no ranking. `names` are the display names of the subjects.
 pub(crate) fn line(analysis: &Analysis, names: &[String]) -> Option<String> {
     if scan::shows(analysis) {
         return None;

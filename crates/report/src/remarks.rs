@@ -169,7 +169,7 @@ impl List {
         for place in by_weight {
             let Remark { kind, whole, short } = &self.remarks[place];
             reserved -= usize::from(*kind == Kind::Warning);
-            // If there are more warnings than lines, the first ones get them.
+            // If there are more warnings than lines, the first warnings are shown.
             let free = room.saturating_sub(reserved).max(room.min(1));
             let shown = match whole.lines() {
                 n if n <= free => n,

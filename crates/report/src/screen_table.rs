@@ -90,7 +90,7 @@ fn column_of_row(analysis: &Analysis, subject: usize) -> Column {
     }
 }
 
-/// Returns a small histogram of counts; empty without counts.
+/// Returns a small histogram of counts; empty if there are no counts.
 pub(crate) fn picture(counts: &[u32]) -> String {
     let most = counts.iter().copied().max().unwrap_or(0);
     let bar = |&count: &u32| {

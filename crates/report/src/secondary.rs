@@ -1,5 +1,5 @@
 //! The named secondary metrics, each with its medians, ratio and verdict in plain words, regardless
-//! of the result. The analysis determines which they are and provides their results.
+//! of the result. The analysis selects these metrics and provides their results.
 
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;

@@ -2,7 +2,7 @@
 
 use crate::names::clean;
 
-/// Returns the words as a shell takes them, with quotes where they are needed.
+/// Returns the words in the form expected by a shell, with quotes where needed.
 pub fn quoted<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
     // Note: `shell_words` would also quote `--runs=5`, `HEAD~3..HEAD` and `old=a.txt`.
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:=,+@%~".contains(c);

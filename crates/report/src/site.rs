@@ -1,12 +1,12 @@
 //! Pages of a history: an overview, a page per benchmark, two runs side by side, and the machines
 //! over time. All are pure functions that return strings.
 //!
-//! They are many files, because a year of five hundred benchmarks is too much for one; they can be
-//! read from a disk or from a server. A page from a disk can't fetch anything, so data are scripts,
-//! one per series, all written by one function of [`data`]. Without scripts, all levels, changes
-//! and the last runs are still on the page. Nothing is loaded from elsewhere. Content from outside
-//! is escaped by the template or by [`data`] and can't run: the pages forbid scripts other than
-//! their own files. Nothing is decided here.
+//! There are many files, because a year of five hundred benchmarks is too much for one. The pages
+//! can be read from a disk or from a server. A page from a disk can't fetch anything, so data are
+//! scripts, one per series, all written by one function of [`data`]. Without scripts, the pages
+//! still show all levels, changes and the last runs. Nothing is loaded from elsewhere. Content from
+//! outside is escaped by the template or by [`data`] and can't run: the pages forbid scripts other
+//! than their own files. Nothing is decided here.
 
 mod benchmark;
 pub mod data;

@@ -1,5 +1,6 @@
-//! Small tables: a name at the left, numbers at the right. If a row does not fit, its numbers go
-//! below its name, and if they still do not fit, each on a line of its own after its heading.
+//! Small tables: a name at the left, numbers at the right. If a row does not fit, its numbers are
+//! placed below its name; if they still do not fit, each number is on its own line, after its
+//! heading.
 //!
 //! For all screens except the comparison, which has its own table. This module is independent of
 //! the content of the cells.

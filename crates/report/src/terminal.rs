@@ -40,7 +40,8 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> St
     let _ellipsis = page.ellipsis();
     let in_sentences = page.fitted(&analysis.names(), (page.width() / 2).clamp(8, 60));
     let in_table = page.fitted(&analysis.names(), (page.width() * 3 / 10).clamp(8, 40));
-    // Failures that no verdict names, goals that no rate meets, and capacities that were not found come before all numbers.
+    // Failures that no verdict mentions, goals that no rate meets, and capacities that were not
+    // found precede all numbers.
     let is_named = analysis.comparisons.iter().any(|c| c.failing.is_some());
     let comes_first =
         |f: &&Finding| f.is(code::REQUESTS_FAILED) && !is_named || f.is(code::CAPACITY_LIMIT);
@@ -330,7 +331,7 @@ fn worst_dependence(analysis: &Analysis) -> Dependence {
     analysis.comparisons.iter().map(|c| c.dependence).max().unwrap_or_default()
 }
 
-/// Returns how independent the values are on which the intervals rely, if tested.
+/// Returns the degree of independence of the values on which the intervals rely, if tested.
 fn dependence(analysis: &Analysis) -> Option<String> {
     if worst_dependence(analysis) == Dependence::Untested {
         return None;

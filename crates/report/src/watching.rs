@@ -38,7 +38,7 @@ impl Light {
 /// A test that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Failed {
-    /// Its name.
+    /// Name of the test.
     pub name: String,
     /// File of the test.
     pub file: Option<String>,
@@ -57,7 +57,7 @@ pub struct Came {
     pub began: String,
     /// The files saved before the run.
     pub changed: Vec<String>,
-    /// Why it ran, and what.
+    /// What ran, and why.
     pub why: String,
     /// True if all tests were to run.
     pub all: bool,

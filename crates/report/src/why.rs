@@ -1,7 +1,7 @@
 //! Why one side takes longer: one sentence with the most likely cause, and at most five lines with
 //! the evidence for it. As a screen, and as Markdown.
 //!
-//! Nothing is decided here. A cause is always said with its number and the number's interval.
+//! Nothing is decided here. A cause is always given with its number and the number's interval.
 
 mod words;
 
@@ -22,11 +22,11 @@ const MOST_LINES: usize = 5;
 pub struct WhyReport<'a> {
     /// The analysed record.
     pub analysis: &'a Analysis,
-    /// The explanation of one of its comparisons.
+    /// The explanation of one of the analysis's comparisons.
     pub why: &'a Why,
     /// Findings about the sampled runs.
     pub findings: &'a [Finding],
-    /// A command that would tell more, with what it would tell.
+    /// A command that would explain more, with a description of what it explains.
     pub next: Option<(&'a str, &'a str)>,
 }
 

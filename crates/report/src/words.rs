@@ -25,7 +25,7 @@ pub(crate) use short::{in_plain_words, verdict_word};
 pub struct Sentence {
     /// The statement.
     pub claim: String,
-    /// Its certainty, without parentheses; empty if there is none.
+    /// Certainty of the statement, without parentheses; empty if there is none.
     pub sureness: String,
 }
 
@@ -65,7 +65,7 @@ pub enum Bound {
     AtMost,
 }
 
-/// Returns the size in the sentence of a comparison, or `None` without a direction.
+/// Returns the size in the sentence of a comparison, or `None` if there is no direction.
 pub(crate) fn reported(analysis: &Analysis, comparison: &Comparison) -> Option<Reported> {
     let teller = Teller::new(analysis, comparison, "", "");
     comparison.decision.verdict.is_directional().then(|| teller.reported())
@@ -172,7 +172,7 @@ struct Teller<'a> {
     against: String,
 }
 
-/// How the size of a difference is stated.
+/// The form in which the size of a difference is stated.
 enum Form {
     /// Percent less or more.
     Percent,
@@ -386,7 +386,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Returns what is known of the difference if there is no verdict.
+    /// Returns the known bounds of the difference if there is no verdict.
     fn bound(&self, Interval { lower, upper }: Interval) -> String {
         let d = &self.c.decision;
         let coarse = self.coarse(Interval { lower, upper });

@@ -121,7 +121,7 @@ pub fn quantile_of(q: f64, n: u64, p: f64) -> u64 {
 }
 
 /// The order statistic `k` (1-based) that, with its partner n + 1 − k, covers the median of the
-/// population with at least `confidence`, for any distribution; `None` if no pair does.
+/// population with at least `confidence`, for any distribution; `None` if there is no such pair.
 ///
 /// k = `qbinom((1 − confidence)/2, n, 1/2)`: fewer than k of n observations are below the median
 /// with probability at most (1 − confidence)/2. The second number is the actual confidence, 1 − 2

@@ -25,7 +25,7 @@ const ROUNDS: usize = 20;
 pub struct Crossed {
     /// Second side minus first: the difference of the mean effects of their units.
     pub estimate: f64,
-    /// Its squared standard error.
+    /// Squared standard error of the difference.
     pub squared_error: f64,
     /// The part of it due to block noise, counted once.
     pub squared_noise: f64,
@@ -92,7 +92,7 @@ impl Units {
 }
 
 /// Estimates the difference from block differences, each with its units of the first and of the
-/// second side; `None` without blocks. O(blocks · log).
+/// second side; `None` if there are no blocks. O(blocks · log).
 pub fn difference(differences: &[f64], units: &[(u32, u32)]) -> Option<Crossed> {
     if differences.is_empty() || differences.len() != units.len() {
         return None;

@@ -40,10 +40,10 @@ impl Density {
 /// The density of the values, smoothed by a normal kernel with the standard deviation `bandwidth`,
 /// at `grid_points` places from three bandwidths below the smallest to three above the largest.
 ///
-/// `xs`: finite, n ≥ 1, any order. `None` without values, for fewer than two points, or for a
-/// bandwidth that is not positive and finite. If the spacing is wider than the bandwidth, the curve
-/// is as smooth as the grid allows, and its area remains 1. O(n + grid²) at worst, with grid² only
-/// for bandwidths that are a large share of the range.
+/// `xs`: finite, n ≥ 1, any order. `None` if there are no values, for fewer than two points, or for
+/// a bandwidth that is not positive and finite. If the spacing is wider than the bandwidth, the
+/// curve is as smooth as the grid allows, and its area remains 1. O(n + grid²) at worst, with grid²
+/// only for bandwidths that are a large share of the range.
 #[must_use]
 pub fn estimate(xs: &[f64], bandwidth: f64, grid_points: usize) -> Option<Density> {
     let least = xs.iter().copied().min_by(f64::total_cmp)?;
@@ -179,10 +179,10 @@ mod tests {
         let (even, shrink) = ([0.0, 1.0, 2.0, 3.0], 4f64.powf(-0.2));
         assert!((nrd(&even).unwrap() - 1.06 * 1.5 / 1.34 * shrink).abs() < 1e-14);
         assert!((nrd0(&even).unwrap() - 0.9 * 1.5 / 1.34 * shrink).abs() < 1e-14);
-        // For 0, 0, 1, 1 they are 0 and 1, and it is √(1/3).
+        // For 0, 0, 1, 1 the quartiles are 0 and 1, and the standard deviation is √(1/3).
         let two = [0.0, 0.0, 1.0, 1.0];
         assert!((nrd(&two).unwrap() - 1.06 * (1f64 / 3.0).sqrt() * shrink).abs() < 1e-14);
-        // More than half of them equal.
+        // More than half of the values are equal.
         let equal = [1.0, 1.0, 1.0, 1.0, 9.0];
         assert_eq!(nrd(&equal), Some(0.0));
         let sd = descriptive::standard_deviation(&equal);

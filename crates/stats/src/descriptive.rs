@@ -226,7 +226,7 @@ pub fn median(xs: &[f64]) -> f64 {
     median_of(&mut xs.to_vec())
 }
 
-/// The median of values in ascending order; NaN without any. O(1).
+/// The median of values in ascending order; NaN if there are none. O(1).
 #[must_use]
 pub fn median_sorted(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;

@@ -21,8 +21,8 @@ pub struct Dip {
     pub p: f64,
 }
 
-/// The dip of a sample with its p-value. `sorted`: ascending, finite. `None` without values. O(n)
-/// per fit, with few fits.
+/// The dip of a sample with its p-value. `sorted`: ascending, finite. `None` if there are no
+/// values. O(n) per fit, with few fits.
 #[must_use]
 pub fn dip(sorted: &[f64]) -> Option<Dip> {
     let d = statistic(sorted)?;

@@ -60,7 +60,7 @@ impl Within {
     /// The paths that remain within after a look with this critical value. O(points²).
     #[must_use]
     pub fn after(before: Option<&Self>, information: f64, critical: f64) -> Self {
-        // Beyond 9 the density underflows.
+        // The density underflows beyond 9.
         let edge = critical.min(9.0);
         let step = 2.0 * edge / (POINTS - 1) as f64;
         let weight = |index: usize| match index {

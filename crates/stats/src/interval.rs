@@ -12,7 +12,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The whole line, if nothing is known.
+    /// The whole line: nothing is known.
     pub const UNBOUNDED: Interval = Interval { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
 
     /// Returns true if `value` is between the ends, both included.

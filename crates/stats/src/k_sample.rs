@@ -64,7 +64,8 @@ fn split<'a>(all: &'a [f64], groups: &'a [&[f64]]) -> impl Iterator<Item = &'a [
 
 /// Kruskal and Wallis' H, corrected for ties. O(N log N).
 ///
-/// Finite values, two groups at least, none empty, more values than groups; otherwise `None`.
+/// Requires finite values, at least two groups, none of them empty, and more values than groups;
+/// otherwise `None`.
 #[must_use]
 pub fn kruskal_wallis(groups: &[&[f64]]) -> Option<ChiSquaredTest> {
     let (_, total) = sizes(groups)?;
@@ -85,7 +86,8 @@ pub fn kruskal_wallis(groups: &[&[f64]]) -> Option<ChiSquaredTest> {
 
 /// The analysis of variance with one variance for all groups. O(N).
 ///
-/// Finite values, two groups at least, none empty, more values than groups; otherwise `None`.
+/// Requires finite values, at least two groups, none of them empty, and more values than groups;
+/// otherwise `None`.
 #[must_use]
 pub fn anova(groups: &[&[f64]]) -> Option<FTest> {
     let (k, total) = sizes(groups)?;
@@ -103,7 +105,7 @@ pub fn anova(groups: &[&[f64]]) -> Option<FTest> {
 
 /// Welch's analysis of variance, a variance for every group. O(N).
 ///
-/// Finite values, two groups at least, two values each; otherwise `None`.
+/// Requires finite values and at least two groups with at least two values each; otherwise `None`.
 #[must_use]
 pub fn welch_anova(groups: &[&[f64]]) -> Option<FTest> {
     let (k, _) = sizes(groups)?;
@@ -131,7 +133,8 @@ pub fn welch_anova(groups: &[&[f64]]) -> Option<FTest> {
 /// Levene's test of equal spread: the analysis of variance of the distances from the group's
 /// median. O(N).
 ///
-/// Finite values, two groups at least, none empty, more values than groups; otherwise `None`.
+/// Requires finite values, at least two groups, none of them empty, and more values than groups;
+/// otherwise `None`.
 #[must_use]
 pub fn levene_median(groups: &[&[f64]]) -> Option<FTest> {
     sizes(groups)?;
@@ -148,7 +151,8 @@ pub fn levene_median(groups: &[&[f64]]) -> Option<FTest> {
 /// Fligner and Killeen's test of equal spread: normal scores of the ranks of the distances from the
 /// group's median. O(N log N).
 ///
-/// Finite values, two groups at least, none empty, more values than groups; otherwise `None`.
+/// Requires finite values, at least two groups, none of them empty, and more values than groups;
+/// otherwise `None`.
 #[must_use]
 pub fn fligner_killeen(groups: &[&[f64]]) -> Option<ChiSquaredTest> {
     let (_, total) = sizes(groups)?;

@@ -167,7 +167,7 @@ impl Levels {
 fn unit(values: &[f64], keys: &[&[u32]], level: usize, levels: usize) -> Unit {
     let mut below = vec![Sums::default(); levels - level];
     if level == levels {
-        // Without a level of its own, a key holds one value.
+        // If the values have no separate level, a key holds one value.
         return Unit { mean: values[0], below };
     }
     let mut means = Vec::new();

@@ -68,7 +68,8 @@ pub fn order_statistic(samples: &[&[f64]], index: usize) -> Option<f64> {
     Some(sorting::of_key(least))
 }
 
-/// The quantile of type 7 of all values; NaN without any. Each sample ascending; `p` in 0..=1.
+/// The quantile of type 7 of all values; NaN if there are none. Each sample ascending; `p` in
+/// 0..=1.
 #[must_use]
 pub fn quantile(samples: &[&[f64]], p: f64) -> f64 {
     let count: usize = samples.iter().map(|s| s.len()).sum();
@@ -79,7 +80,7 @@ pub fn quantile(samples: &[&[f64]], p: f64) -> f64 {
     if fraction == 0.0 { low } else { low + fraction * (at(below + 1) - low) }
 }
 
-/// The median of all values, the mean of the two middle ones; NaN without any. Each sample
+/// The median of all values, the mean of the two middle ones; NaN if there are none. Each sample
 /// ascending.
 #[must_use]
 pub fn median(samples: &[&[f64]]) -> f64 {

@@ -24,7 +24,7 @@ pub struct Pooled {
     pub k: usize,
     /// The mean effect.
     pub estimate: f64,
-    /// Its standard error by Hartung and Knapp, at least that with known errors.
+    /// Standard error of the pooled effect by Hartung and Knapp, at least that with known errors.
     pub standard_error: f64,
     /// The variance of the true effects.
     pub tau2: f64,

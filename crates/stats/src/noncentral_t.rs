@@ -25,7 +25,7 @@ pub fn cdf(t: f64, df: f64, delta: f64) -> f64 {
     average(t, df, delta, |t, u| normal::cdf(t * u - delta))
 }
 
-/// P(T > t), with the digits that 1 − [`cdf`] would lose.
+/// P(T > t), without the loss of digits of 1 − [`cdf`].
 #[must_use]
 pub fn upper_tail(t: f64, df: f64, delta: f64) -> f64 {
     average(t, df, delta, |t, u| normal::cdf(delta - t * u))
@@ -57,7 +57,7 @@ fn average(t: f64, df: f64, delta: f64, given: impl Fn(f64, f64) -> f64) -> f64 
     sum / weights
 }
 
-/// Where the density ends in this `direction`.
+/// The point at which the density ends in this `direction`.
 fn edge(direction: f64, log_density: impl Fn(f64) -> f64) -> f64 {
     let mut inside = 0.0;
     let mut outside = direction;

@@ -4,8 +4,8 @@
 //! The p-values are Stephens' approximation for the first (D'Agostino & Stephens, *Goodness-of-Fit
 //! Techniques*, 1986, table 4.9), and for the second Dallal and Wilkinson's formula (American
 //! Statistician 40, 1986), with Stephens' modified statistic if that gives more than 0.1: the same
-//! choices as in R's package `nortest` (`ad.test`, `lillie.test`). With very many values both
-//! detect every trifle.
+//! choices as in R's package `nortest` (`ad.test`, `lillie.test`). With very many values, both
+//! detect even negligible deviations.
 
 use crate::{descriptive, kolmogorov, normal};
 
@@ -39,7 +39,7 @@ fn anderson_darling_of(z: &[f64]) -> Option<Fit> {
         return None;
     }
     let n = z.len() as f64;
-    // Every value is in the sum twice, with either tail, so that one evaluation of Φ serves both.
+    // Every value occurs in the sum twice, once with each tail, so one evaluation of Φ serves both.
     let term = |(i, z): (usize, &f64)| {
         let (below, above) = ln_tails(*z);
         (2.0 * i as f64 + 1.0) * below + (2.0 * (n - i as f64) - 1.0) * above

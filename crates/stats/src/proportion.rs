@@ -37,7 +37,7 @@ pub fn exact_interval(successes: u64, trials: u64, confidence: f64) -> Option<In
         return None;
     }
     let tail = (1.0 - confidence) / 2.0;
-    // Where a decreasing function of the probability passes through the tail.
+    // The probability at which a decreasing function of it crosses the tail.
     let place = |falls: &dyn Fn(f64) -> f64| {
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..60 {

@@ -35,7 +35,7 @@ pub struct QuantileDifference {
     pub ratio: Option<f64>,
     /// Interval of the ratio; `None` unless all values are positive and the samples large enough.
     pub ratio_interval: Option<Interval>,
-    /// p-value against no difference, in 0..=1; `None` without an interval.
+    /// p-value against no difference, in 0..=1; `None` if there is no interval.
     pub p: Option<f64>,
     /// `p` adjusted for the number of quantiles that have one.
     pub adjusted: Option<f64>,

@@ -1,15 +1,15 @@
-//! The ratio of two means from pairs, with Fieller's interval: which share of one quantity another
-//! one is.
+//! The ratio of two means from pairs, with Fieller's interval: the share that one quantity has in
+//! another.
 //!
 //! Fieller ("Some problems in interval estimation", Journal of the Royal Statistical Society B 16,
 //! 1954): the interval contains every ratio r for which the mean of `y − r·x` is not significantly
 //! different from zero by Student's t. It takes the correlation of the two into account, which a
-//! quotient of two intervals would not. It has no bound if the mean of the denominators is not
-//! significantly different from zero itself: then the ratio may be anything.
+//! quotient of two intervals would not. It has no bound if the mean of the denominators is itself
+//! not significantly different from zero: the ratio may then have any value.
 
 use crate::{Interval, descriptive, student_t};
 
-/// The fewest effective pairs of which a spread is known.
+/// The minimum number of effective pairs for which a spread is known.
 const FEWEST: f64 = 3.0;
 
 /// A ratio of means.

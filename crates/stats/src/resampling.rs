@@ -51,7 +51,7 @@ impl Stream {
         (half(bits >> 32), half(bits & 0xFFFF_FFFF))
     }
 
-    /// A number strictly between 0 and 1: a multiple of 2⁻⁵³ plus 2⁻⁵⁴.
+    /// A number strictly between 0 and 1: a multiple of 2⁻⁵³, plus 2⁻⁵⁴.
     pub fn uniform(&mut self) -> f64 {
         const STEP: f64 = 1.0 / (1u64 << 53) as f64;
         // The last number below 1 would be rounded up to it.

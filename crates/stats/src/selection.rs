@@ -97,8 +97,8 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         (less, at_most)
     }
 
-    /// The median of all elements, the mean of the two middle ones for an even number; `None`
-    /// without elements.
+    /// The median of all elements, the mean of the two middle ones for an even number; `None` if
+    /// there are no elements.
     pub(crate) fn median(&self) -> Option<f64> {
         self.median_and(&[]).map(|(median, _)| median)
     }
@@ -190,7 +190,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         };
         let left_pivot = if left > 0.0 {
             let part = right_pivot.map_or(points, |_| right as usize);
-            // `left` < `right`: the smaller part contains it.
+            // `left` < `right`: the smaller part contains the element.
             Some(*lattice[..part].select_nth_unstable_by(left as usize, f64::total_cmp).1)
         } else {
             None

@@ -9,7 +9,7 @@
 /// Below this number of values a comparison sort is as fast.
 const FEW: usize = 2048;
 
-/// Above this number it is too, and it needs no second array.
+/// Above this number of values a comparison sort is also as fast, and needs no second array.
 const MANY: usize = 1 << 18;
 
 const DIGIT_BITS: u32 = 11;

@@ -65,7 +65,7 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if y <= 0.0 {
         return 1.0;
     }
-    // ln_1p of the smaller share, which is the accurate one.
+    // ln_1p of the smaller share, which is the more accurate one.
     let (ln_x, ln_y) = if x < y { (x.ln(), (-x).ln_1p()) } else { ((-y).ln_1p(), y.ln()) };
     let front = (a * ln_x + b * ln_y - ln_beta(a, b)).exp();
     if x < (a + 1.0) / (a + b + 2.0) {

@@ -11,7 +11,7 @@
 use crate::change_points::{self, Settings};
 use crate::{descriptive, normal};
 
-/// Number of values on either side that an outlier is judged by.
+/// Number of values on either side by which an outlier is judged.
 const WINDOW: usize = 100;
 /// Distance of an outlier from its window's median, as a multiple of the distance between the 10 %
 /// and the 90 % quantile of the window.
@@ -21,16 +21,16 @@ const STEADY_SHARE: f64 = 0.25;
 /// Minimum number of values.
 pub const FEWEST: usize = 40;
 
-/// How a series reached its steady state.
+/// The way in which a series reached its steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label {
-    /// It was always steady.
+    /// The series was always steady.
     Flat,
-    /// It was worse at first.
+    /// The series was worse at first.
     WarmUp,
-    /// It was better at some earlier time.
+    /// The series was better at some earlier time.
     Slowdown,
-    /// It still changed in its last quarter.
+    /// The series still changed in its last quarter.
     NoSteadyState,
 }
 
@@ -48,9 +48,9 @@ pub struct Part {
 /// The steady state of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteadyState {
-    /// How it reached its steady state.
+    /// The way in which the series reached its steady state.
     pub label: Label,
-    /// Index of the first value of the steady part; `None` without a steady state.
+    /// Index of the first value of the steady part; `None` if there is no steady state.
     pub begins: Option<usize>,
     /// The parts, in order; neighbours that do not differ enough to matter are merged.
     pub parts: Vec<Part>,

@@ -119,7 +119,7 @@ pub fn geometric_mean(
             lower: estimate + (found.lower - estimate) * stretch,
             upper: estimate + (found.upper - estimate) * stretch,
         };
-        // What is unknown for these benchmarks is unknown for such ones too.
+        // A value that is unknown for these benchmarks is also unknown for benchmarks like them.
         Interval {
             lower: stretched.lower.min(of_these.lower),
             upper: stretched.upper.max(of_these.upper),

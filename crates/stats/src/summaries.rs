@@ -12,7 +12,7 @@ use crate::t_test::TTest;
 /// The summary of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summarised {
-    /// Its mean.
+    /// Mean of the sample.
     pub mean: f64,
     /// The standard error of the mean, at least 0.
     pub standard_error: f64,

@@ -1,8 +1,9 @@
 //! Drift of a series during its measurement.
 //!
-//! The direction is Spearman's rank correlation with time, which any steady drift affects and no
-//! single outlier; the amount is the Hodges-Lehmann shift from the first third to the last, in the
-//! unit of the values. Both are for checks based on effect size, not for deciding between subjects.
+//! The direction is Spearman's rank correlation with time, which is sensitive to any steady drift
+//! but not to single outliers. The amount is the Hodges-Lehmann shift from the first third to the
+//! last, in the unit of the values. Both are for checks based on effect size, not for deciding
+//! between subjects.
 
 use crate::{autocorrelation, descriptive, two_sample};
 

@@ -70,7 +70,7 @@ struct EnvWords {
     at: usize,
     /// Index of the first word that is neither an option nor a variable.
     end: usize,
-    /// True if it starts its command with an empty environment.
+    /// True if `env` starts its command with an empty environment.
     is_empty: bool,
     /// Variables that it removes.
     unset: Vec<String>,
@@ -361,7 +361,7 @@ impl Call {
     }
 }
 
-/// How a variable set by assay is combined with the user's value.
+/// The way in which a variable set by assay is combined with the user's value.
 #[derive(Clone, Copy)]
 enum Combination {
     Replaces,

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a run produced no usable results.
+/// Reasons why a run produced no usable results.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// The command's framework is unknown, and it printed no report.
     #[error(
-        "it printed no results of tests (it said: {said}), and is no test framework that assay knows; {cure}"
+        "it printed no test results (it said: {said}), and is not a test framework that assay knows; {cure}"
     )]
     Unknown {
         /// The command's output.
@@ -18,7 +18,7 @@ pub enum SuiteError {
         cure: String,
     },
     /// No framework has this name.
-    #[error("--framework {name}: there are {known}")]
+    #[error("--framework {name}: unknown framework; known are {known}")]
     NoSuchFramework {
         /// The requested name.
         name: String,

@@ -42,7 +42,7 @@ pub trait Framework: Debug + Sync {
     /// Returns true if the command runs this framework.
     fn knows(&self, call: &Call) -> bool;
 
-    /// How the order of tests can be chosen.
+    /// Returns the ways in which the order of tests can be chosen.
     fn orders(&self) -> Orders;
 
     /// Returns true if a run can be restricted to tests by name. Otherwise a restricted run
@@ -475,7 +475,7 @@ mod tests {
         for name in names() {
             assert!(by_name(name).is_ok(), "{name}");
         }
-        assert!(by_name("nose").unwrap_err().to_string().contains("there are rspec, "));
+        assert!(by_name("nose").unwrap_err().to_string().contains("known are rspec, "));
     }
 
     #[test]

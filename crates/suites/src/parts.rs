@@ -183,11 +183,11 @@ fn edges(run: &Run, process: usize) -> Option<(f64, f64)> {
 
 /// Time that a process spent in each activity.
 struct Timeline {
-    /// In any test.
+    /// Time in tests.
     in_tests: f64,
-    /// Between the first and the last test, outside of tests and spans.
+    /// Time between the first and the last test, outside of tests and spans.
     between: f64,
-    /// In each kind of span.
+    /// Time in each kind of span.
     of_spans: Vec<(Part, f64)>,
 }
 

@@ -27,9 +27,9 @@ pub struct ObservedOrders {
 }
 
 impl ObservedOrders {
-    /// Returns the tests that could make it fail (or pass) by themselves: those that ran before it
-    /// whenever it failed (passed), and never when it passed (failed). Also returns all tests that
-    /// ran before it in one such run.
+    /// Returns the tests that could by themselves make the test fail (or pass): those that ran
+    /// before it whenever it failed (passed), and never when it passed (failed). Also returns all
+    /// tests that ran before it in one such run.
     fn suspects(&self, alone: bool) -> (Vec<String>, &[String]) {
         let (with, without) = match alone {
             true => (&self.passed_behind, &self.failed_behind),

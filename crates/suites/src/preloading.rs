@@ -53,7 +53,7 @@ pub enum Interpreter {
     Python,
 }
 
-/// How a command runs in a process that is kept loaded.
+/// The way in which a command runs in a process that is kept loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preloading {
     /// The interpreter.
@@ -106,7 +106,7 @@ impl Preloading {
                     Some(Interpreter::Ruby) => {
                         Ok((Interpreter::Ruby, of_ruby_program(own), own.to_vec()))
                     }
-                    None => Err(format!("`{name}` is no program of Ruby or Python")),
+                    None => Err(format!("`{name}` is not a Ruby or Python program")),
                 }
             }
         };
@@ -148,7 +148,7 @@ fn of_python(words: &[String]) -> ParsedCommand {
         if word == "-m" || word == "-c" {
             return match words.get(at + 1) {
                 Some(_) => Ok((Interpreter::Python, at + 2, words[at..].to_vec())),
-                None => Err(format!("nothing stands behind {word}")),
+                None => Err(format!("nothing follows {word}")),
             };
         }
         at += if PYTHON_OPTIONS.contains(&word.as_str()) { 2 } else { 1 };
@@ -275,10 +275,10 @@ mod tests {
     #[test]
     fn why_a_command_can_not_be_preloaded() {
         for (line, why) in [
-            ("tool x", "`tool` is no program of Ruby or Python"),
+            ("tool x", "`tool` is not a Ruby or Python program"),
             ("uv run pytest", "`uv` starts another program"),
             ("python3", "no script"),
-            ("python3 -m", "nothing stands behind -m"),
+            ("python3 -m", "nothing follows -m"),
             ("env A=1", "no program"),
         ] {
             let told = of(line).unwrap_err();

@@ -47,7 +47,7 @@ pub struct Program {
     /// Exit status of a program that is itself a test and does not report tests: a documentation
     /// test.
     pub status: Option<i32>,
-    /// Prefix of the names of its tests, if it can be restricted to some of them
+    /// Prefix of the names of the program's tests, if the program can be restricted to some of them
     /// ([`Framework::names`](crate::Framework::names)).
     pub tests: String,
     /// The tests to which it is restricted, without the prefix; empty if it runs all.

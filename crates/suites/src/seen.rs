@@ -25,7 +25,7 @@ pub(crate) fn with_usage_directory(mut request: Request, top: &Path, room: &Path
     request.file(place(room).join(TOP), top.as_os_str().as_encoded_bytes())
 }
 
-/// Returns that directory.
+/// Returns the directory for recorded usage.
 pub(crate) fn place(room: &Path) -> PathBuf {
     room.join(SEEN)
 }
@@ -178,7 +178,7 @@ impl UsageCollector {
         }
     }
 
-    /// Returns everything; `all` are the tests with their final names.
+    /// Returns all recorded usage; `all` are the tests with their final names.
     pub fn finish(mut self, all: &[Test]) -> Seen {
         for (process, file, used) in self.files {
             let own = all.iter().enumerate().filter(|(_, test)| test.file.as_ref() == Some(&file));

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-/// One part of several.
+/// One of several parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Number of the part, from 1.
@@ -23,7 +23,7 @@ impl FromStr for Shard {
         });
         numbers
             .filter(|own| (1..=own.of).contains(&own.number))
-            .ok_or_else(|| format!("`{text}`: write which part of how many, as in 1/4"))
+            .ok_or_else(|| format!("`{text}`: give a part and the number of parts, as in 1/4"))
     }
 }
 
@@ -32,7 +32,7 @@ impl FromStr for Shard {
 pub struct Share {
     /// The tests, in the order in which they were listed.
     pub tests: Vec<String>,
-    /// Their known total duration, in seconds.
+    /// Total known duration of the part, in seconds.
     pub seconds: f64,
     /// Number of tests in the whole suite that have no known time.
     pub unknown: usize,

@@ -59,7 +59,7 @@ pub struct Toggle {
     pub setting: String,
     /// The displayed value: `off`; for shell lines `on`.
     pub value: String,
-    /// The changes that it makes.
+    /// The changes that the toggle makes.
     pub parts: Vec<ToggleEffect>,
 }
 
@@ -161,11 +161,11 @@ pub struct Suite<'a> {
     pub servers: Vec<(ServerKind, ServerFrom)>,
 }
 
-/// Why a text is not a toggle.
+/// Reasons why a text is not a toggle.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ToggleError {
     /// The setting is unknown.
-    #[error("`{given}` is no setting that can be toggled; there are {OFFERED}")]
+    #[error("`{given}` is not a setting that can be toggled; known are {OFFERED}")]
     Unknown {
         /// The text as given.
         given: String,
@@ -182,7 +182,7 @@ pub enum ToggleError {
     },
     /// Shell lines that are not a pair.
     #[error(
-        "`{given}`: write the line that switches it on, one `;`, and the line that switches it off; join several commands by `&&`"
+        "`{given}`: write the line that switches it on, one `;`, and the line that switches it off; join several commands with `&&`"
     )]
     Lines {
         /// The text as given.
@@ -216,16 +216,18 @@ impl Toggle {
                 }
             },
             "warm" if value == "on" => vec![ToggleEffect::Preloaded],
-            "warm" => return Err(bad("on is all there is; without it each run is started anew")),
+            "warm" => {
+                return Err(bad("the only value is on; without it, each run starts from scratch"));
+            }
             "yjit" if value == "on" => vec![ToggleEffect::Word { name: "RUBYOPT", word: "--yjit" }],
-            "yjit" => return Err(bad("on is all there is; without it nothing is switched")),
+            "yjit" => return Err(bad("the only value is on; without it, nothing is changed")),
             "python-gc" => match value {
                 "off" => vec![ToggleEffect::Hook("python-gc-off")],
                 "freeze" => vec![ToggleEffect::Hook("python-gc-freeze")],
                 _ => return Err(bad("off, or freeze (what is loaded before the first test)")),
             },
             "hash-cost" if value == "min" => vec![ToggleEffect::Hook("hash-cost")],
-            "hash-cost" => return Err(bad("min is all there is")),
+            "hash-cost" => return Err(bad("the only value is min")),
             "log-level" if LEVELS.contains(&value) => {
                 vec![ToggleEffect::Hook("log-level"), variable("ASSAY_TOGGLES_LOG_LEVEL", value)]
             }
@@ -235,20 +237,20 @@ impl Toggle {
                 _ => return Err(bad("a number of workers")),
             },
             "pg.tmpfs" if value == "on" => vec![ToggleEffect::PostgresInMemory],
-            "pg.tmpfs" => return Err(bad("on is all there is")),
+            "pg.tmpfs" => return Err(bad("the only value is on")),
             _ if is_variable(setting) => vec![variable(setting, value)],
             _ => match setting.split_once('.') {
                 Some(("pg", name)) => {
                     let own = is_setting(name, b"_.") && is_value(value);
                     let (setting, value) = (name.to_owned(), value.to_owned());
                     own.then_some(vec![ToggleEffect::Postgres { setting, value }])
-                        .ok_or_else(|| bad("a setting of PostgreSQL has one short value"))?
+                        .ok_or_else(|| bad("a PostgreSQL setting has one short value"))?
                 }
                 Some(("redis", name)) => {
                     let own = is_setting(name, b"-") && is_value(value);
                     let value = redis_value(name, value);
                     own.then_some(vec![ToggleEffect::Redis { setting: name.to_owned(), value }])
-                        .ok_or_else(|| bad("a setting of Redis has one short value"))?
+                        .ok_or_else(|| bad("a Redis setting has one short value"))?
                 }
                 _ if value.contains(';') && !setting.trim().is_empty() => {
                     return lines(given, setting, value);
@@ -293,7 +295,8 @@ impl ToggleEffect {
         }
     }
 
-    /// The languages whose interpreters support it; empty if it does not depend on the language.
+    /// The languages whose interpreters support the toggle; empty if it does not depend on the
+    /// language.
     fn languages(&self) -> &'static [Language] {
         match self {
             Self::Hook("gc-off" | "gc-per-process") | Self::Word { .. } => &[Language::Ruby],
@@ -333,7 +336,7 @@ impl ToggleEffect {
                 if is_about_disks(setting) =>
             {
                 Some(
-                    "the server's data are in memory, where nothing waits for a disk; let TMPDIR name a directory on one"
+                    "the server's data are in memory, where nothing waits for a disk; set TMPDIR to a directory on one"
                         .to_owned(),
                 )
             }
@@ -342,7 +345,7 @@ impl ToggleEffect {
     }
 }
 
-/// PostgreSQL settings that affect only how long it waits for the disk.
+/// PostgreSQL settings that affect only how long the server waits for the disk.
 fn is_about_disks(setting: &str) -> bool {
     matches!(setting, "fsync" | "synchronous_commit" | "full_page_writes" | "wal_sync_method")
 }

@@ -130,9 +130,9 @@ impl Watch {
         !matches!(self.from, ProgressSource::Tap)
     }
 
-    /// Reads new events and returns what takes longer than `limit` seconds at time `now`; `output`
-    /// reads standard output from an offset. Anything that cannot be read is retried next time.
-    /// O(new events).
+    /// Reads new events and returns the test or setup that takes longer than `limit` seconds at
+    /// time `now`; `output` reads standard output from an offset. Anything that cannot be read is
+    /// retried next time. O(new events).
     pub fn hung(
         &mut self,
         now: f64,
@@ -254,7 +254,8 @@ impl EventFile {
         // Everything else waits for the innermost entry.
         let what = running.iter().filter(|own| is_leaf(own)).rfind(is_late)?;
         let within = running.last().filter(|own| own.beside && *own != what);
-        // A test begins just before its fixture: if that is about to be late too, it is what hangs.
+        // A test begins just before its fixture: if the fixture is about to be late as well, the
+        // fixture is what hangs.
         if within.and_then(since).is_some_and(|took| took > 0.9 * limit) {
             return None;
         }

@@ -65,7 +65,7 @@ class ProfileMiddleware(Middleware[Application, Scope]):
             if _last(message, trailers):
                 stop()
                 if status is None or status < 500:
-                    report()  # Else there may be an exception behind it: frameworks answer 500, and then raise it again.
+                    report()  # Otherwise an exception may follow: frameworks send 500, and then raise it again.
 
         def stop() -> None:
             if profile.running:

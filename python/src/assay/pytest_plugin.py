@@ -171,7 +171,7 @@ def _assay_clock() -> Clock:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
     if call.when == "call" and call.excinfo is not None and "_assay_fakes" in getattr(item, "fixturenames", ()):
-        vars(item)["_assay_problem"] = call.excinfo.value  # What the test failed with, until its fakes are checked.
+        vars(item)["_assay_problem"] = call.excinfo.value  # The exception of the failed test, until its fakes are checked.
 
 
 @pytest.fixture

@@ -137,7 +137,7 @@ class Samples:
         try:
             sys.stderr.write(f"assay.samples: {what} (told once)\n")
         except (OSError, ValueError, AttributeError):
-            pass  # Standard error is closed too, so there is nobody left to tell.
+            pass  # Standard error is also closed, so the problem cannot be reported.
 
     def _forget(self) -> None:
         # In a forked child: the parent keeps its buffered lines, and its lock may have been held by

@@ -30,7 +30,7 @@ module Assay
   # prints the verdict with its interval, and the allocations per iteration. It stops as soon as the
   # answer is clear: `faster`, `slower`, or `equivalent` (any difference is below the threshold). If
   # the time runs out first, the verdict is `inconclusive`, with the bound known so far: a lack of
-  # data is never taken for a lack of difference.
+  # data is never mistaken for a lack of difference.
   #
   # Under `assay run --samples` and `assay bench`, the nanoseconds per iteration of every side are
   # passed on as values of metrics with the sides' names, and the allocations as `NAME allocations`.

@@ -77,7 +77,7 @@ impl Controls {
         let (Some(own), Some((effect, squared_error))) = (c.decision.interval, measured(&c)) else {
             return c;
         };
-        // Placement is one draw, however often it is measured: it is looked at only once.
+        // Placement is one draw, however often it is measured, so it is evaluated only once.
         let level = (1.0 - question.plan.confidence) / question.share;
         let range = self.range(level, squared_error);
         let caused = Interval { lower: effect - range.upper, upper: effect - range.lower };
@@ -111,7 +111,7 @@ fn extend(c: &mut Comparison, interval: Interval, better: Better) {
         ratio.interval =
             Some(Interval { lower: interval.lower.exp(), upper: interval.upper.exp() });
     }
-    // Controls say nothing about amounts.
+    // Controls give no information about amounts.
     c.shift.interval = None;
     c.detectable = outlook::detectable(&c.decision, c.level);
 }
@@ -146,8 +146,8 @@ mod tests {
         let range = controls.range(0.05, 0.01);
         assert!((range.lower - -0.919_357_645_801_956).abs() < 1e-9, "{range:?}");
         assert!((range.upper - 0.979_357_645_801_956).abs() < 1e-9, "{range:?}");
-        // A row that is measured more precisely than the controls gains nothing, a noisier one has
-        // the rest of its variance added.
+        // A row that is measured more precisely than the controls gains nothing; for a noisier row,
+        // the rest of its variance is added.
         assert_eq!(controls.range(0.05, 0.0), range);
         let noisy = controls.range(0.05, 0.01 + 3.0 * controls.spread * controls.spread * 1.1);
         assert!((noisy.half_width() / range.half_width() - 2.0).abs() < 1e-9, "{noisy:?}");

@@ -23,7 +23,7 @@ use std::rc::Rc;
 /// In larger families it pays to first rule out members without a direction at any level.
 const SMALL: usize = 8;
 
-/// How the comparisons of a family share the allowed error.
+/// The way in which the comparisons of a family share the allowed error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adjust {
     /// Holm (1979), by levels: limits the probability that *any* direction is wrong. Each member
@@ -160,7 +160,7 @@ fn shares(
     shared_out(members.len(), adjust, |m, share| members[m].has_direction(share, distribution))
 }
 
-/// Divisors of the level for `members` members of any kind. `has_direction` returns whether a
+/// Divisors of the level for `members` members of any kind. `has_direction` returns true if a
 /// member has a direction with its level divided by a share.
 pub(crate) fn shared_out(
     members: usize,

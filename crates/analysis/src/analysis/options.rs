@@ -18,7 +18,7 @@ pub struct Options {
     pub secondary: Option<Vec<String>>,
     /// Also run all classical tests.
     pub all: bool,
-    /// How the comparisons of a family share the error rate.
+    /// The way in which the comparisons of a family share the error rate.
     pub adjust: Adjust,
     /// The subject (for a suite, the side) that all others are compared with (default: the one
     /// given by the samples, or the first).
@@ -28,7 +28,7 @@ pub struct Options {
     pub alone: bool,
 }
 
-/// Why samples can't be analyzed.
+/// Reasons why samples can't be analyzed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnalysisError {
     /// The samples have no observations.

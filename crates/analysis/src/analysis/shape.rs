@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 /// Default name of a row, in the singular.
 pub const BENCHMARK: &str = "benchmark";
 
-/// How the comparisons are arranged; affects only how they are shown.
+/// The arrangement of the comparisons. It affects only how they are shown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// One row, on as many sides as there are subjects.
@@ -55,10 +55,12 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Sorts out the subjects. `reference`: the subject, of a suite the side, that all others are compared with; `alone`: none is compared. O(subjects).
+    /// Determines which subjects are compared with which. `reference` names the subject (for a
+    /// suite, the side) that all others are compared with. If `alone`, no subject is compared.
+    /// O(subjects).
     ///
     /// # Errors
-    /// When there is no such reference.
+    /// If there is no such reference.
     pub fn of(
         samples: &Samples,
         reference: Option<&str>,
@@ -204,7 +206,7 @@ impl Keys {
 
     /// Lists the rows that are missing on one of two sides, then the metrics (the primary one and
     /// `others`) that only one of two sides has for a row on both; otherwise such rows would
-    /// disappear silently. `has` returns whether a subject has a metric. O(subjects × metrics).
+    /// disappear silently. `has` returns true if a subject has a metric. O(subjects × metrics).
     pub fn only(&self, metrics: &[usize], has: impl Fn(usize, usize) -> bool) -> Vec<Only> {
         if self.subjects.is_empty() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Anytime-valid statements about a pair in blocks, which hold however often one looks.
+//! Anytime-valid statements about a pair in blocks, which hold regardless of the number of looks.
 //!
 //! They are for measurements that were watched and stopped once the result was pleasing: the
 //! ordinary tests are then invalid, these are not ([`assay_stats::anytime`]). They use the
@@ -25,7 +25,8 @@ pub struct Anytime {
     /// Confidence sequence for the geometric mean of the ratios; `None` below [`anytime::FEWEST`]
     /// blocks.
     pub mean_ratio: Option<Interval>,
-    /// Confidence sequence for their median; `None` if the blocks are too few to exclude any.
+    /// Confidence sequence for their median; `None` if there are too few blocks to exclude any
+    /// value.
     pub median_ratio: Option<Interval>,
 }
 

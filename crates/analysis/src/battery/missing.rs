@@ -1,6 +1,6 @@
 //! Results of classical tests that may be missing.
 
-/// Why a test has no result.
+/// Reasons for a missing test result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// All observations of both samples are equal.

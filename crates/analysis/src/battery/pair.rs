@@ -13,7 +13,7 @@ use assay_stats::{Interval, PValues, descriptive};
 /// Shares of the reference's mean used as equivalence margins.
 const MARGINS: [f64; 2] = [0.01, 0.05];
 
-/// How values are paired.
+/// The way in which values are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
     /// By the block in which both were measured.
@@ -54,7 +54,7 @@ pub struct PairTests {
     pub ratio_of_means: Computed<Ratio>,
     /// Anytime-valid inference from blocks.
     pub anytime: Computed<Anytime>,
-    /// How values are paired; `None` if they are not.
+    /// The way in which values are paired; `None` if they are not paired.
     pub pairing: Option<Pairing>,
     /// True if all observations of both samples are equal.
     pub all_equal: bool,
@@ -129,9 +129,9 @@ pub struct ShiftEstimate {
 pub struct Placements {
     /// P(subject < reference) + ½ P(equal).
     pub p_less: f64,
-    /// The statistic; infinite without overlap.
+    /// The statistic; infinite if there is no overlap.
     pub statistic: f64,
-    /// Degrees of freedom; NaN without overlap.
+    /// Degrees of freedom; NaN if there is no overlap.
     pub df: f64,
     /// Standard error of `p_less`.
     pub standard_error: f64,
@@ -180,7 +180,7 @@ impl PairTests {
             (true, true) => Some(Pairing::Blocks),
             (true, false) => Some(Pairing::Order),
         };
-        // Why tests that need variation have no result.
+        // The reason why tests that need variation have no result.
         let lack = if all_equal {
             Missing::AllEqual
         } else if x.len() < 2 || y.len() < 2 {

@@ -23,7 +23,7 @@ pub struct SignedRanks {
     pub asymptotic_nocorrect: PValues,
     /// Pseudo-median of the nonzero values.
     pub estimate: f64,
-    /// Its large-sample intervals.
+    /// Large-sample intervals of that estimate.
     pub asymptotic_ci: Intervals,
     /// Pseudo-median of all values, including zeros.
     pub pseudomedian: f64,

@@ -114,8 +114,8 @@ impl<'a> Eye<'a> {
             let (_, interval) =
                 paired::interval_in_order(&differences, &sorted, level, self.distribution);
             let interval = interval?;
-            // A B slower by more than the one, or faster by more than the other, would have been
-            // found.
+            // A true slowdown of B larger than the first value would have been found, and so would
+            // a gain larger than the second.
             reaches.extend([-interval.lower, interval.upper]);
         }
         Some(

@@ -55,8 +55,8 @@ pub fn series(
 }
 
 /// Returns true if a drift is worth a warning: it must be noticeable relative to both the spread
-/// and the median. With many values every trifle is significant, and values around 10¹² that
-/// scatter by 1 may well drift by 1.
+/// and the median. With many values even a negligible drift is significant, and values around 10¹²
+/// that scatter by 1 may well drift by 1.
 fn matters(drift: f64, d: &Description) -> bool {
     drift.abs() >= policy::DRIFT_OF_SPREAD * d.standard_deviation
         && drift.abs() >= policy::DRIFT_OF_MEDIAN * d.median.abs()

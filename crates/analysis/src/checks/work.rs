@@ -1,5 +1,5 @@
-//! Compares the work of the sides of a suite: the results of tests, and the numbers that a benchmark
-//! reports about its own work. What varies within a side is not compared.
+//! Compares the work of the sides of a suite: the results of tests, and the numbers that a
+//! benchmark reports about its own work. Numbers that vary within a side are not compared.
 
 use crate::analysis::{Analysis, Table};
 use crate::comparison::Comparison;
@@ -53,7 +53,7 @@ pub(crate) fn results(suite: &Analysis) -> Vec<Finding> {
 }
 
 /// Findings about numbers without a better direction (elements, hits) that are the same in every
-/// run of a side, and another one on the other. O(values).
+/// run of one side but differ between the sides. O(values).
 pub(crate) fn numbers(samples: &Samples, suite: &Analysis) -> Vec<Finding> {
     let by_subject = samples.by_subject();
     let constant = |subject: usize, metric: usize| {

@@ -49,7 +49,8 @@ pub(crate) fn median_of_summary(summary: &SeriesSummary) -> Option<Finding> {
         return Some(dependent(&summary.name, d.n, d.lag1));
     }
     d.median_interval?;
-    // Few values cannot be distinguished from normal or independent ones, whose interval holds.
+    // Small samples cannot be distinguished from normal or independent values, whose interval
+    // holds.
     let traits = Traits { unseen: false, dependent: false, ..summary.situation.traits };
     let situation = Situation { traits, ..summary.situation };
     let found = situation.warning(Method::MedianWidened)?;

@@ -217,9 +217,9 @@ const STEP: f64 = 5.0;
 pub struct Truth {
     /// Mean of the distribution.
     pub mean: f64,
-    /// Its standard deviation.
+    /// True standard deviation.
     pub sd: f64,
-    /// Its median.
+    /// True median.
     pub median: f64,
     /// The median of the mean of two independent values.
     pub pseudo_median: f64,
@@ -318,7 +318,7 @@ impl Truth {
     }
 }
 
-/// Returns where an increasing function is ½, by bisection between `low` and `high`.
+/// Returns the point at which an increasing function is ½, by bisection between `low` and `high`.
 fn halved(function: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     for _ in 0..60 {
         let middle = (low + high) / 2.0;

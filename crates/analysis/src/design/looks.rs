@@ -1,4 +1,5 @@
-//! When a run that stops by itself is evaluated, and the confidence level of each look.
+//! The schedule of evaluations of a run that stops by itself, and the confidence level of each
+//! look.
 //!
 //! Comparisons are evaluated after 10, 12, 14, 17, 20, … blocks, a fifth more each time, and at the
 //! maximum number of blocks. The looks share four fifths of the allowed error, spent by the
@@ -21,7 +22,7 @@ const FIRST: f64 = 10.0;
 /// A look at less than this multiple of the previous one is skipped.
 const NEAR: f64 = 1.1;
 
-/// Why a comparison ended.
+/// The ways in which a comparison ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// Measuring ended for a reason independent of the data.

@@ -8,7 +8,7 @@ use super::{Experiment, Step, UnitState};
 use assay_data::{Observation, Samples, StopReason, Turn};
 use std::collections::BTreeMap;
 
-/// Why recorded observations can't belong to this experiment.
+/// Reasons why recorded observations can't belong to this experiment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
     /// The experiment has already measured something.

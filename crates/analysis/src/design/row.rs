@@ -10,7 +10,7 @@ use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Metric, Plan, StopReason, StopRule};
 use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution, signs};
 
-/// State of one row.
+/// The state of one row.
 #[derive(Debug)]
 pub(super) struct RowState {
     plan: Plan,
@@ -32,10 +32,10 @@ pub(super) struct RowState {
     widths: Vec<(u32, Vec<f64>)>,
     /// Number of rows that share the error rate, including this one.
     family: usize,
-    /// True if its values are exact counts.
+    /// True if the row's values are exact counts.
     counts: bool,
     distribution: SignedRankDistribution,
-    /// Why it needs no more blocks; `None` while it is open.
+    /// The reason why the row needs no more blocks; `None` while it is open.
     pub stopped: Option<StopReason>,
 }
 
@@ -57,8 +57,8 @@ struct Pair {
 }
 
 impl RowState {
-    /// Creates a row. A reference that is no other place's index marks its place as a reference.
-    /// `builds` gives the number of builds of each place, one if missing.
+    /// Creates a row. If the reference of a place is not the index of another place, the place is
+    /// itself a reference. `builds` gives the number of builds of each place, one if missing.
     pub fn new(plan: &Plan, references: &[Option<usize>], builds: &[u32]) -> Self {
         let places = references.len();
         let pair = |(of, against): (usize, &Option<usize>)| {
@@ -165,9 +165,10 @@ impl RowState {
         }
     }
 
-    /// Returns why the row may stop: the user's condition, or a clear answer if there is none. The
-    /// condition is evaluated after every block because it may also ask for blocks and seconds;
-    /// quantities that depend on the samples are unknown at blocks that are not looks.
+    /// Returns the reason why the row may stop: the user's condition, or a clear answer if there is
+    /// no such condition. The condition is evaluated after every block because it may also ask for
+    /// blocks and seconds; quantities that depend on the samples are unknown at blocks that are not
+    /// looks.
     fn answer(&mut self, elapsed_seconds: f64, watched: Watched) -> Option<StopReason> {
         let soon = self.is_too_soon(watched);
         let Some(until) = self.until.clone() else {
@@ -214,10 +215,10 @@ impl RowState {
         self.blocks < policy::TESTED_FROM as u32 || watched.seconds < policy::SOONEST_SECONDS
     }
 
-    /// Whether to evaluate the samples after this block. Comparisons are evaluated at the planned
-    /// looks, or after every block if the user gave a condition. Medians, and comparisons of
-    /// several builds, are evaluated at blocks 5 % apart: each interval requires a sort, and a long
-    /// run of short commands should not spend its time on that.
+    /// Returns true if the samples are to be evaluated after this block. Comparisons are evaluated
+    /// at the planned looks, or after every block if the user gave a condition. Medians, and
+    /// comparisons of several builds, are evaluated at blocks 5 % apart: each interval requires a
+    /// sort, and a long run of short commands should not spend its time on that.
     fn looks_now(&mut self) -> bool {
         let rarely = self.pairs.is_empty() || self.has_builds;
         if !rarely && !self.counts && self.until.is_none() {
@@ -247,8 +248,8 @@ impl RowState {
     }
 
     /// Returns true if further blocks would not change the verdict of any comparison. Without
-    /// comparisons, whether the median of every place is known to within the threshold. The medians
-    /// do not share the error rate: each is decided separately.
+    /// comparisons, returns true if the median of every place is known to within the threshold. The
+    /// medians do not share the error rate: each is decided separately.
     fn is_answered(&mut self) -> bool {
         if self.pairs.is_empty() {
             return (0..self.values.len()).all(|place| self.is_precise(place));
@@ -265,9 +266,9 @@ impl RowState {
         })
     }
 
-    /// Without comparisons, whether the intervals of all medians have hardly narrowed since there
-    /// were half as many blocks. Values with long-range correlation add little information, and a
-    /// median that is not known better after twice the time will not be after ten times. The
+    /// Without comparisons, returns true if the intervals of all medians have hardly narrowed since
+    /// there were half as many blocks. Values with long-range correlation add little information,
+    /// and a median that is not known better after twice the time will not be after ten times. The
     /// earlier look must come late enough to outlast disturbances of a few seconds.
     fn has_diminished(&mut self, watched: Watched) -> bool {
         if self.blocks < policy::DIMINISHING_FROM || watched.seconds < policy::DIMINISHING_SECONDS {

@@ -87,7 +87,8 @@ impl Searching {
         (blocks >= self.most).then_some(StopReason::Blocks)
     }
 
-    /// Excludes a place that can't be measured. Without one of the ends, the search fails.
+    /// Excludes a place that can't be measured. If one of the ends can't be measured, the search
+    /// fails.
     pub fn skip(&mut self, place: usize, places: usize) -> Option<StopReason> {
         self.search.skip(place);
         (place == 0 || place + 1 == places).then_some(StopReason::Failed)

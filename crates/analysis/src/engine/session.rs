@@ -28,9 +28,9 @@ pub struct Limits {
 /// The outcome of a phase of a session.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Phase {
-    /// Why it ended.
+    /// The reason why the run ended.
     pub reason: StopReason,
-    /// Duration of its quickest block in seconds; `None` without a complete block.
+    /// Duration of its quickest block in seconds; `None` if there is no complete block.
     pub block_seconds: Option<f64>,
 }
 

@@ -17,7 +17,7 @@ pub struct Builds {
     pub failed: Vec<usize>,
     /// Targets on which it both passed and failed.
     pub flaky: Vec<usize>,
-    /// Targets whose last build says nothing about tests, by its state.
+    /// Targets whose last build gives no information about tests, by its state.
     pub others: BTreeMap<State, Vec<usize>>,
     /// Targets without a build.
     pub without: Vec<usize>,
@@ -56,7 +56,8 @@ impl<'a> History<'a> {
         self.cells.get(&(target, version)).copied()
     }
 
-    /// Whether a version failed on a target; `None` if unknown or if it both passed and failed.
+    /// Returns true if a version failed on a target; `None` if unknown or if it both passed and
+    /// failed.
     fn failed(&self, target: usize, version: usize) -> Option<bool> {
         match self.cell(target, version) {
             Some(TargetBuilds { passed: 0, failed: 1.., .. }) => Some(true),
@@ -71,7 +72,7 @@ pub(super) fn judge(project: &Project, history: &History<'_>, version: usize) ->
     for target in 0..project.targets.len() {
         match history.cell(target, version) {
             None => builds.without.push(target),
-            // Only measured: its tests did not run there.
+            // Only measured: the version's tests did not run there.
             Some(TargetBuilds {
                 passed: 0,
                 failed: 0,

@@ -1,6 +1,6 @@
-//! The version from which on something holds, derived from earlier results, target by target.
+//! Finds the version from which a statement holds, from earlier results, target by target.
 
-/// The range of a change: after one version, and at another one at the latest.
+/// The range of versions in which a change occurred: after one version, and no later than another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
     /// The last version known to be unaffected; `None` if none was seen.
@@ -20,8 +20,8 @@ impl Since {
         self.after.is_some_and(|after| after + 1 == self.first)
     }
 
-    /// Searches backwards from an affected version. `known` returns whether an earlier one was
-    /// affected, or `None` if unknown. `floor` is a version that certainly was not.
+    /// Searches backwards from an affected version. `known` returns true if an earlier version was
+    /// affected, `None` if unknown. `floor` is a version that was certainly not affected.
     pub(super) fn back_from(
         version: usize,
         floor: Option<usize>,

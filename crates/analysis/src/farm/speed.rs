@@ -62,7 +62,7 @@ pub struct Moved {
 /// A benchmark of a version on all targets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BenchmarkOnTargets {
-    /// Its name.
+    /// Name of the benchmark.
     pub name: String,
     /// The metric.
     pub metric: String,
@@ -198,8 +198,8 @@ pub(super) fn decide(project: &Project, options: &Options) -> Speeds {
 }
 
 impl Speeds {
-    /// Whether an earlier version moved in the same direction compared with the same base on the
-    /// same target; `None` if unknown.
+    /// Returns true if an earlier version moved in the same direction, compared with the same base
+    /// on the same target; `None` if unknown.
     fn earlier(
         &self,
         project: &Project,
@@ -284,7 +284,7 @@ fn on_target(project: &Project, (place, decision): &(usize, Decision)) -> OnTarg
 fn pooled(project: &Project, speeds: &Speeds, members: &[&(usize, Decision)]) -> Option<Pooled> {
     let effects: Vec<Effect> =
         members.iter().filter_map(|(place, _)| Effect::of(&project.measured[*place])).collect();
-    // Exactly reproducible values have no error; then a mean over targets has none either.
+    // Exactly reproducible values have no error, and neither does their mean over targets.
     let estimates: Vec<f64> = effects.iter().map(|effect| effect.estimate).collect();
     let errors: Vec<f64> = effects.iter().map(|effect| effect.error(&speeds.quantiles)).collect();
     random_effects(&estimates, &errors)

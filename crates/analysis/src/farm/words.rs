@@ -25,7 +25,7 @@ pub enum Tone {
 /// One sentence about a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Its tone.
+    /// Tone of the sentence.
     pub tone: Tone,
     /// The sentence, without a full stop; to be preceded by the version's name and a colon.
     pub text: String,
@@ -191,7 +191,7 @@ pub fn moved(
     )
 }
 
-/// Other facts that separate the same targets; empty without any.
+/// Other facts that separate the same targets; empty if there are none.
 pub fn alike(place: &AffectedTargets) -> String {
     let AffectedTargets::Only { alike, .. } = place else { return String::new() };
     let mut names: Vec<String> = alike.iter().take(policy::FARM_ALIKE).map(condition).collect();

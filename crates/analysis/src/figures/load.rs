@@ -25,8 +25,8 @@ pub struct LoadFigures {
     pub ways: Vec<String>,
     /// Maximum duration of a piece in seconds.
     pub seconds_per_piece: u32,
-    /// The search for the highest rate, if there was one; there are no slices then, since their
-    /// times are unknown.
+    /// The search for the highest rate, if there was one. In that case there are no slices, since
+    /// their times are unknown.
     pub search: Option<Search>,
 }
 
@@ -110,7 +110,7 @@ impl QuantileCurve {
     fn of(answers: &Answers) -> Self {
         let failed = answers.count("failed");
         let all = (answers.latency.count() + failed) as f64;
-        // The range of the shares of requests that took this long.
+        // Returns the x coordinate at which this many requests are below.
         let across = |below: u64| (all / (all - below as f64)).log10().min(all.log10());
         let mut points: Vec<Point> = Vec::new();
         let (mut below, length) = (0, all.log10());

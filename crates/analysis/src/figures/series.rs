@@ -17,11 +17,11 @@ pub struct Piece {
     pub from: usize,
     /// One past the index of the last value.
     pub to: usize,
-    /// Their minimum.
+    /// Smallest value.
     pub min: f64,
-    /// Their median.
+    /// Median of the values.
     pub median: f64,
-    /// Their maximum.
+    /// Largest value.
     pub max: f64,
 }
 

@@ -33,7 +33,7 @@ pub struct Shape {
     /// Density over value, on the view's scale (per unit, or per factor e), within the view; empty
     /// for fewer than five values or equal ones.
     pub density: Vec<Point>,
-    /// The kernel's standard deviation, on the view's scale; 0 without a density.
+    /// The kernel's standard deviation, on the view's scale; 0 if there is no density.
     pub bandwidth: f64,
     /// Empirical distribution function, ascending in both coordinates; at most 1,000 points.
     pub ecdf: Vec<Point>,

@@ -1,5 +1,4 @@
-//! Accepted levels: from a given run on, this level is what is normal, and earlier runs are
-//! ignored.
+//! Accepted levels: from a given run on, this level is normal, and earlier runs are ignored.
 
 use super::{Point, in_order, short_digest};
 use assay_data::Finding;
@@ -10,7 +9,7 @@ use assay_data::code;
 pub struct Blessing {
     /// The benchmark, by its current name; `None` for the whole project.
     pub benchmark: Option<String>,
-    /// Digest of the run from which on it holds.
+    /// Digest of the run from which on the level is accepted.
     pub run: String,
     /// Start of that run in milliseconds since 1970.
     pub started: i64,
@@ -27,21 +26,22 @@ pub fn last_of<'a>(blessings: &'a [Blessing], benchmark: &str) -> Option<&'a Ble
 }
 
 impl Blessing {
-    /// Returns true if it applies to this benchmark, or to all.
+    /// Returns true if the accepted level applies to this benchmark or to all benchmarks.
     pub fn is_of(&self, benchmark: &str) -> bool {
         self.benchmark.as_deref().is_none_or(|own| own == benchmark)
     }
 
-    /// Index of its run among these, in order; if it is not among them, of the first that was
-    /// measured no earlier; if there is none, their number.
+    /// Index of the level's run among these, which are in order. If the run is not among them, the
+    /// index of the first one that was not measured earlier; if there is none, the number of runs.
     pub fn place(&self, points: &[Point]) -> usize {
         let own = points.iter().position(|point| point.recording == short_digest(&self.run));
         let later = || points.iter().position(|point| point.started >= self.started);
         own.or_else(later).unwrap_or(points.len())
     }
 
-    /// Removes the runs made obsolete by it and returns their number: those before its own run in
-    /// the order of revisions, or by time if that run is not among them. O(n log n).
+    /// Removes the runs made obsolete by the accepted level and returns their number. These are the
+    /// runs before the level's own run in the order of revisions, or by time if that run is not
+    /// among them. O(n log n).
     pub fn cut(&self, points: &mut Vec<Point>) -> usize {
         let all = points.len();
         in_order(points);

@@ -2,8 +2,8 @@
 //! into steps only because of its slope.
 //!
 //! Many small steps are never accepted, because nobody sees them. A part between two changes, or
-//! several parts that all go the same way, creep if the runs correlate with time beyond what
-//! dependent runs do, a straight line fits better than the best step (or those steps), and the
+//! several parts that all move in the same direction, creep if the runs correlate with time beyond
+//! what dependent runs do, a straight line fits better than the best step (or those steps), and the
 //! difference from the first third to the last matters ([`change_points::creep`]). No single commit
 //! caused such a trend, so the changes within it are not reported.
 

@@ -1,5 +1,5 @@
-//! Events of a project: the changes of all its series, with changes of a common cause merged into
-//! one event.
+//! Events of a project: the changes of all its series, with changes that have a common cause merged
+//! into one event.
 //!
 //! The place of a change is only known to be between two runs. Changes on one machine whose ranges
 //! have a place in common are one event, and there are as few events as possible: the smallest set
@@ -35,7 +35,7 @@ pub struct Moved {
     pub benchmark: Benchmark,
     /// The metric.
     pub metric: Metric,
-    /// Its change. Indices refer to its own series.
+    /// The change of the series. Indices refer to its own series.
     pub change: Change,
 }
 
@@ -53,9 +53,9 @@ pub struct Event {
     pub machine: String,
     /// The series, largest change first.
     pub moved: Vec<Moved>,
-    /// The last run that is certainly before it.
+    /// The last run that is certainly before the change.
     pub before: Point,
-    /// The first run that is certainly after it.
+    /// The first run that is certainly after the change.
     pub after: Point,
 }
 
@@ -66,7 +66,7 @@ impl Event {
         (self.before.revision.as_ref(), self.after.revision.as_ref())
     }
 
-    /// Number of commits that may have caused it; `None` if unknown.
+    /// Number of commits that may have caused the event; `None` if unknown.
     pub fn commits(&self) -> Option<u64> {
         commits_between(self.between())
     }
@@ -92,7 +92,7 @@ impl Event {
         self.moved.first().filter(|_| all)?.change.accepted.as_ref()
     }
 
-    /// Returns true if it is between runs of one commit.
+    /// Returns true if the event is between runs of one commit.
     pub fn is_of_the_machine(&self) -> bool {
         matches!(self.between(), (Some(before), Some(after)) if before.commit == after.commit)
     }
@@ -122,7 +122,7 @@ pub struct Events {
 pub struct Gathering {
     found: Vec<LocatedChange>,
     creeps: Vec<(f64, Vec<Finding>)>,
-    /// Series that begin or end on another level for a few runs, with their names and individual
+    /// Series that begin or end at another level for a few runs, with their names and individual
     /// findings.
     short: Vec<(String, ShortLevel, Finding)>,
     findings: Vec<Finding>,
@@ -143,7 +143,7 @@ struct LocatedChange {
 }
 
 impl LocatedChange {
-    /// The runs around it if `changes` changes share the error.
+    /// The runs around the change if `changes` changes share the error.
     fn around(&self, changes: usize) -> &(Point, Point) {
         let doubled = changes.max(1).next_power_of_two().trailing_zeros() as usize;
         &self.around[doubled.min(self.around.len() - 1)]
@@ -276,8 +276,8 @@ fn events_of_machine(found: Vec<LocatedChange>) -> Vec<Event> {
     let mut points: Vec<Point> = found.iter().flat_map(runs).collect();
     let places = places(&mut points);
     let place = |point: &Point| places.get(&key(point)).copied().unwrap_or_default();
-    // It came with one of the runs after the first, up to the last. The order may differ between
-    // series if some runs lack revisions.
+    // The change came with one of the runs after the first, up to the last. The order may differ
+    // between series if some runs lack revisions.
     let reach_of = |(before, after): &(Point, Point)| {
         let (before, after) = (place(before), place(after));
         (before.min(after), before.max(after).max(before.min(after) + 1))

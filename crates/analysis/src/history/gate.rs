@@ -71,7 +71,7 @@ pub struct Candidate {
     pub before: Vec<Point>,
 }
 
-/// The result of comparing a run with what is normal.
+/// The result of comparing a run with the normal runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
     /// Within the normal range.
@@ -109,13 +109,13 @@ pub struct Judged {
     pub standing: Standing,
     /// Number of normal runs.
     pub runs: usize,
-    /// Geometric mean of the normal runs; `None` without any.
+    /// Geometric mean of the normal runs; `None` if there are none.
     pub normal: Option<f64>,
     /// Range of values that would be called neither worse nor better, at this benchmark's share of
     /// the error.
     pub range: Option<(f64, f64)>,
-    /// Ratio to normal: of the new run, or of the second worst of the last runs if it takes them
-    /// together to show it.
+    /// Ratio to normal of the new run, or of the second worst of the last runs if only the last
+    /// runs together show the worsening.
     pub ratio: Option<f64>,
     /// Standard deviation between runs, as a fraction.
     pub spread: Option<f64>,
@@ -128,7 +128,7 @@ pub struct Judged {
     pub p: Option<f64>,
     /// True if the result depends on the earlier runs.
     pub together: bool,
-    /// True if this run is worse alone and no other run confirms it yet, which makes it
+    /// True if this run alone is worse and no other run confirms this yet, so that the result is
     /// inconclusive.
     pub stands_out: bool,
     /// Revision of the last normal run that has one.
@@ -150,7 +150,7 @@ pub struct Gate {
 
 impl Gate {
     /// The most severe result: worse if any benchmark is, otherwise inconclusive if any is.
-    /// Inconclusive without benchmarks.
+    /// Inconclusive if there are no benchmarks.
     pub fn standing(&self) -> Standing {
         let worst = self.judged.iter().map(|judged| judged.standing).max();
         match worst {
@@ -251,7 +251,7 @@ impl BenchmarkStatistics {
         if !is_positive {
             return Self { runs: points.len(), ..nothing };
         }
-        // Few runs leave none to spare for a second look.
+        // With few runs, none can be spared for a second look.
         let spare = match points.len() {
             runs if runs > policy::FEWEST_RUNS + TOGETHER => TOGETHER - 1,
             runs => usize::from(runs > policy::FEWEST_RUNS),
@@ -513,7 +513,7 @@ fn level_together(asked: GateSettings, benchmarks: usize) -> f64 {
     ((1.0 - asked.confidence) * policy::GATE_TOGETHER / benchmarks as f64).min(0.5)
 }
 
-/// Returns where the last level begins, and its ratio to the one before.
+/// Returns the start of the last level, and its ratio to the level before.
 fn since(centres: &[f64]) -> (usize, Option<f64>) {
     let (edges, _) = levels::edges(centres, policy::GATE_CHANGED);
     let &[.., before, begin, end] = edges.as_slice() else { return (0, None) };

@@ -16,9 +16,9 @@ pub fn short_digest(digest: &str) -> &str {
 /// A stored run, without its contents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Its number in the store.
+    /// Number in the store of the run.
     pub id: i64,
-    /// Its SHA-256 digest.
+    /// SHA-256 digest of the run.
     pub digest: String,
     /// Start of the run in milliseconds since 1970.
     pub started: i64,

@@ -28,7 +28,7 @@ pub struct ShortLevel {
     pub runs: usize,
     /// Number of adjacent runs, up to the next change.
     pub others: usize,
-    /// True if its runs are higher than the others.
+    /// True if the level's runs are higher than the others.
     pub is_higher: bool,
     /// After / before; `None` if a value is zero or negative.
     pub ratio: Option<f64>,

@@ -26,7 +26,7 @@ pub struct Summarised {
     pub benchmark: Rc<Benchmark>,
     /// The commit of its side; `None` if it is the run's own.
     pub commit: Option<String>,
-    /// Its summary.
+    /// The summary.
     pub result: RunSummary,
 }
 

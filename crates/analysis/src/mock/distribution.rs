@@ -52,13 +52,13 @@ pub enum Distribution {
         /// Mean.
         mean: f64,
     },
-    /// Student's t, given its degrees of freedom (> 0): fewer mean heavier tails.
+    /// Student's t, given its degrees of freedom (> 0): the fewer, the heavier the tails.
     Student {
         /// Degrees of freedom.
         df: f64,
     },
-    /// Pareto: `least` (> 0) times a power of a uniform number; a smaller `shape` (> 0) means a
-    /// heavier tail.
+    /// Pareto: `least` (> 0) times a power of a uniform number; the smaller the `shape` (> 0), the
+    /// heavier the tail.
     Pareto {
         /// Exponent of the tail.
         shape: f64,
@@ -77,7 +77,7 @@ pub enum Distribution {
     Mix(Vec<(f64, Distribution)>),
 }
 
-/// Why a distribution could not be parsed, and where.
+/// An error in a distribution, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at character {position} of `{text}`: {problem}")]
 pub struct DistributionError {
@@ -93,8 +93,8 @@ pub struct DistributionError {
 /// The index of a parameter, and the problem with it.
 type WrongParameter = (usize, &'static str);
 
-/// A named distribution: its parameters, and a function that creates it from them, or returns which
-/// parameter is wrong.
+/// A named distribution: its parameters, and a function that creates it from them, or returns the
+/// parameter that is wrong.
 struct NamedDistribution {
     name: &'static str,
     parameters: &'static [&'static str],
@@ -107,7 +107,7 @@ const NAMED: [NamedDistribution; 6] = [
         parameters: &["LOW", "HIGH"],
         make: |p| {
             let (low, high) = (p[0], p[1]);
-            // Their difference must be finite, too.
+            // Their difference must also be finite.
             if low < high && (high - low).is_finite() {
                 Ok(Distribution::Uniform { low, high })
             } else {
@@ -493,7 +493,8 @@ impl Distribution {
 }
 
 impl fmt::Display for Distribution {
-    /// Writes it so that it can be parsed back, with one space around signs and after commas.
+    /// Formats the distribution so that it can be parsed back, with one space around signs and
+    /// after commas.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, Bond::Sum)
     }

@@ -158,7 +158,7 @@ fn rounded(value: f64, step: f64) -> f64 {
 struct Source {
     random: Pcg64Mcg,
     memory: f64,
-    /// With memory, the normal number behind the last draw of every random choice of the
+    /// With memory, the normal number underlying the last draw of every random choice of the
     /// distribution; NaN before the first.
     remembered: Vec<f64>,
 }

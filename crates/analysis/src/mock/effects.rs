@@ -48,7 +48,7 @@ pub struct Tick {
     pub change: Change,
 }
 
-/// Why an effect could not be parsed.
+/// An error in an effect.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct EffectError(String);

@@ -30,11 +30,11 @@ pub struct Score {
 pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>, is_sample: bool) -> Score {
     let mutants: Vec<&MutantResult> = mutants.collect();
     let is_waiting = |own: &&MutantResult| own.operator == "body" && own.fate == Fate::Pending;
-    // If an extreme mutant is pending, all were drawn from one sample.
+    // If an extreme mutant is pending, all mutants were drawn from one sample.
     let is_one_lot = is_sample && mutants.iter().any(is_waiting);
     let is_lost = |own: &&&MutantResult| own.operator == "body" && own.fate.is_missed();
     let lost: HashSet<usize> = mutants.iter().filter(is_lost).map(|own| own.unit).collect();
-    // Mutants tried regardless of the sample, and the sample.
+    // The mutants tried regardless of the sample, and those in the sample.
     let (mut certain, mut sampled, mut pending) = ((0, 0), (0, 0), 0_usize);
     let mut has_pending_extreme = false;
     for own in mutants {

@@ -1,4 +1,4 @@
-//! The share of a series' variance that goes with other series recorded at the same time.
+//! The share of a series' variance that is associated with other series recorded at the same time.
 //!
 //! The running median over 31 runs is subtracted from every series, so that slow drift, which would
 //! make any two series look related, counts neither as variance nor as explained. The residuals are
@@ -31,7 +31,7 @@ pub(super) struct Explained {
     pub together: Option<f64>,
 }
 
-/// The share that goes with one cause.
+/// The share associated with one cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Alone {
     pub correlation: Option<f64>,

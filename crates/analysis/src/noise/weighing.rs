@@ -3,16 +3,16 @@
 //! A block has weight 1 / (1 + e), where e is the excess of its worse run over the usual: in
 //! interquartile ranges of the count (at least 1 each), or in per cent of the run that was stolen.
 //! So one unusual switch halves a block's weight, ten leave it a tenth, and no block is ever
-//! discarded: a rule that removes runs would have to be right about each of them, this one only
-//! overall. A Walsh average has the product of its two blocks' weights, and the estimate is the
-//! weighted median of all Walsh averages, a weighted Hodges-Lehmann estimate. With equal weights it
-//! is the pseudo-median that decides. It deliberately has no interval: weights that depend on the
-//! runs would need a different one.
+//! discarded: a rule that removes runs would have to be right about each of them, whereas this one
+//! has to be right only overall. A Walsh average has the product of its two blocks' weights, and
+//! the estimate is the weighted median of all Walsh averages, a weighted Hodges-Lehmann estimate.
+//! With equal weights it is the pseudo-median that decides. It deliberately has no interval:
+//! weights that depend on the runs would need a different one.
 
 /// Number of bisections that reduce an interval of doubles to its last digit.
 const HALVINGS: usize = 100;
 
-/// The weight of a block whose worse run has this excess, in 0..=1.
+/// The weight of a block whose worse run has this excess; in 0..=1.
 pub(super) fn weight(excess: f64) -> f64 {
     1.0 / (1.0 + excess.max(0.0))
 }

@@ -22,7 +22,7 @@ pub struct Column {
     symbol: String,
     factor: f64,
     decimals: usize,
-    /// The smallest half width, in the base unit; infinite without any.
+    /// The smallest half width, in the base unit; infinite if there are none.
     narrowest: f64,
     /// Smaller sizes, in the base unit, may print as zero, since they are below what the intervals
     /// support.
@@ -214,7 +214,7 @@ impl Column {
     }
 }
 
-/// The smallest and the largest nonzero size; infinity and 0 without any.
+/// The smallest and the largest nonzero size; infinity and 0 if there are none.
 fn range(values: &[f64]) -> (f64, f64) {
     let sizes = || values.iter().map(|v| v.abs()).filter(|v| v.is_finite() && *v > 0.0);
     (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max))

@@ -18,11 +18,12 @@ use assay_stats::{descriptive, normal, power};
 /// Number of blocks needed with a stopping rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Needed {
-    /// Blocks that find the difference with the requested power; upper estimates.
+    /// Number of blocks that detect the difference with the requested power; an upper estimate.
     pub to_find: Option<u64>,
-    /// Blocks that, if there is no difference, rule out larger ones in half of all experiments.
+    /// Number of blocks with which, if there is no difference, half of all experiments rule out
+    /// larger differences.
     pub to_rule_out: Option<u64>,
-    /// The difference that `at_blocks` blocks find with the requested power, on the scale.
+    /// The difference that `at_blocks` blocks detect with the requested power, on the scale.
     pub detectable: f64,
 }
 
@@ -53,8 +54,8 @@ pub struct BlocksPlan {
 }
 
 impl BlocksPlan {
-    /// Plans from a pilot in blocks; `None` if it has none or too few, or if its differences do not
-    /// vary.
+    /// Plans from a pilot in blocks; `None` if the pilot has no blocks or too few, or if its
+    /// differences do not vary.
     pub(super) fn of(
         samples: &Samples,
         metric: usize,

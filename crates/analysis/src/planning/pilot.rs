@@ -74,7 +74,7 @@ impl SpreadOf {
         }
     }
 
-    /// The largest of the upper ends, or the standard deviation without any.
+    /// The largest of the upper ends, or the standard deviation if there are none.
     pub fn upper(&self) -> f64 {
         upper_end(self.sd, [self.normal_upper, self.basic_upper, self.percentile_upper])
     }
@@ -91,21 +91,21 @@ pub(crate) fn upper_end(sd: f64, ends: [Option<f64>; 3]) -> f64 {
 pub struct Pilot {
     /// The metric of the plan.
     pub metric: String,
-    /// Its index among the pilot's metrics.
+    /// Index of that metric among the pilot's metrics.
     pub metric_index: usize,
-    /// Its unit.
+    /// Unit of that metric.
     pub unit: Unit,
     /// The reference's median, to which relative differences refer.
     pub median: f64,
     /// The spread of every subject; for pairs only that of the differences.
     pub spreads: Vec<SpreadOf>,
-    /// Index of the noisiest of them.
+    /// Index of the largest spread.
     pub noisiest: usize,
     /// The standard deviation used for planning: the largest upper end of the noisiest.
     pub sd: f64,
     /// Number of values of the smallest series.
     pub n: usize,
-    /// Index in `spreads` of the most dependent one.
+    /// Index in `spreads` of the subject with the strongest dependence.
     pub most_dependent: usize,
     /// Number of runs per effective one for the most dependent subject; 1 if dependence does not
     /// matter.

@@ -26,7 +26,7 @@ const MOST_FACTORS: u64 = 1100;
 const MOST_EXPERIMENTS: f64 = 4000.0;
 /// Minimum number of experiments to be informative.
 const FEWEST_EXPERIMENTS: f64 = 200.0;
-/// Sizes up to this number are all tried; above it, only these shares of the formula's size.
+/// All sizes up to this number are tried; above it, only these shares of the formula's size.
 const ALL_SIZES_BELOW: f64 = 40.0;
 const SHARES: [f64; 9] = [0.6, 0.75, 0.85, 0.93, 1.0, 1.07, 1.17, 1.3, 1.6];
 
@@ -35,7 +35,7 @@ const SHARES: [f64; 9] = [0.6, 0.75, 0.85, 0.93, 1.0, 1.07, 1.17, 1.3, 1.6];
 pub struct RankPlan {
     /// The t test's answer under the 15 % rule: n times 1.15, or the result for n/1.15 runs if n is
     /// known; at the level that the exact test keeps with few runs, and accounting for dependence.
-    /// A power of 0 or NaN if so few runs can never reject.
+    /// A power of 0, or NaN, means that this number of runs can never reject.
     pub rule: Quantities,
     /// Runs per side to take, rounded up; the given number if n is known.
     pub n: u64,
@@ -46,19 +46,20 @@ pub struct RankPlan {
     /// Minimum number of effective runs with which the exact rank test can reject at the
     /// significance, for any values.
     pub fewest_n: u64,
-    /// Number of runs per effective one; 1 without a pilot, or if its dependence does not matter.
+    /// Number of runs per effective one; 1 if there is no pilot, or if its dependence does not
+    /// matter.
     pub runs_per_independent: f64,
-    /// Results for the pilot's distribution; `None` without a pilot.
+    /// Results for the pilot's distribution; `None` if there is no pilot.
     pub distribution: Option<Distribution>,
 }
 
-/// The basis of a planned number of runs: the best available.
+/// The basis of a planned number of runs; the best available one is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Founded {
     /// The 15 % rule, or a given number.
     Rule,
-    /// The normal approximation of the rank statistic under the pilot's own distribution, if so
-    /// many runs can't be simulated.
+    /// The normal approximation of the rank statistic under the pilot's own distribution, used if
+    /// there are too many runs to simulate.
     Formula,
     /// Simulated experiments with the pilot's own values.
     Simulation,
@@ -80,7 +81,7 @@ pub struct Distribution {
     pub simulated: Result<Simulated, String>,
 }
 
-/// Results of simulated experiments.
+/// The results of simulated experiments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simulated {
     /// Runs per side at which the power is reached; `None` if n is not the question or is beyond
@@ -90,7 +91,7 @@ pub struct Simulated {
     pub n_error: Option<f64>,
     /// The power of the planned number.
     pub power: f64,
-    /// Its standard error.
+    /// Standard error of that power.
     pub power_error: f64,
     /// Number of experiments.
     pub experiments: u64,
@@ -259,7 +260,7 @@ impl RankPlan {
             let first = tried(plan.independent(plan.n));
             let found = first.as_ref().ok().and_then(|found| found.n).filter(|_| decides);
             match found {
-                // Again, so that its power refers to the planned number.
+                // Simulated again, so that the power refers to the planned number.
                 Some(n) => {
                     let enough = n.max(plan.fewest_n as f64);
                     take(&mut plan, enough, Founded::Simulation);
@@ -282,7 +283,7 @@ impl RankPlan {
 }
 
 impl Simulated {
-    /// The same if each simulated run stands for `factor` runs.
+    /// The same results if each simulated run represents `factor` runs.
     fn times(self, factor: f64) -> Self {
         let times = |n: Option<f64>| n.map(|n| n * factor);
         Self { n: times(self.n), n_error: times(self.n_error), ..self }
@@ -381,7 +382,8 @@ mod tests {
         let sizes = [10, 20, 40];
         assert_eq!(reached(&sizes, &[0.5, 0.625, 0.75], 0.6875), Some(30.0));
         assert_eq!(reached(&sizes, &[0.5, 0.625, 0.75], 0.5625), Some(15.0));
-        // The last size that is below counts; if all or none are, the result is unknown.
+        // The last size whose power is too small counts. If this is true of all sizes or none, the
+        // result is unknown.
         assert_eq!(reached(&sizes, &[0.75, 0.5, 0.75], 0.625), Some(30.0));
         assert_eq!(reached(&sizes, &[0.5, 0.6, 0.7], 0.8), None);
         assert_eq!(reached(&sizes, &[0.8, 0.85, 0.9], 0.8), None);

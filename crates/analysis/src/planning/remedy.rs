@@ -11,9 +11,9 @@ use assay_stats::power_t::Quantities;
 /// A plan worth having.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Remedy {
-    /// Its significance.
+    /// Significance of the plan.
     pub sig_level: f64,
-    /// Its power.
+    /// Power of the plan.
     pub power: f64,
     /// Runs per side that find the difference; `None` if no feasible number does.
     pub n: Option<u64>,

@@ -24,8 +24,8 @@ pub enum CauseKind {
 pub struct Cause {
     /// The kind of cause.
     pub kind: CauseKind,
-    /// A quote from the recording that supports it; `None` if it says nothing either way, and for
-    /// causes seen in the values.
+    /// A quote from the recording that supports the cause; `None` if the recording is inconclusive,
+    /// and for causes seen in the values.
     pub evidence: Option<String>,
 }
 

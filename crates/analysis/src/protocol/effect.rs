@@ -107,7 +107,7 @@ fn held_against(effect: &EffectFound, protocol: &Protocol, clock_step: f64) -> O
         return Some(found::below_threshold(protocol));
     }
     let (lower, upper) = (lower - clock_step / 2.0, upper + clock_step / 2.0);
-    // With a NaN threshold nothing is beyond or within it.
+    // With a NaN threshold, no difference is beyond or within the threshold.
     if lower > threshold || upper < -threshold {
         None
     } else if lower > -threshold && upper < threshold {

@@ -34,12 +34,12 @@ pub struct Spread {
     pub percentile: Option<Interval>,
     /// Number of resamples.
     pub resamples: usize,
-    /// Their standard deviations, ascending; empty if nothing varies.
+    /// Standard deviations of the resamples, ascending; empty if nothing varies.
     pub replicates: Vec<f64>,
 }
 
 impl Spread {
-    /// The largest of the upper ends, or the standard deviation without any.
+    /// The largest of the upper ends, or the standard deviation if there are none.
     pub fn upper(&self) -> f64 {
         let intervals = [self.normal, self.basic, self.percentile];
         upper_end(self.sd, intervals.map(|interval| Some(interval?.upper)))
@@ -58,9 +58,9 @@ pub struct PowerFound {
     /// Values (or blocks) per side that Student's t needs for the threshold; `None` if there is no
     /// solution.
     pub n_t: Option<f64>,
-    /// The same with 15 % more for ranks, as a whole number: compared with the samples.
+    /// The same number plus 15 % for ranks, as a whole number. It is compared with the samples.
     pub needed: Option<f64>,
-    /// The same rounded up for a plan.
+    /// That number, rounded up for a plan.
     pub planned: Option<f64>,
     /// Values (or blocks) per side needed for ten times the threshold.
     pub needed_tenfold: Option<f64>,
@@ -110,8 +110,8 @@ pub(super) fn step(
     Step::of(found, findings)
 }
 
-/// Too few values even for ten times the threshold end the check, unless the difference is so large
-/// that they detect it.
+/// If there are too few values even for ten times the threshold, the check ends, unless the
+/// difference is large enough to be detected.
 fn judge(result: &PowerFound, protocol: &Protocol, seen: f64) -> Vec<Finding> {
     if protocol.threshold.is_nan() {
         return vec![found::no_threshold(&protocol.unit)];
@@ -121,7 +121,7 @@ fn judge(result: &PowerFound, protocol: &Protocol, seen: f64) -> Vec<Finding> {
     }
     let have = result.have;
     let visible = result.visible.unwrap_or(f64::NAN);
-    // No solution means out of reach.
+    // No solution means that the number is out of reach.
     let needed = |n: Option<f64>| n.unwrap_or(f64::INFINITY);
     let (once, tenfold) = (needed(result.needed), needed(result.needed_tenfold));
     let too_few = |needed, for_tenfold| {

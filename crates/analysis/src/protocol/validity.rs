@@ -1,5 +1,5 @@
-//! The first step: do the samples meet the test's assumptions? That is, independent values of one
-//! thing that did not change in the meantime, from a sufficiently fine clock, from successful runs.
+//! The first step: do the samples meet the test's assumptions? The assumptions are independent
+//! values of one unchanging quantity, read from a sufficiently fine clock, in successful runs.
 //!
 //! Independence is judged by the effective sample size (Geyer 1992), which reflects the effect of
 //! dependence on the answer; the largest autocorrelation, over the default number of lags of R's
@@ -144,14 +144,14 @@ impl SeriesFound {
 pub struct Validity {
     /// The series, the reference first; one for a single subject.
     pub series: Vec<SeriesFound>,
-    /// The per-block differences; `None` without blocks.
+    /// The per-block differences; `None` if there are no blocks.
     pub differences: Option<SeriesFound>,
     /// The step in which values come, in the base unit.
     pub clock_step: f64,
     /// Rank autocorrelation of successive differences, if the difference changed during a run in
     /// blocks.
     pub drifting: Option<f64>,
-    /// Possible causes of correlation; empty without correlation.
+    /// Possible causes of correlation; empty if there is no correlation.
     pub causes: Vec<Cause>,
 }
 

@@ -85,9 +85,9 @@ pub struct MedianInterval {
     pub confidence: f64,
     /// The interval; `None` if no pair of values is far enough apart.
     pub interval: Option<Interval>,
-    /// Index of the order statistic, counted from 1; 0 without an interval.
+    /// Index of the order statistic, counted from 1; 0 if there is no interval.
     pub k: u64,
-    /// Actual confidence; 1 without an interval (the whole line).
+    /// Actual confidence; 1 if there is no interval (the whole line).
     pub coverage: f64,
 }
 

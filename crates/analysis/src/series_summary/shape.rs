@@ -100,7 +100,7 @@ fn is_coarse(sorted: &[f64]) -> bool {
 pub struct Mode {
     /// Location of the maximum density.
     pub at: f64,
-    /// The valley to its left; −∞ for the first.
+    /// The valley to the left of the mode; −∞ for the first mode.
     pub from: f64,
     /// The valley to its right; ∞ for the last.
     pub to: f64,
@@ -108,7 +108,7 @@ pub struct Mode {
     pub share: f64,
 }
 
-/// The modes from left to right; empty without a density.
+/// The modes from left to right; empty if there is no density.
 pub(super) fn modes(sorted: &[f64], shape: &Shape, dip: Option<Dip>) -> Vec<Mode> {
     let Some(density) = &shape.density else { return Vec::new() };
     let several =

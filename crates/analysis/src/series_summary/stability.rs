@@ -22,7 +22,7 @@ pub struct Stability {
     pub tolerance: f64,
     /// The steady part; `None` for fewer than 40 values.
     pub steady: Option<SteadyState>,
-    /// The steady part by itself, if something precedes it.
+    /// Results for the steady part alone, if something precedes it.
     pub rest: Option<Rest>,
 }
 
@@ -31,8 +31,8 @@ pub struct Stability {
 pub struct Rest {
     /// Drift within the steady part, if beyond chance.
     pub drift: Option<f64>,
-    /// True if its values are still correlated: worth less than nine tenths of their number, beyond
-    /// chance.
+    /// True if the values of the steady part are still correlated beyond chance, so that they are
+    /// worth less than nine tenths of their number.
     pub dependent: bool,
 }
 

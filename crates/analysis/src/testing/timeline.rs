@@ -28,7 +28,7 @@ pub struct Lane {
     pub processes: Vec<usize>,
     /// Number of tests.
     pub tests: usize,
-    /// Its bars, in order of their start.
+    /// Bars, in order of their start.
     pub bars: Vec<Bar>,
     /// Maximum number of bars at the same time (threads).
     pub depth: usize,
@@ -60,7 +60,7 @@ pub struct Bar {
 pub enum BarOf {
     /// A test.
     Test {
-        /// Its name.
+        /// Name of the test.
         name: String,
         /// True if it failed in this run.
         failed: bool,

@@ -26,16 +26,18 @@ const FLOOR: f64 = 0.5;
 const SMALLEST_PART: f64 = 0.2;
 /// A count must be able to explain this share of its part.
 const ENOUGH: f64 = 0.5;
-/// The most instructions that an additional allocation takes, with its release and its use.
+/// The maximum number of instructions of an additional allocation, including its release and its
+/// use.
 const PER_ALLOCATION: f64 = 600.0;
 
-/// The time that one of a count plausibly takes.
+/// The plausible duration of one counted event.
 struct Cost {
     metric: &'static str,
     part: PartName,
-    /// The most, in seconds; infinite for a wait, which has no usual length.
+    /// Maximum, in seconds; infinite for a wait, which has no usual length.
     most: f64,
-    /// The usual, in seconds, which orders several counts that explain the same part.
+    /// Typical value, in seconds. It determines the order of several counts that explain the same
+    /// part.
     usual: f64,
 }
 
@@ -63,9 +65,9 @@ const fn cost(metric: &'static str, part: PartName, most: f64, usual: f64) -> Co
 /// A cause of a difference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cause {
-    /// Its kind.
+    /// Kind of the cause.
     pub kind: Kind,
-    /// The share of the difference that it may explain, if it has one.
+    /// The share of the difference that the cause may explain, if any.
     pub share: Option<Effect>,
 }
 
@@ -127,7 +129,7 @@ pub(super) fn of(samples: &Samples, analysis: &Analysis, why: &Why) -> Vec<Cause
         .collect();
     let functions = of_functions(why);
     let parts = of_parts(analysis, why, &leading);
-    // Samples say where processor time goes, and nothing about waiting.
+    // Samples show where processor time is spent, but nothing about waiting.
     let is_of_user = leading.first().is_none_or(|part| part.name == PartName::User);
     let (first, second) = if is_of_user { (functions, parts) } else { (parts, functions) };
     found.extend(first);
@@ -148,7 +150,7 @@ fn of_functions(why: &Why) -> Vec<Cause> {
     why.functions.iter().enumerate().filter_map(of).collect()
 }
 
-/// Returns what explains each of these parts.
+/// Returns the causes that explain each of these parts.
 fn of_parts(analysis: &Analysis, why: &Why, leading: &[&Part]) -> Vec<Cause> {
     let mut found = Vec::new();
     for part in leading {

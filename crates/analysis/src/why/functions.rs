@@ -1,4 +1,4 @@
-//! The functions of two sampled programs: which share of the difference in processor time each has.
+//! The functions of two sampled programs: the share of each in the difference in processor time.
 //!
 //! Each sampled run gives the seconds spent in each function itself, so the functions add up to the
 //! whole run, and a share is computed as for the parts of the time. The functions share the error.
@@ -15,7 +15,7 @@ pub struct Sampled<'a> {
     pub runs: &'a Samples,
     /// The row of the whole run.
     pub whole: &'a str,
-    /// The row of the functions without a row of their own.
+    /// The row for all functions that have no separate row.
     pub others: &'a str,
     /// The state of the code of each function, by name, where it is known.
     pub code: &'a [(String, CodeChange)],
@@ -24,11 +24,12 @@ pub struct Sampled<'a> {
 /// The state of a function's code on the two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeChange {
-    /// It differs.
+    /// The code of the function differs.
     Changed,
-    /// It is the same; it may be called more often, or call other functions.
+    /// The code of the function is the same. The function may be called more often, or call other
+    /// functions.
     Same,
-    /// Only one of the sides has it.
+    /// Only one of the sides has the function.
     OnOneSide,
     /// Unknown.
     Unknown,
@@ -37,11 +38,11 @@ pub enum CodeChange {
 /// A function's part of the difference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionPart {
-    /// Its name.
+    /// Name of the function.
     pub name: String,
     /// The mean difference, in the unit of the samples.
     pub amount: f64,
-    /// Its share of the difference in processor time; `None` if unknown.
+    /// Share of the function in the difference in processor time; `None` if unknown.
     pub share: Option<RatioOfMeans>,
     /// The state of its code.
     pub code: CodeChange,

@@ -54,11 +54,11 @@ pub enum PartName {
 /// A part of the difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// Its name.
+    /// Name of the part.
     pub name: PartName,
     /// The mean difference, in seconds.
     pub seconds: f64,
-    /// Its share of the difference of the whole; `None` if unknown.
+    /// Share of the part in the whole difference; `None` if unknown.
     pub share: Option<RatioOfMeans>,
 }
 
@@ -129,7 +129,7 @@ pub(super) fn of(samples: &Samples, analysis: &Analysis, c: &Comparison) -> (Who
 }
 
 /// Returns true if waiting grew in proportion to the processor time: the program was interrupted
-/// more often, did not wait more often by itself, and what it waited beyond that proportion is no
+/// more often, did not wait more often by itself, and its waiting beyond that proportion is not a
 /// known share of the difference.
 fn is_busy(analysis: &Analysis, c: &Comparison, pairs: &[[[f64; 3]; 2]]) -> bool {
     let way = c.shift.estimate.signum();

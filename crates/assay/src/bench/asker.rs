@@ -15,14 +15,14 @@ use std::time::Duration;
 pub(crate) struct Ran {
     /// The program's answer.
     pub reply: Reply,
-    /// Its duration and exit status.
+    /// Duration and exit status of the run.
     pub result: RunResult,
     /// The machine's count for each watched event; `None` if an event was lost.
     pub counts: Vec<Option<Count>>,
 }
 
 impl Ran {
-    /// Returns how it failed, as the end of a sentence; `None` if it succeeded.
+    /// Returns the failure of the run, as the end of a sentence; `None` if the run succeeded.
     pub fn failure(&self) -> Option<String> {
         let how = match self.result.outcome {
             Outcome::Exited(0) => return None,
@@ -76,7 +76,7 @@ impl Asker {
         Ok(Self { runner: Runner::start()?, scratch, timeout, directories: 0, watched: None })
     }
 
-    /// Counts these events in every run from here on. Returns what cannot be counted.
+    /// Counts these events in every run from here on. Returns the events that cannot be counted.
     pub fn watch(&mut self, events: &[Event]) -> Vec<Refusal> {
         let process = self.runner.launcher_process_id();
         let (counters, refusals) = counters::open(process.unwrap_or(0), events);

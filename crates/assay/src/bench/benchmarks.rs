@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 /// A benchmark that failed while it was measured or tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// Its name.
+    /// Name of the benchmark.
     pub benchmark: String,
     /// The side on which it failed.
     pub side: String,
@@ -31,7 +31,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Converts it to a finding.
+    /// Converts the failure to a finding.
     pub fn finding(&self) -> Finding {
         let kept = match self.blocks {
             0 => "it is left out".to_owned(),
@@ -78,7 +78,7 @@ pub(crate) struct Benchmarks<'a> {
     pub failures: Vec<Failure>,
     /// Findings about functions that changed.
     pub changes: Vec<Finding>,
-    /// Findings about how much slower they must become to be found.
+    /// Findings about the smallest slowdown of these functions that would be detected.
     pub(super) sensitivity: Vec<Finding>,
     pub(super) counting: Counting,
 }

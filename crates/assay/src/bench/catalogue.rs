@@ -39,7 +39,7 @@ impl BenchmarkSelection {
 pub(crate) struct Listed {
     /// The name by which the sides are matched.
     pub name: String,
-    /// Its name on each side; `None` if it is not on that side.
+    /// Name of the benchmark on each side; `None` if it is not on that side.
     pub on: Vec<Option<String>>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Catalogue {
     pub drivers: Vec<Box<dyn Driver>>,
     /// The benchmarks, in the reference's order, followed by those that it lacks.
     pub benchmarks: Vec<Listed>,
-    /// Duration of a process that measures nothing, s: the slowest of those that listed their
+    /// Duration of a process that measures nothing, s: that of the slowest process that listed its
     /// benchmarks.
     pub start_seconds: f64,
     /// True if the reference is measured a second time, as a control.
@@ -84,7 +84,7 @@ impl Catalogue {
             }
             start_seconds = start_seconds.max(ran.result.wall_seconds);
             let names = driver.listed(&ran.reply).with_context(|| match ran.failure() {
-                Some(how) => format!("{}: asked for its benchmarks it {how}", side.name),
+                Some(how) => format!("{}: when asked to list its benchmarks, it {how}", side.name),
                 None => side.name.clone(),
             })?;
             let mut taken = 0;
@@ -114,7 +114,7 @@ impl Catalogue {
             }
             if taken == 0 {
                 bail!(
-                    "{}: none of its benchmarks is wanted; see what it has with --list, without --filter and --exclude",
+                    "{}: none of its benchmarks is selected; to see all of them, use --list without --filter and --exclude",
                     side.name
                 );
             }
@@ -138,7 +138,7 @@ impl Catalogue {
         self.drivers.iter().all(|driver| driver.isolates())
     }
 
-    /// Returns true if all sides accept a number of iterations.
+    /// Returns true if the programs of all sides accept a number of iterations.
     pub fn pins(&self) -> bool {
         self.drivers.iter().all(|driver| driver.pins())
     }
@@ -156,7 +156,10 @@ pub(crate) fn driver_of(
     let program = side.program()?;
     if let Some(name) = named {
         return assay_harness::by_name(name, &program).with_context(|| {
-            format!("--harness {name}: there are {}", assay_harness::names().join(", "))
+            format!(
+                "--harness {name}: unknown harness; known are {}",
+                assay_harness::names().join(", ")
+            )
         });
     }
     if let Some(driver) = assay_harness::by_looks(&program) {
@@ -185,8 +188,7 @@ pub(crate) fn driver_of(
         Kind::Other => "a file",
     };
     bail!(
-        "{what} of no harness that assay knows{said}; known are {}. If it is one of them, say so with --harness NAME; times of whole programs are \
-         measured by `assay run`",
+        "{what} of no harness that assay knows{said}; known are {}. If it uses one of them, name it with --harness NAME; to time a whole program, use `assay run`",
         assay_harness::names().join(", ")
     )
 }

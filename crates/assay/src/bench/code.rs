@@ -88,7 +88,7 @@ impl Codes {
         };
         for (index, other) in others.iter_mut().enumerate() {
             let side = index + 1;
-            // An executed function says more than one that may be called.
+            // An executed function is stronger evidence than one that may be called.
             let Some((other, _)) = other.as_mut().filter(|_| executed.finding(side).is_none())
             else {
                 continue;

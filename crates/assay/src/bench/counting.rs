@@ -108,8 +108,7 @@ impl Benchmarks<'_> {
         }
         anyhow::ensure!(
             self.units.iter().all(|unit| unit.pinned.is_some()),
-            "--primary {asked}: {} can't be held to a number of iterations, so the count would be of starting up, and say nothing of a benchmark. \
-             Use a harness that can (Google Benchmark from 1.8 on), or decide by a time",
+            "--primary {asked}: {} can't run a fixed number of iterations, so the count would be mostly startup and say nothing about a benchmark. Use a harness that can (Google Benchmark 1.8 or later), or decide by a time",
             self.catalogue.drivers[0].name()
         );
         Ok(Some(if is_sum(plain) { format!("{plain}{PER_ITERATION}") } else { plain.to_owned() }))

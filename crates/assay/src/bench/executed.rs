@@ -1,9 +1,10 @@
 //! Determines which benchmarks execute functions that changed between the trees of the sides, in an
 //! untimed run of each benchmark, for harnesses of languages that can tell ([`Language`]).
 //!
-//! The functions of both trees are compared by their text. A benchmark that executes none that
-//! changed is a control if nothing else differs between the trees. Nothing is said if a side does
-//! not answer, or if it executes a copy of a changed file from elsewhere (an installed package).
+//! The functions of both trees are compared by their text. A benchmark that executes no changed
+//! function is a control if nothing else differs between the trees. No conclusion is drawn if a
+//! side does not answer, or if it executes a copy of a changed file from elsewhere (an installed
+//! package).
 
 use super::functions::{Function, OUTSIDE, at, functions};
 use super::reached::{Wording, reach};
@@ -29,7 +30,7 @@ const NO_CODE: [&str; 5] = ["md", "rst", "txt", "adoc", "lock"];
 /// Maximum number of files of a tree.
 const MOST_FILES: usize = 20_000;
 
-/// What the benchmarks execute.
+/// The functions that the benchmarks execute.
 #[derive(Debug, Default)]
 pub(crate) struct Executed {
     /// For each side other than the reference with a different tree: its findings.
@@ -50,7 +51,7 @@ pub(super) struct Touched {
     pub side: usize,
     /// Displayed name.
     pub name: String,
-    /// Its name and file.
+    /// Name and file of the function.
     pub key: Key,
     /// Indices of the benchmarks.
     pub benchmarks: Vec<usize>,
@@ -74,11 +75,11 @@ pub(super) struct Tree {
 
 impl Executed {
     /// Runs each benchmark once on both sides, where sides have different trees, unless that takes
-    /// longer than `most_seconds`: nothing is known then. Calls `telling(done, total)` with the number
-    /// of runs.
+    /// longer than `most_seconds`, in which case nothing is known. Calls `telling(done, total)`
+    /// with the number of runs.
     ///
     /// # Errors
-    /// If the user interrupts; a run that fails only says nothing.
+    /// If the user interrupts. A run that fails merely gives no result.
     pub fn of(
         catalogue: &Catalogue,
         benchmarks: &[usize],
@@ -296,7 +297,7 @@ impl Tree {
                 for own in functions.iter().filter(|_| is_known) {
                     let is_executed = own.name != OUTSIDE || tree.language != Language::Go;
                     if is_executed {
-                        // Definitions of one name in one file are one.
+                        // Definitions with the same name in one file count as one.
                         let text = all.entry((file.clone(), own.name.clone())).or_default();
                         text.extend(own.text.iter().cloned());
                     }
@@ -355,7 +356,7 @@ impl Tree {
         own.is_some() && self.files.keys().any(|known| last(known) == own)
     }
 
-    /// Returns the digest of these functions, without what states a version.
+    /// Returns the digest of these functions, without lines that set a version.
     fn digest(&self, keys: &BTreeSet<Key>) -> String {
         let mut hasher = DefaultHasher::new();
         for (file, name) in keys {
@@ -471,10 +472,10 @@ mod tests {
         assert_ne!(first, loaded("LIMIT = 4\ndef fast():\n    return LIMIT\n"));
         let with = loaded("LIMIT = 3\ndef fast():\n    return LIMIT\n__version__ = '1.1'\n");
         assert_eq!(first, with);
-        // A copy elsewhere is not what was built.
+        // A copy elsewhere is not the code that was built.
         let copy = SourceLine { file: "/lib/site-packages/pkg/a.py".to_owned(), line: 4 };
         assert_eq!(new.keys(&[copy]), None);
-        // A file that is no source may change what a function does.
+        // A file that is not a source may change what a function does.
         fs::write(new.root.join("pkg/native.so"), "x").unwrap();
         let with = Tree::read(Language::Python, new.root.clone()).unwrap();
         let mut found = Executed::default();

@@ -1,5 +1,5 @@
-//! The functions of source files, as far as is needed to tell which differ between two trees: where
-//! each begins and ends, and its own text without that of functions in it.
+//! The functions of source files, as far as needed to determine which differ between two trees: the
+//! beginning and the end of each, and its text without that of inner functions.
 //!
 //! Functions of Python and Ruby end where their indentation does, Go's with a brace in the first
 //! column. Comments and empty lines do not count.
@@ -12,12 +12,12 @@ pub(super) const OUTSIDE: &str = "";
 /// A function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Function {
-    /// Its name with those of its classes and enclosing functions; [`OUTSIDE`] for the rest of the
-    /// file.
+    /// Name of the function, including the names of its classes and enclosing functions;
+    /// [`OUTSIDE`] for the rest of the file.
     pub name: String,
-    /// Its first and last line, counted from 1, with its decorators.
+    /// First and last line of the function, counted from 1, with its decorators.
     pub lines: (usize, usize),
-    /// Its own lines.
+    /// Lines of the function itself, without inner functions.
     pub text: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn at(functions: &[Function], line: usize) -> Option<&str> {
 struct Open {
     indent: usize,
     name: String,
-    /// Its index among the functions; `None` for a class.
+    /// Index among the functions; `None` for a class.
     function: Option<usize>,
 }
 
@@ -150,7 +150,7 @@ impl Scanner {
             }
             rest = &rest[c.len_utf8()..];
         }
-        // A string of one line ends with it.
+        // A single-line string ends with its line.
         self.string = self.string.filter(|quotes| quotes.len() == 3);
         self.goes_on = line.ends_with('\\');
     }
@@ -205,7 +205,7 @@ fn ruby(text: &str, found: &mut Vec<Function>) {
     }
 }
 
-/// Returns true for a line that continues the body that it ends.
+/// Returns true for a line that ends one part of a body and begins the next part of it.
 fn is_clause(line: &str) -> bool {
     let word = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     ["rescue", "ensure", "else", ")"].contains(&word) || line.starts_with([')', '}', ']'])
@@ -327,7 +327,8 @@ def last(): return 2
         assert_eq!(at(&found, 5), Some("parse"));
         assert_eq!(at(&found, 15), Some("parse.inner"));
         assert_eq!(at(&found, 21), Some(OUTSIDE));
-        // The text of an inner function is not that of the outer one, and a comment is no text.
+        // The text of an inner function is not that of the outer one, and comments do not count as
+        // text.
         let text = &found[1].text;
         assert!(!text.iter().any(|line| line == "return 1" || line.starts_with('#')), "{text:?}");
         assert!(found[0].text.contains(&"size = 1".to_owned()));

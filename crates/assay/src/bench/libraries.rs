@@ -111,7 +111,7 @@ impl Proof {
             _ => {
                 if named && !meant {
                     bail!(
-                        "`{}` and `{}` are the same: the program is linked statically, so {} changes nothing; if that is meant: --aa",
+                        "`{}` and `{}` are the same: the program is linked statically, so {} changes nothing; to measure them anyway, use --aa",
                         one.name,
                         other.name,
                         differing(one, other).join(" and ")
@@ -239,7 +239,7 @@ fn check_found(side: &Side, libraries: &[Library]) -> anyhow::Result<()> {
         true => "LD_LIBRARY_PATH names no directory for it".to_owned(),
         false => looked.join(", "),
     };
-    bail!("{}: the library {} is not found: {looked}", side.name, missing.name)
+    bail!("{}: the library {} was not found: {looked}", side.name, missing.name)
 }
 
 /// Returns the directories in a side's LD_LIBRARY_PATH.
@@ -344,7 +344,7 @@ pub(crate) fn check_differ(sides: &[Side], proof: &Proof) -> anyhow::Result<()> 
                 && !proof.differ(first, second);
             if alike {
                 anyhow::bail!(
-                    "`{}` and `{}` are the same file to the last byte, so there is nothing to compare; if that is meant, to see this machine's false positives: --aa",
+                    "`{}` and `{}` are byte-for-byte identical, so there is nothing to compare; to see this machine's false positives, use --aa",
                     other.name,
                     side.name
                 );

@@ -1,17 +1,17 @@
-//! The finding about functions that changed: how many benchmarks reach or execute one, and which
-//! changed functions none does.
+//! The finding about changed functions: the number of benchmarks that reach or execute one, and the
+//! changed functions that no benchmark reaches.
 
 use assay_data::code;
 use assay_data::{Action, Finding, Severity};
 use assay_harness::function_name;
 use assay_measure::code::Changed;
 
-/// How a benchmark is related to code that changed.
+/// The relation of a benchmark to changed code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wording {
-    /// It may call it.
+    /// It may call the code.
     Reaches,
-    /// It executed it.
+    /// It executed the code.
     Executes,
 }
 
@@ -25,7 +25,7 @@ impl Wording {
     }
 }
 
-/// Returns the finding about changed functions of which `differ` of `all` benchmarks reach some.
+/// Returns the finding about changed functions. `differ` of `all` benchmarks reach one of them.
 pub(super) fn reach(
     functions: &[Changed],
     (differ, all): (usize, usize),

@@ -32,7 +32,7 @@ struct Delayable<'a> {
     tree: &'a Tree,
     /// The beginning of the function.
     function: SourceLine,
-    /// Its number in the program.
+    /// Number of that function in the program.
     number: usize,
 }
 
@@ -104,8 +104,8 @@ impl Benchmarks<'_> {
         analysis.comparisons.iter().find(|own| analysis.subjects[own.of].name == *name)
     }
 
-    /// Measures a benchmark with and without the smallest delay that is visible in its time. The list is
-    /// empty without a visible delay; returns `None` if a run fails.
+    /// Measures a benchmark with and without the smallest delay that is visible in its time. The
+    /// list is empty if there is no visible delay; returns `None` if a run fails.
     fn pairs(
         &mut self,
         program: &Delayable<'_>,

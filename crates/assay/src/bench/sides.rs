@@ -32,7 +32,7 @@ pub(crate) struct Side {
 pub(crate) struct Build {
     /// Displayed name of its file.
     pub name: String,
-    /// Its command.
+    /// Command of the build.
     pub command: Command,
 }
 
@@ -45,7 +45,7 @@ impl Side {
         }
     }
 
-    /// Returns what is known about its program without running it.
+    /// Returns the facts about its program that are known without running it.
     ///
     /// # Errors
     /// If the program does not exist.

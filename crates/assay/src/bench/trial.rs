@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// Result of trying one benchmark on one side.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BenchmarkTrial {
-    /// Its reading; `None` if it failed, or is not on that side.
+    /// Reading of the benchmark; `None` if it failed, or is not on that side.
     pub reading: Option<Reading>,
     /// Duration of the process, s.
     pub seconds: f64,

@@ -12,9 +12,9 @@ const DEFAULT: [&str; 5] = ["origin/HEAD", "origin/main", "origin/master", "main
 /// The commit to compare with.
 #[derive(Debug)]
 pub(crate) struct Base {
-    /// Its full hash.
+    /// Full hash of the commit.
     pub commit: String,
-    /// The branch that it was found by, as git understands it.
+    /// The branch by which the commit was found, in a form that git understands.
     pub branch: String,
     /// The source of the branch's name, for people.
     pub source: &'static str,

@@ -1,5 +1,5 @@
-//! `assay.toml`, at the top of the repository: answers to what can't be found out, and settings
-//! that everybody who checks this project should use. Options of the command line take precedence.
+//! `assay.toml`, at the top of the repository: facts that can't be detected automatically, and
+//! settings for everybody who checks this project. Command-line options take precedence.
 
 use crate::args::{seconds, threshold};
 use anyhow::{Context, bail};
@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// The keys, in the order of the documentation.
 const KEYS: [&str; 7] = ["build", "bench", "run", "base", "budget", "threshold", "metric"];
 
-/// The settings of a project. What is absent is found out, or is the default.
+/// The settings of a project. Absent settings are detected, or have their default values.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Config {
     /// Shell line that builds a revision.
@@ -28,7 +28,7 @@ pub(crate) struct Config {
     pub run: Vec<String>,
     /// The branch to compare with.
     pub base: Option<String>,
-    /// Seconds to measure for.
+    /// Measuring time, in seconds.
     pub budget: Option<f64>,
     /// Smallest difference that matters, as written and as a value.
     pub threshold: Option<(String, Threshold)>,
@@ -40,7 +40,7 @@ impl Config {
     /// Reads the file at the top of a working tree; without a file, returns the defaults.
     ///
     /// # Errors
-    /// If the file can't be read, is not TOML, or has a key or a value that has no meaning.
+    /// If the file can't be read, is not TOML, or has an unknown key or an invalid value.
     pub fn read(top: &Path) -> anyhow::Result<Self> {
         let path = top.join(FILE);
         let text = match fs::metadata(&path) {
@@ -55,7 +55,7 @@ impl Config {
         let table: Table = toml::from_str(text)
             .map_err(|error| anyhow::anyhow!("{FILE}: {}", error.to_string().trim_end()))?;
         if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            bail!("{FILE}: there is no key `{unknown}`; there are {}", KEYS.join(", "));
+            bail!("{FILE}: unknown key `{unknown}`; known are {}", KEYS.join(", "));
         }
         let text = |key: &str| table.get(key).map(|value| of_text(key, value)).transpose();
         let config = Self {
@@ -77,7 +77,8 @@ impl Config {
         Ok(config)
     }
 
-    /// Returns true if it names what is to be measured, so that nothing has to be found out.
+    /// Returns true if the settings name what is to be measured, so that nothing has to be
+    /// detected.
     pub fn names_programs(&self) -> bool {
         !self.bench.is_empty() || !self.run.is_empty()
     }
@@ -87,7 +88,7 @@ fn of_text(key: &str, value: &Value) -> anyhow::Result<String> {
     match value {
         Value::String(text) if text.trim().is_empty() => bail!("{FILE}: `{key}` is empty"),
         Value::String(text) => Ok(text.clone()),
-        other => bail!("{FILE}: `{key}` is a text in quotes, not {}", kind(other)),
+        other => bail!("{FILE}: `{key}` must be a string in quotes, not {}", kind(other)),
     }
 }
 
@@ -96,7 +97,9 @@ fn of_texts(key: &str, value: &Value) -> anyhow::Result<Vec<String>> {
         Value::Array(all) if all.is_empty() => bail!("{FILE}: `{key}` is empty"),
         Value::Array(all) => all.iter().map(|one| of_text(key, one)).collect(),
         Value::String(_) => Ok(vec![of_text(key, value)?]),
-        other => bail!("{FILE}: `{key}` is a text or a list of texts, not {}", kind(other)),
+        other => {
+            bail!("{FILE}: `{key}` must be a string or a list of strings, not {}", kind(other))
+        }
     }
 }
 
@@ -140,8 +143,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_with_what_would_be_right() {
         for (text, said) in [
-            ("builds = 'x'", "there is no key `builds`; there are build, bench, run"),
-            ("budget = 300", "`budget` is a text in quotes, not the number 300"),
+            ("builds = 'x'", "unknown key `builds`; known are build, bench, run"),
+            ("budget = 300", "`budget` must be a string in quotes, not the number 300"),
             ("budget = 'long'", "budget = \"long\""),
             ("threshold = '3'", "Write `3%`"),
             ("bench = []", "`bench` is empty"),

@@ -9,7 +9,7 @@ use std::fs;
 pub(super) struct Candidate {
     /// The revision, as git understands it.
     pub revision: String,
-    /// Its source, for people.
+    /// Source of the revision, for people.
     pub source: &'static str,
 }
 

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// Directory of the programs that our build lines make, below the top of a revision.
 const OURS: &str = ".assay";
-/// Directories whose files belong to others, or are made by a build.
+/// Directories whose files are third-party or created by a build.
 const FOREIGN: [&str; 12] = [
     "target",
     "node_modules",
@@ -40,9 +40,10 @@ const MOST_BYTES: u64 = 1 << 20;
 /// A program to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
-    /// Its name for people, unique in the project; it distinguishes benchmarks of several programs.
+    /// Display name of the program, unique in the project; it distinguishes benchmarks of several
+    /// programs.
     pub name: String,
-    /// Its command line, for `assay bench` or `assay run`.
+    /// Command line of the program, for `assay bench` or `assay run`.
     pub command: String,
     /// The directory to run it in, below the top; `None` for the top.
     pub directory: Option<String>,
@@ -59,9 +60,9 @@ pub(crate) struct Program {
 /// Programs that are found in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProgramGroup {
-    /// The build system, as it is called.
+    /// The name of the build system.
     pub tool: &'static str,
-    /// The file and what in it says so.
+    /// The file, and the part of it that is the evidence.
     pub evidence: String,
     /// The lines that build the programs, run by `/bin/sh` at the top; empty if nothing is built.
     pub build: Vec<String>,
@@ -76,7 +77,7 @@ pub(crate) struct Looked {
     pub tool: &'static str,
     /// The files and contents that were sought.
     pub sought: &'static str,
-    /// Why nothing was found, or what was left out; empty if all is well.
+    /// Notes on why nothing was found, or on what was left out; empty if all is well.
     pub notes: Vec<String>,
 }
 
@@ -129,7 +130,7 @@ impl ProjectBenchmarks {
         line_of(&self.ways)
     }
 
-    /// Keeps only the programs that `other` has, too, and returns the names of the rest.
+    /// Keeps only the programs that `other` also has, and returns the names of the rest.
     pub fn keep_common(&mut self, other: &Self) -> Vec<String> {
         let mut left_out = Vec::new();
         for way in &mut self.ways {

@@ -40,7 +40,7 @@ pub(crate) fn install(repository: &mut Repository) -> anyhow::Result<()> {
         Ok(text) if text.contains(MARK) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         _ => bail!(
-            "{} is a hook of yours and stays as it is. To check before each push, add this line to it: assay check",
+            "{} was not installed by assay, so it is left as it is. To check before each push, add this line to it: assay check",
             path.display()
         ),
     }
@@ -69,7 +69,7 @@ pub(crate) fn remove(repository: &mut Repository) -> anyhow::Result<()> {
             fs::remove_file(&path).with_context(|| path.display().to_string())?;
             output::print(&format!("removed: {}\n", path.display()))
         }
-        _ => bail!("{} was not installed by assay, and stays", path.display()),
+        _ => bail!("{} was not installed by assay, so it is not removed", path.display()),
     }
 }
 

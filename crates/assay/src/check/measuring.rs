@@ -23,7 +23,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A line of its own makes another build of the same revision.
+/// A separate line creates another build of the same revision.
 const SECOND_BUILD: &str = "# a second build";
 /// Number of links per revision for confirming an alarm.
 const LINKS: u32 = 3;
@@ -33,7 +33,7 @@ const LISTING: f64 = 0.5;
 const LEAST_LISTING: f64 = 10.0;
 /// The share of a program's time that one of its runs may take.
 const MOST_OF_RUN: f64 = 0.25;
-/// Why a program was not measured.
+/// The reason why a program was not measured.
 const SAME_CODE: &str =
     "the change does not reach it: its benchmarks have the same code in both revisions";
 /// Seconds that a program gets at least, so that it can say something.
@@ -82,7 +82,7 @@ struct Listed<'p> {
 /// The reason why a program has no result.
 enum Obstacle {
     Interrupted,
-    /// It is too slow for the budget.
+    /// The benchmark is too slow for the budget.
     Slow(String),
     Other(String),
 }
@@ -445,7 +445,7 @@ impl Measuring<'_> {
             (Err(error), Ok(())) => return Err(anyhow::Error::from(error).into()),
         };
         let mut analysis = analyse(&samples, &Options::default()).map_err(anyhow::Error::from)?;
-        // The working tree with its changes is what was measured.
+        // The working tree was measured, including its changes.
         analysis.findings.retain(|finding| !finding.is(code::UNCOMMITTED));
         Ok(analysis)
     }
@@ -479,8 +479,7 @@ fn timed_words(trees: &[Built]) -> Vec<String> {
 }
 
 fn interrupted() -> anyhow::Error {
-    RunError::Interrupted("while the benchmarks were measured; there is no answer".to_owned())
-        .into()
+    RunError::Interrupted("while measuring the benchmarks; there is no answer".to_owned()).into()
 }
 
 impl From<RevisionError> for Obstacle {

@@ -1,4 +1,4 @@
-//! How the outputs of commands are observed and compared.
+//! Observation and comparison of the outputs of commands.
 
 use super::same::difference::described;
 use super::same::{DIFFERENT, Observed, Outputs, Part, STATUS, STDOUT, Same, TIME_STEP, involved};
@@ -24,7 +24,7 @@ pub(super) type Before = Vec<Option<(SystemTime, u64)>>;
 #[derive(Debug, Default)]
 pub(crate) struct Compared {
     pub findings: Vec<Finding>,
-    /// [`SAME_OUTPUTS`], `different`, `not comparable` or `not compared`; `None` without a
+    /// [`SAME_OUTPUTS`], `different`, `not comparable` or `not compared`; `None` if there is no
     /// comparison.
     pub fact: Option<&'static str>,
 }
@@ -42,8 +42,7 @@ impl Commands {
         self.commands[subject].same.iter().map(state).collect()
     }
 
-    /// Observes a run that has ended, by what it left behind; `windows` are the bytes to keep of
-    /// each part.
+    /// Observes a run that has ended, by its outputs. `windows` are the bytes to keep of each part.
     pub(super) fn observe(
         &mut self,
         subject: usize,
@@ -180,8 +179,8 @@ impl Commands {
         (0..parts).map(of_part).collect()
     }
 
-    /// Returns true if a command is run once more if there was no warm-up run to observe: the user
-    /// asked for the comparison.
+    /// Returns true if a command is run once more when there was no warm-up run to observe, that
+    /// is, if the user requested the comparison.
     fn must_show(&self, subject: usize) -> bool {
         self.same.outputs == Outputs::Required || !self.commands[subject].same.is_empty()
     }
@@ -239,7 +238,7 @@ impl Commands {
         findings
     }
 
-    /// Returns why a part can't be compared.
+    /// Returns the reason why a part can't be compared.
     fn unknown(
         &self,
         (own, others): (&Observed, &Observed),

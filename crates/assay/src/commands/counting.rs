@@ -64,8 +64,8 @@ impl Commands {
         self.hook("--prepare", line.as_ref()).map_err(RunError::obstacle)?;
         let Some(runners) = &mut self.passes.runners else { return Ok(None) };
         self.passes.ran = true;
-        // Environment padding is only for times; a longer environment takes more instructions to
-        // process.
+        // Environment padding is only for times, since a longer environment takes more instructions
+        // to process.
         let options = RunOptions {
             timeout: self.settings.timeout,
             end_strays: true,
@@ -91,7 +91,7 @@ impl Commands {
                 Counted::Allocations => "it ran with the counting library",
                 Counted::Instructions => "valgrind ran it",
             };
-            // A partial run leaves counts behind as well.
+            // A partial run also leaves counts behind.
             let _ = counter.take();
             pass.give_up(subject, format!("it {how} when {under}"));
             return Ok(None);

@@ -1,4 +1,5 @@
-//! How single runs ended: the recorded outcome, what counts as a failure, and how that is reported.
+//! Outcomes of single runs: the recorded outcome, what counts as a failure, and how a failure is
+//! reported.
 
 use super::{Prepared, Tolerated};
 use assay_data::{Outcome, Turn};
@@ -21,7 +22,7 @@ fn of_one(result: &RunResult) -> Outcome {
     }
 }
 
-/// Returns how a run failed, unless that is tolerated.
+/// Returns the failure of a run, unless it is tolerated.
 pub(super) fn failure(result: &RunResult, tolerated: &Tolerated) -> Option<String> {
     use assay_measure::Outcome::{Exited, Signalled, Stopped, TimedOut, WantedTerminal};
     let is_tolerated = match (result.outcome, tolerated) {

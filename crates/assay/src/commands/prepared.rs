@@ -20,7 +20,7 @@ pub(crate) struct Prepared {
     pub text: String,
     /// The command to run.
     pub command: Command,
-    /// True if the user said where its output goes.
+    /// True if the user specified the destination of its output.
     pub output_given: bool,
     /// Files that must be the same for all compared commands, in order.
     pub same: Vec<PathBuf>,

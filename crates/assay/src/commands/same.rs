@@ -1,10 +1,10 @@
 //! Comparison of the work of commands: their exit status, their standard output, and
 //! the files named by `--same`.
 //!
-//! Warm-up runs are observed, never measured ones. If a command's outputs differ from those of its
-//! reference, each is run once more, untimed: what differs from run to run of one command (times,
-//! addresses, order) is not comparable. Outputs are read as they are written, into traces of
-//! bounded size.
+//! Only warm-up runs are observed, never measured ones. If a command's outputs differ from those of
+//! its reference, each is run once more, untimed: parts that differ between runs of one command
+//! (times, addresses, order) are not comparable. Outputs are read as they are written, into traces
+//! of bounded size.
 
 pub(super) mod difference;
 mod discarded;
@@ -34,9 +34,9 @@ pub(super) enum Part {
     Missing,
     /// The run did not write to the file.
     Untouched,
-    /// Not to be compared: a metric is read from it.
+    /// Not compared, because a metric is read from it.
     Metric,
-    /// Not comparable, and why.
+    /// Not comparable, with the reason.
     Unknown(String),
 }
 
@@ -67,19 +67,19 @@ pub(super) struct Observed {
     pub parts: Vec<Part>,
     /// For each part, true if runs differ in it.
     pub varies: Vec<bool>,
-    /// Duration of the longest of them, s.
+    /// Duration of the longest run, s.
     pub seconds: f64,
-    /// Processor time of the last one in user mode, s.
+    /// Processor time of the last run in user mode, s.
     pub user_seconds: f64,
 }
 
-/// Whether outputs are compared.
+/// The settings for comparing outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Outputs {
     #[default]
     NotCompared,
     Compared,
-    /// They must be the same, so that no run is too long to be repeated.
+    /// Outputs must be the same, so even long runs are repeated.
     Required,
 }
 
@@ -94,7 +94,7 @@ pub(super) struct Same {
 
 impl Same {
     pub fn new(commands: &[Prepared], outputs: Outputs) -> Self {
-        // Commands with other values of a parameter do other work.
+        // Commands with different parameter values do different work.
         let pairs = commands.iter().enumerate().filter_map(|(of, command)| {
             let against = command.against.unwrap_or(0);
             let comparable =
@@ -143,15 +143,15 @@ impl Same {
         (0..own.parts.len().min(other.parts.len())).filter(differs).collect()
     }
 
-    /// Returns where the traces of a part begin to differ.
+    /// Returns the position at which the traces of a part begin to differ.
     pub fn region(&self, pair: (usize, usize), part: usize) -> Option<Region> {
         let (own, other) = self.both(pair)?;
         own.parts[part].trace()?.first_difference(other.parts[part].trace()?)
     }
 }
 
-/// Returns what a recorded comparison of outputs means where they have to be the same: `Some(true)`
-/// if they are, `Some(false)` if they differ, `None` if that is not known.
+/// Returns the result of a recorded comparison of outputs that have to be the same: `Some(true)` if
+/// they are, `Some(false)` if they differ, `None` if that is not known.
 pub(crate) fn are_same(samples: &Samples) -> Option<bool> {
     match samples.environment.text(OUTPUTS)? {
         SAME_OUTPUTS => Some(true),

@@ -48,7 +48,7 @@ impl<'a> Line<'a> {
         self.positionals.iter().map(|&at| self.words[at].as_str()).collect()
     }
 
-    /// Index of the word that the parser rejected; of `-abc` it knows only `-a`.
+    /// Index of the word that the parser rejected; for `-abc`, it reports only `-a`.
     pub fn index_of(&self, rejected: &str) -> Option<usize> {
         let words = || self.words.iter().take(self.end()).enumerate().skip(2);
         let exact = words().find(|(_, word)| word.split('=').next() == Some(rejected));
@@ -69,8 +69,8 @@ impl<'a> Line<'a> {
         Some(joined)
     }
 
-    /// Returns advice for an option of several letters behind one dash, as Go's programs and the
-    /// classic compilers have them.
+    /// Returns advice for an option of several letters after a single dash, as used by Go programs
+    /// and classic compilers.
     pub fn single_dash(&self) -> Option<String> {
         self.words.iter().take(self.end()).find_map(|word| {
             let name = word.strip_prefix('-').filter(|name| !name.starts_with('-'))?;
@@ -94,7 +94,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// Number of words behind an option that are its values.
+    /// Returns the number of words after an option that are its values.
     fn values_behind(&self, at: usize) -> usize {
         let option = &self.words[at];
         let is_joined = option.contains('=') || !option.starts_with("--") && option.len() > 2;

@@ -56,7 +56,7 @@ const VERBS: &[(&str, &str)] = &[
     ("start", "commits are searched by `assay bisect`: assay bisect GOOD..BAD -- COMMAND"),
 ];
 
-/// Returns advice for a first word that is no verb; `None` if only a typing error explains it.
+/// Returns advice for a first word that is not a verb; `None` if only a typing error explains it.
 pub(super) fn instead(line: &Line<'_>) -> Option<String> {
     let words: Vec<&str> = line.words.iter().skip(1).map(String::as_str).collect();
     let word = *words.first()?;

@@ -1,4 +1,4 @@
-//! Words in the wrong place: commands without quotes or `--`, files behind the wrong option.
+//! Words in the wrong place: commands without quotes or `--`, files after the wrong option.
 
 use super::line::{Line, names_program, shown};
 use super::verbs::is_framework;
@@ -12,7 +12,7 @@ const BEHIND_DASHES: [&str; 5] = ["tests", "watch", "warm", "doctor", "calibrate
 /// Verbs whose commands are one word each.
 const IN_QUOTES: [&str; 3] = ["run", "bench", "profile"];
 
-/// Units of time as words of their own.
+/// Units of time as separate words.
 const UNITS: [&str; 4] = ["minutes", "minute", "seconds", "second"];
 
 /// Subcommands of other tools that a verb does not need.
@@ -102,7 +102,7 @@ fn in_place(line: &Line<'_>) -> Option<String> {
 /// Advice for a command whose words are not quoted, up to the word `end`.
 fn unquoted(line: &Line<'_>, end: usize) -> Option<String> {
     let first = line.positionals.first().copied();
-    // All words behind `--` are commands.
+    // All words after `--` are commands.
     let (first, end, before) = match first {
         Some(first) => (first, end, first),
         None => (line.end() + 1, line.words.len(), line.end()),

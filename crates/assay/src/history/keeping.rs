@@ -62,7 +62,10 @@ pub(crate) fn keep(
     };
     let kept = kept.with_context(|| match file {
         Some(file) => {
-            format!("--keep: what was measured is in {}, for `assay history add`", file.display())
+            format!(
+                "--keep: the measurements are in {}; add them with `assay history add`",
+                file.display()
+            )
         }
         None => "--keep".to_owned(),
     })?;

@@ -11,7 +11,7 @@ impl SettingsGuard {
     /// Restores everything.
     ///
     /// # Errors
-    /// None.
+    /// Never.
     pub fn release(self) -> anyhow::Result<()> {
         match self {}
     }
@@ -20,7 +20,7 @@ impl SettingsGuard {
 /// Puts no settings into force.
 ///
 /// # Errors
-/// None.
+/// Never.
 pub(crate) fn hold(_knobs: &[Knob]) -> anyhow::Result<(Option<SettingsGuard>, Vec<Finding>)> {
     Ok((None, Vec::new()))
 }

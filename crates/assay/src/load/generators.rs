@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Number of clock comparisons; the one with the fastest answer counts (Cristian, 1989).
 const CLOCK_QUESTIONS: usize = 9;
 
-/// How a generator is started.
+/// The way in which a generator is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GeneratorLaunch {
     /// Name shown to the user.
@@ -53,7 +53,7 @@ struct Remote {
     child: Child,
     asks: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// Its clock minus ours, s, and the uncertainty of that.
+    /// Offset of the generator's clock from ours, s, s, and the uncertainty of that.
     offset: f64,
     uncertainty: f64,
 }

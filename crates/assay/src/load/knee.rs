@@ -76,7 +76,7 @@ impl Goal {
         };
         if !can_be_met {
             return Err(format!(
-                "`{text}` can't be met: a time is more than 0 s, a share between 0 and 100 %"
+                "`{text}` can't be met: a time must be more than 0 s, and a share between 0 and 100 %"
             ));
         }
         Ok(Self { text: text.to_owned(), metric, limit })
@@ -145,7 +145,7 @@ impl Goal {
     }
 }
 
-/// How a search loads a place in one slice.
+/// The load that a search applies to a place in one slice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Try {
     /// Requests at this rate, 1/s.
@@ -180,7 +180,7 @@ pub(crate) struct Search {
     missed: Vec<Option<Missed>>,
     /// Places at which requests made one at a time met the goals.
     reachable: Vec<bool>,
-    /// Position in a sequence that fills the interval from 0 to 1 evenly.
+    /// Position in a low-discrepancy sequence, which fills the interval from 0 to 1 evenly.
     draw: f64,
 }
 
@@ -343,7 +343,7 @@ impl Search {
                 (None, _) => rate / step,
             };
             if held.is_none() || missed.is_none() {
-                // A search that takes long started far off.
+                // A search that takes this long started far from its result.
                 step = (step * 1.2).min(4.0);
             }
         }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Maximum time to wait, s, and in slices: what a short slice leaves behind is soon done.
+/// Maximum time to wait, s, and in slices: the backlog of a short slice is soon processed.
 const LONGEST: f64 = 30.0;
 const LONGEST_IN_SLICES: f64 = 10.0;
 /// Divisor of the waiting time after each failure to recover, and its minimum, s.
@@ -40,8 +40,8 @@ pub(super) struct Recovery {
     pub still_busy: u32,
 }
 
-/// Returns how much longer slices of one server may take if it hangs, s: the time limit of its last
-/// requests, and the waiting for it to recover.
+/// Returns the additional time that slices of one server may take if it hangs, s: the time limit of
+/// its last requests, and the wait for its recovery.
 pub(crate) fn longest_hanging(slices: u32, slice_seconds: f64, timeout: f64) -> f64 {
     let longest = longest(slice_seconds);
     f64::from(slices) * (timeout + SHORTEST) + longest * (1.0 + 1.0 / IMPATIENCE)
@@ -60,8 +60,9 @@ impl Recovery {
         }
     }
 
-    /// Waits until a server that was overloaded answers a single request as it did when it was idle. It calls `waits` while it waits.
-    /// Returns how much longer than usual its first answer was waited for, s.
+    /// Waits until a server that was overloaded answers a single request as quickly as when it was
+    /// idle. Calls `waits` in the meantime. Returns the time, in excess of the usual, for which its
+    /// first answer was waited for, s.
     ///
     /// # Errors
     /// If a generator is lost, or the user interrupts.

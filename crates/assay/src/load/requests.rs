@@ -30,7 +30,7 @@ impl Requests {
             .truncate(!goes_on)
             .open(path)?;
         let is_new = file.metadata()?.len() == 0;
-        // The rate has its own column, whatever the load.
+        // The rate has its own column, regardless of the load.
         let names = places.first().into_iter().flat_map(|place| &place.parameters);
         let parameters: Vec<String> =
             names.map(|(name, _)| name.clone()).filter(|name| name != "rate").collect();

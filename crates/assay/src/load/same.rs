@@ -1,9 +1,9 @@
-//! Compares the answers of the servers before anything is measured: a server that answers less is
-//! faster.
+//! Compares the answers of the servers before anything is measured: a server that answers with less
+//! is faster.
 //!
-//! Each request is sent twice to every server, so that answers that a server varies (times, tokens)
-//! are not called different. Only requests that change nothing are sent (GET, HEAD); the steps of a
-//! session are not, since they depend on each other.
+//! Each request is sent twice to every server, so that variable parts of its answers (times,
+//! tokens) do not count as differences. Only requests that change nothing are sent (GET, HEAD). The
+//! steps of a session are not sent, since they depend on each other.
 
 use super::{Generators, LoadSlot};
 use crate::run_error::RunError;
@@ -20,7 +20,7 @@ const NAMED: usize = 3;
 /// The answers of a server to a request.
 enum Answers {
     Same(AnswerDigest),
-    /// They differ from each other.
+    /// The two answers differ from each other.
     Vary,
     /// The server did not answer, which measuring reports.
     None,

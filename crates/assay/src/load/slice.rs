@@ -175,7 +175,8 @@ pub(crate) fn too_short(message: String, needed: u64) -> Finding {
         .advise(Action::text("make slices longer: --slice, or --requests-per-step"))
 }
 
-/// Everything that is kept of a slice; before it the server answered nothing for so many seconds.
+/// Returns everything that is kept of a slice. Before the slice, the server answered nothing for
+/// `silent_seconds`.
 pub(crate) fn row(tally: &Tally, values: Vec<f64>, silent_seconds: f64) -> RowResult {
     let timed = [
         ("latency", &tally.latency),
@@ -243,7 +244,7 @@ pub(crate) fn tried(rate: f64, from: f64, tally: &Tally, is_held: bool) -> (Buck
     )
 }
 
-/// Returns what ended in one second, by name, without zeros.
+/// Returns the numbers of requests that ended in one second, by outcome, without zeros.
 fn in_second(second: &Second) -> BTreeMap<String, u64> {
     let kinds = Failure::ALL.iter().zip(second.failed);
     let kinds = kinds.map(|(kind, count)| (format!("failed.{}", kind.name()), count));

@@ -1,4 +1,4 @@
-//! What a load test measures.
+//! The targets that a load test measures.
 
 use assay_data::ParameterValue;
 use assay_load::GeneratorJob;

@@ -217,15 +217,16 @@ impl Slices {
     }
 }
 
-/// What one slice gave.
+/// The results of one slice.
 struct Sliced {
     tally: Tally,
     values: Vec<f64>,
-    /// How long its server, idle after the slice before, answered nothing, s.
+    /// Time after the previous slice during which the idle server answered nothing, s.
     silent_seconds: f64,
 }
 
-/// That no slice had the values which the quantile that decides takes, as of chunks, whose number is the server's choice.
+/// Returns the finding that no slice had enough values for the deciding quantile, for example of
+/// chunks, whose number the server chooses.
 fn too_few_values(samples: &Samples) -> Option<Finding> {
     let name = &samples.plan.as_ref()?.primary;
     let (metric, needed) = (samples.metric_index(name)?, slice::fewest_values(name)?);

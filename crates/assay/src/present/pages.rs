@@ -1,6 +1,6 @@
 //! `--report` and `--plots`: writes the page and the charts that the report crate draws.
 //!
-//! What cannot be written is reported before anything is measured. Nothing is drawn here.
+//! Files that cannot be written are reported before anything is measured. Nothing is drawn here.
 
 use crate::advice::spell;
 use crate::args::PageArgs;
@@ -61,7 +61,7 @@ const OTHER_ENDINGS: [&str; 7] = ["pdf", "md", "json", "csv", "txt", "png", "svg
 pub(crate) struct Extras<'a> {
     /// The protocol of every comparison.
     pub protocol: &'a [Protocol],
-    /// Summaries of the single series.
+    /// Summaries of the individual series.
     pub summaries: &'a [SeriesSummary],
     /// The comparison with the run that this one repeats.
     pub repeats: Option<ReplicationReport<'a>>,
@@ -146,7 +146,7 @@ pub(crate) fn write(
 
 /// Returns summaries of the single series of a comparison that the page draws.
 fn alone(analysis: &Analysis, samples: &Samples, figures: &Figures) -> Vec<SeriesSummary> {
-    // For a suite they are its rows.
+    // For a suite, the series are its rows.
     if analysis.is_suite() {
         return Vec::new();
     }

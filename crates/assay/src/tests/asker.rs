@@ -85,8 +85,8 @@ impl Asker {
     /// Runs the suite of a side, with `padding` bytes added to its environment.
     ///
     /// # Errors
-    /// [`RunError::Failed`] if the suite crashed, hung, or reported nothing readable; failed tests
-    /// are not an error.
+    /// [`RunError::Failed`] if the suite crashed, hung, or produced no readable report. Failed
+    /// tests are not an error.
     pub fn run(
         &mut self,
         framework: &dyn Framework,
@@ -98,7 +98,7 @@ impl Asker {
         let ran = side.under(|| self.run_in(&room, framework, side, wanted, padding));
         let ran = match ran {
             Err(RunError::Failed(why)) if self.room.is_full() => Err(RunError::Reading(format!(
-                "{}: the directory for temporary files is full; let TMPDIR name another one, or make room ({why})",
+                "{}: the directory for temporary files is full; set TMPDIR to another one, or free some space ({why})",
                 self.room.path().display()
             ))),
             ran => ran,
@@ -217,7 +217,7 @@ impl Asker {
         ran.transpose()
     }
 
-    /// Shows no progress from now on.
+    /// Stops showing progress.
     pub fn be_silent(&mut self) {
         self.live = None;
     }
@@ -240,7 +240,7 @@ impl Asker {
         request
             .write_privately()
             .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
-        // Hooks added for a run are loaded by that run.
+        // Hooks that are added for a run are loaded by that run.
         let command = command(&Request::words(request.argv), side)?;
         let warm = Warm::start(&command, side, &room, root);
         self.warm.insert(side.name.clone(), warm);
@@ -350,7 +350,7 @@ impl Asker {
                     return Err(RunError::Failed(format!("it can't be preloaded: {why}")));
                 }
                 Err(Cold::Stopped) => return Err(MeasureError::Interrupted.into()),
-                // Anything that a lost run reported must not be mistaken for the next one's.
+                // The report of a lost run must not be mistaken for that of the next one.
                 Err(Cold::Because(_)) => {
                     for directory in &request.directories {
                         let _not_there = fs::remove_dir_all(directory);
@@ -369,8 +369,8 @@ impl Asker {
         Ok(self.runner.run_watched(subject, options, watching)?)
     }
 
-    /// Returns a run that was killed because something hung: tests that had ended are kept, and the
-    /// test that hung has failed.
+    /// Returns a run that was killed because something hung. Tests that had ended are kept, and the
+    /// test that hung counts as failed.
     fn cut_short(
         &self,
         mut run: Run,
@@ -405,7 +405,7 @@ impl Asker {
         Ok(Ran { run, parts, result, hung: Some(told), is_stopped: false })
     }
 
-    /// Describes what hung.
+    /// Returns a description of the test that hung.
     fn told_of(&self, hung: &HangingTest, ended: usize) -> String {
         let second = &assay_data::Unit::Second;
         let limit = self.limits.test.unwrap_or_default().as_secs_f64();
@@ -443,7 +443,7 @@ impl Asker {
                 let limit =
                     number::chosen(self.limits.suite.as_secs_f64(), &assay_data::Unit::Second);
                 return Err(RunError::Failed(format!(
-                    "the suite took longer than --timeout {limit} and was ended{}; give it more, or end what hangs",
+                    "the suite took longer than --timeout {limit} and was killed{}; allow it more time, or fix what hangs",
                     while_running(running, answer.ended)
                 )));
             }
@@ -459,7 +459,7 @@ impl Asker {
         if !run.unfinished.is_empty() {
             let said = answer.message().map_or(String::new(), |said| format!("; it said: {said}"));
             return Err(RunError::Failed(format!(
-                "the suite {} before it was through{}{said}",
+                "the suite {} before it had finished{}{said}",
                 result.outcome,
                 while_running(&run.unfinished, answer.ended)
             )));
@@ -530,8 +530,8 @@ fn answer<'a>(
 /// Converts an error of a suite. A command without tests is a typing error, not a failure.
 pub(crate) fn told(error: SuiteError, outcome: Outcome) -> RunError {
     let advice = match error {
-        SuiteError::NoTests { .. } => "; see by the command alone whether it finds any",
-        SuiteError::NoReport { .. } => "; run it by itself, or name its framework by --framework",
+        SuiteError::NoTests { .. } => "; run the command by itself to see whether it finds any",
+        SuiteError::NoReport { .. } => "; run it by itself, or name its framework with --framework",
         _ => "",
     };
     let text = format!("the suite {outcome}: {error}{advice}");

@@ -10,7 +10,7 @@ pub(crate) struct Ran {
     pub run: Run,
     /// Breakdown of its time.
     pub parts: Parts,
-    /// Its duration and exit status.
+    /// Duration and exit status of the run.
     pub result: RunResult,
     /// A sentence about what hung, if the run was killed for that.
     pub hung: Option<String>,

@@ -10,10 +10,10 @@ use std::rc::Rc;
 
 /// Something that is in force during the runs of a side: a server setting or a shell line.
 pub(crate) trait Setting {
-    /// Applies it before a run.
+    /// Applies the setting before a run.
     ///
     /// # Errors
-    /// If it cannot be applied; then nothing more is measured.
+    /// If the setting cannot be applied; in that case nothing more is measured.
     fn apply(&mut self) -> Result<(), RunError>;
 
     /// Undoes it after the run, however that ended.

@@ -52,7 +52,7 @@ pub(crate) struct About {
     pub id: Option<String>,
     /// The side and the message of its last failure.
     pub message: Option<(usize, String)>,
-    /// Number of runs in which it was skipped.
+    /// Number of runs in which the test was skipped.
     pub skipped: u32,
 }
 
@@ -251,7 +251,7 @@ fn rounded(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-/// Returns what the processes did outside tests, in the lists that [`SPANS`] names.
+/// Returns the activities of the processes outside tests, in the lists that [`SPANS`] names.
 fn spans(ran: &Ran) -> Vec<(String, Vec<f64>)> {
     let began = ran.result.started_ns as f64 / 1e9;
     let least = ran.result.wall_seconds * SPAN_FROM;

@@ -33,8 +33,8 @@ pub(crate) struct Warm {
     process: Result<Preloaded, String>,
     /// Number of times that the process died since its last complete run.
     deaths: u32,
-    /// True if it was ever ready since its start; otherwise it is restarted only when something
-    /// changes.
+    /// True if the process was ever ready since its start; otherwise it is restarted only when
+    /// something changes.
     was_ready: bool,
     /// Messages already reported, which are not repeated.
     told: BTreeSet<String>,
@@ -43,15 +43,16 @@ pub(crate) struct Warm {
 }
 
 impl Warm {
-    /// Starts it for a command of this side, in a private directory; it loads in the background.
+    /// Starts the process for a command of this side, in a private directory. It loads in the
+    /// background.
     pub fn start(command: &Command, side: &Side, directory: &Path, root: &Path) -> Self {
         let (told, to_tell, state) = Default::default();
         let process = started(command, side, directory, root);
         Self { process, deaths: 0, was_ready: false, told, to_tell, state }
     }
 
-    /// Reports changed files to it, so that it loads them in the background; `None` if anything may
-    /// have changed.
+    /// Reports changed files to the process, which loads them in the background; `None` if anything
+    /// may have changed.
     pub fn tell(&mut self, changed: Option<Vec<PathBuf>>) {
         let Ok(process) = &mut self.process else { return };
         self.deaths = 0;
@@ -67,7 +68,7 @@ impl Warm {
         }
     }
 
-    /// Restarts it if it died, and queries its state. To be called between runs.
+    /// Restarts the process if it died, and queries its state. Must be called between runs.
     pub fn rest(&mut self) {
         let Ok(process) = &mut self.process else { return };
         if let Standing::Ended(how) = process.standing() {
@@ -113,8 +114,8 @@ impl Warm {
         }
     }
 
-    /// Waits until it has preloaded what its first run loaded. `before` lists its stages before
-    /// that run.
+    /// Waits until the process has preloaded everything that its first run loaded. `before` lists
+    /// its stages before that run.
     pub fn learn(&mut self, before: Option<Vec<u32>>) {
         let began = Instant::now();
         // New knowledge leads to new stages, but not immediately, and there may be none.
@@ -130,7 +131,7 @@ impl Warm {
         process.is_ok_and(|process| !matches!(process.standing(), Standing::Ended(_)))
     }
 
-    /// Returns the processes of its stages, if it has loaded everything.
+    /// Returns the processes of the stages, if everything is loaded.
     pub fn stages(&self) -> Option<Vec<u32>> {
         let state = self.state.as_ref().filter(|state| state.ready)?;
         Some(state.stages.iter().map(|stage| stage.process).collect())
@@ -191,10 +192,10 @@ impl Warm {
                 ends: &mut *own.ends,
             });
             match process.client().run(&asked, (patience, Some(timeout)), own) {
-                // It restarts because of a change that was just reported to it.
+                // The process restarts because of a change that was just reported to it.
                 Err(PreloadedError::Absent) => {}
                 Err(error @ PreloadedError::Silent(_)) if is_loaded => {
-                    // It is stuck.
+                    // The process is stuck.
                     process.restart().map_err(because)?;
                     return Err(because(error));
                 }

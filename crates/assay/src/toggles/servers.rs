@@ -36,7 +36,7 @@ struct ToggledServer {
     settings: Settings,
     /// Original values of all toggled settings.
     before: Vec<DesiredSetting>,
-    /// Their current values.
+    /// Current values of the settings.
     now: Vec<DesiredSetting>,
     /// Restores them if `assay` is killed; only for the user's own server.
     afterwards: Option<Afterwards>,
@@ -66,7 +66,7 @@ impl Servers {
         Ok(())
     }
 
-    /// Returns what is known about them before a toggle is examined.
+    /// Returns the properties of the servers that are known before a toggle is examined.
     pub fn known(&self) -> Vec<(ServerKind, ServerFrom)> {
         let known = |own: &ToggledServer| {
             let from = match &own.started {
@@ -126,8 +126,7 @@ impl Servers {
             return Ok(());
         }
         let directory = state.context(
-            "settings of a server of your own are journalled in the state directory, so that a crash can't leave them behind; neither \
-             XDG_STATE_HOME nor HOME names one",
+            "changed settings of your own server are recorded in the state directory, so that they can be restored after a crash, but neither XDG_STATE_HOME nor HOME names one",
         )?;
         let failed = || directory.display().to_string();
         private::directory(&directory).with_context(failed)?;
@@ -141,7 +140,7 @@ impl Servers {
             };
             if let Some(own) = changes.iter().find(is_ours) {
                 bail!(
-                    "`{}` of {} is set by another run of assay (process {}) at this moment; wait for its end",
+                    "`{}` of {} is being changed by another run of assay (process {}); wait for it to end",
                     own.setting,
                     own.address,
                     other.process

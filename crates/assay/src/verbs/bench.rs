@@ -45,7 +45,7 @@ const RUN_TIME: &str = "run_time";
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
 How it measures: each run is one process of one benchmark, with the same number of iterations on every side if the harness \
-supports that. A round runs every undecided benchmark once, all its sides directly after one another in random order. A benchmark \
+supports that. A round runs every undecided benchmark once on each side, the sides back to back in random order. A benchmark \
 with a clear verdict is not measured any further; measuring stops when all are clear, or when the budget is spent. --confidence \
 applies to the whole suite.
 
@@ -56,7 +56,7 @@ Examples:
   assay bench build-old/bm build-new/bm --filter Copy --time 2min
   assay bench ./bm --old-filter BM_memcpy --new-filter BM_mine       two functions in one build
   assay bench ./bm --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_PATH=new
-  assay bench --rev main --rev HEAD                                  how to build it is found out
+  assay bench --rev main --rev HEAD                                  the build command is detected
   assay bench --rev main --rev HEAD --build 'cmake -B build && cmake --build build' --program build/bm
   assay bench --rev main --rev HEAD --build LINE --program build/bm --builds 5     five links per side, shuffled
   assay bench --builds 'old-*,new-*'                                 several builds per side: is it the code, or the linker?
@@ -148,12 +148,12 @@ struct CountArgs {
     #[arg(long, value_name = "LIST")]
     counters: Option<String>,
 
-    /// Find out by how much a call of each changed function must become slower for its benchmarks to
-    /// show it, after the timed runs
+    /// After the timed runs, find how much slower a call of each changed function must get before
+    /// its benchmarks show it
     ///
-    /// Delays the calls of one function at a time, and finds how often an iteration calls it. For two
-    /// revisions of Go (`go test -bench`), Python (pytest-benchmark, pyperf) or Ruby (benchmark-ips);
-    /// the five longest functions that changed.
+    /// Delays the calls of one function at a time, and finds how often an iteration calls it. Works
+    /// for two revisions in Go (`go test -bench`), Python (pytest-benchmark, pyperf) or Ruby
+    /// (benchmark-ips), and covers the five longest functions that changed.
     #[arg(long)]
     sensitivity: bool,
 }
@@ -226,7 +226,7 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         "give a second one, or two sets of its benchmarks (--old-filter and --new-filter), or two environments (--old-env and --new-env)",
     )?;
     if args.sides.control && sides.len() < 2 {
-        bail!("--control: one program is not compared; give a second one");
+        bail!("--control: a single program is not compared with anything; give a second one");
     }
     // A build takes long, so errors in the other arguments are reported before it.
     let prepare =
@@ -299,7 +299,7 @@ fn measure(
     let silent = catalogue.drivers.iter().find(|driver| driver.executes().is_none());
     if let Some(driver) = silent.filter(|_| args.count.sensitivity) {
         bail!(
-            "--sensitivity: the calls of functions can be delayed in benchmarks of Go, pytest-benchmark, pyperf and benchmark-ips, not in those of {}",
+            "--sensitivity: function calls can be delayed only in benchmarks of Go, pytest-benchmark, pyperf and benchmark-ips, not of {}",
             driver.name()
         );
     }

@@ -102,7 +102,7 @@ pub(crate) struct Args {
     #[arg(long, short = 'r', value_name = "N", help_heading = "How long", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
 
-    /// Time budget; builds do not count [default: 10min, none with --runs]
+    /// Time budget, not counting builds [default: 10min, none with --runs]
     #[arg(long, value_name = "SPAN", help_heading = "How long", value_parser = seconds)]
     time: Option<f64>,
 
@@ -175,10 +175,12 @@ fn commits(
 ) -> anyhow::Result<Vec<CommitSummary>> {
     let mut commit = |written: &str| -> anyhow::Result<String> {
         if written == "." {
-            bail!("a search is among commits, and `.` is the working tree: commit it first");
+            bail!(
+                "only commits can be searched, and `.` is the working tree: commit your changes first"
+            );
         }
         let revision = repository.revision(written).map_err(revisions::told)?;
-        revision.commit.with_context(|| format!("`{written}` is no commit"))
+        revision.commit.with_context(|| format!("`{written}` is not a commit"))
     };
     let (from, to) = (commit(good)?, commit(bad)?);
     if from == to {
@@ -190,7 +192,7 @@ fn commits(
             bail!("`{bad}` comes before `{good}`; to search the other way round: {bad}..{good}");
         }
         bail!(
-            "`{good}` does not lead to `{bad}`: search from where they part, git merge-base {good} {bad}"
+            "`{good}` is not an ancestor of `{bad}`: search from where they diverge, `git merge-base {good} {bad}`"
         );
     }
     let found = commits_between(&top, &from, &to)
@@ -232,7 +234,7 @@ fn primary(metrics: &[Metric], asked: Option<&str>) -> anyhow::Result<String> {
     match (chosen, asked) {
         (Some(name), _) => Ok((*name).to_owned()),
         (None, Some(asked)) => bail!(no_such_metric("--primary", asked, &known)),
-        (None, None) => bail!("the benchmark gives no value"),
+        (None, None) => bail!("the benchmark reports no value"),
     }
 }
 
@@ -368,7 +370,7 @@ fn check_same(recorded: &Samples, now: &Samples) -> anyhow::Result<()> {
     };
     if names(recorded) != names(now) {
         bail!(
-            "--resume: the commits are not those of the recorded search any more: a branch has moved, or its history was rewritten; begin a new search between the commits themselves"
+            "--resume: the commits are no longer those of the recorded search: a branch has moved, or its history was rewritten; start a new search, naming commits instead of branches"
         );
     }
     Ok(())

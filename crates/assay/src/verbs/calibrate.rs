@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
             keep(args, &calibration, &here, samples.started.as_deref());
         } else if !args.no_save {
             output::say(
-                "note: not kept for later runs: the series is of another machine, or does not say of which",
+                "note: not kept for later runs: the series is from another machine, or does not name its machine",
             );
         }
         return Ok(Ending::Fine);
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let calibration = calibration?;
     if ending == Ending::Interrupted {
         tell(args, &calibration, None, (&environment, &samples))?;
-        output::say("note: interrupted, so that this is not kept for later runs");
+        output::say("note: interrupted, so this is not kept for later runs");
         return Ok(ending);
     }
     let (layout, ending) = match layout(args, &original, room.path(), &environment, &mut progress) {
@@ -280,7 +280,7 @@ fn measure(
 fn label(samples: &Samples) -> anyhow::Result<Calibration> {
     if samples.subjects.len() != 1 {
         bail!(
-            "a calibration looks at runs of one program, but there are {} subjects",
+            "a calibration needs runs of one program, but there are {} subjects",
             samples.subjects.len()
         );
     }

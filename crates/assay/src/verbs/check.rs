@@ -23,9 +23,9 @@ const CONFIDENCE: f64 = 0.95;
 /// Arguments of `assay check`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-It compares the working tree with the commit at which the current branch left the default branch. Both are built in the cache directory; \
-the working tree is not touched. Benchmarks are found by the files of the project: Cargo (criterion, divan, gungraun), Go, CMake with \
-Google Benchmark, pytest-benchmark, pyperf, vitest, tinybench, mitata, benchmark-ips. For others, write to assay.toml at the top of the \
+It compares the working tree with the commit at which the current branch diverged from the default branch. Both are built in the cache directory; \
+the working tree is not touched. Benchmarks are detected from the project's files: Cargo (criterion, divan, gungraun), Go, CMake with \
+Google Benchmark, pytest-benchmark, pyperf, vitest, tinybench, mitata, benchmark-ips. For others, describe in assay.toml at the top of the \
 repository how to build and run them (docs/guides/check.md).
 
 Examples:
@@ -36,10 +36,10 @@ Examples:
   assay check --install-hook                  check before each git push
 
 Exit codes: 0 no benchmark is known to be slower by the threshold or more, 1 a benchmark is slower, 2 usage or input error, or no \
-benchmarks were found, 3 not all is known (only with --fail-if), 4 a program could not be measured, 130 interrupted.")]
+benchmarks were found, 3 some verdicts are unknown (only with --fail-if), 4 a program could not be measured, 130 interrupted.")]
 pub(crate) struct Args {
-    /// Branch or commit to compare with: where HEAD left it [default: the base of the pull request,
-    /// otherwise the default branch]
+    /// Branch or commit to compare with, at the point where HEAD diverged from it [default: the
+    /// base of the pull request, otherwise the default branch]
     #[arg(long, value_name = "REVISION", value_parser = any_words())]
     base: Option<String>,
 
@@ -47,9 +47,9 @@ pub(crate) struct Args {
     #[arg(long)]
     explain: bool,
 
-    /// Time budget for measuring, without builds [default: 5min]
+    /// Time budget for measuring, not counting builds [default: 5min]
     ///
-    /// A quarter of it is kept for confirming alarms with a second build.
+    /// A quarter of it is reserved for confirming alarms with a second build.
     #[arg(long, value_name = "SPAN", value_parser = seconds, help_heading = "Deciding")]
     budget: Option<f64>,
 
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Deciding")]
     threshold: Option<Size>,
 
-    /// Confidence level of the whole answer [default: 95%]
+    /// Confidence level of all verdicts together [default: 95%]
     #[arg(long, value_name = "PERCENT", value_parser = confidence, help_heading = "Deciding")]
     confidence: Option<f64>,
 
@@ -69,7 +69,7 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Deciding")]
     no_confirm: bool,
 
-    /// Exit with status 1 for these answers, and with 3 if not all is known [default: 1 if a
+    /// Exit with status 1 for these verdicts, and with 3 if some are unknown [default: 1 if a
     /// benchmark is slower, otherwise 0]
     #[arg(
         long,
@@ -82,7 +82,7 @@ pub(crate) struct Args {
 
     /// Also write the answer as Markdown, for a comment on the pull request
     ///
-    /// Its first line is a hidden marker, by which the next check finds the comment.
+    /// Its first line is a hidden marker by which the next check finds the comment.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     comment: Option<PathBuf>,
 

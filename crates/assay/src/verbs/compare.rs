@@ -117,8 +117,7 @@ fn check_builds(args: &Args, samples: &Samples) -> anyhow::Result<()> {
     };
     if samples.sides.iter().any(|side| !side.builds.is_empty()) {
         bail!(
-            "{option}: each side is several builds, and classical tests would take the runs of one build for independent values; \
-             without {option} the interval is over the builds"
+            "{option}: each side has several builds, and classical tests would treat the runs of one build as independent values; without {option}, the interval is based on the builds"
         );
     }
     Ok(())

@@ -66,7 +66,7 @@ fn form(args: &Args) -> anyhow::Result<RawForm> {
         (None, None) => Ok(RawForm::Assay),
         (None, Some(path)) => form_of(path).with_context(|| {
             format!(
-                "--output {}: the ending does not say how to write it; give --to, or one of {}",
+                "--output {}: unknown extension; give --to, or one of {}",
                 path.display(),
                 RawForm::endings()
             )

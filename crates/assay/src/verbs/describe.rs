@@ -26,7 +26,7 @@ use std::path::PathBuf;
 
 To write the samples for other tools, use assay convert FILE --to FORMAT.
 
-Values are taken to be in the order of measurement: in a sorted file, changes over time are lost.")]
+Values are assumed to be in the order of measurement: in a sorted file, changes over time are lost.")]
 pub(crate) struct Args {
     /// Sample files: .assay, columns of numbers, CSV or any format in
     /// docs/reference/input-files.md; optionally .gz; - is standard input
@@ -63,7 +63,7 @@ struct WhatArgs {
 
     /// Describe every metric, and each series separately even if there are more than three
     ///
-    /// With --json also the signed-rank test and the bootstrap.
+    /// With --json, also run the signed-rank test and the bootstrap.
     #[arg(long)]
     all: bool,
 
@@ -89,7 +89,7 @@ fn show_overview(args: &Args, files: &[PathBuf], samples: &Samples) -> anyhow::R
         })?;
     if args.pages.report.is_some() || args.pages.plots.is_some() {
         anyhow::bail!(
-            "--report and --plots draw a few series, and here are {} (or only summaries of them); with --all every one is drawn",
+            "--report and --plots draw only a few series, and there are {} (or only summaries of them); with --all, every one is drawn",
             found.lines.len()
         );
     }

@@ -20,7 +20,7 @@ use confirming::Confirming;
 pub(crate) use measured::query;
 pub(crate) use options::Args;
 
-/// Judges, confirms and shows the run. The ending is that of the worst benchmark.
+/// Judges, confirms and shows the run. The outcome is that of the worst benchmark.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     exporting::check(&args.export, args.file.as_deref())?;
     // Errors in the command line are reported before an alarm needs it.

@@ -233,13 +233,13 @@ fn too_few_requests(plan: &Plan, places: &[LoadSlot]) -> anyhow::Result<Option<F
     let few = |place: &&LoadSlot| requests(place).is_some_and(|count| count + 1e-6 < needed as f64);
     let (some, name) = (places.iter().filter(few).count(), &plan.primary);
     let least = assay_report::words::counted(needed as usize, "request");
-    let nearer = if needed > 1 { ", or decide by a nearer quantile" } else { "" };
+    let nearer = if needed > 1 { ", or decide by a less extreme quantile" } else { "" };
     ensure!(
         some < places.len() || plan.primary == CAPACITY,
-        "--primary {name}: it takes at least {least} a slice, and no slice here has that many; make slices longer (--slice, or --requests-per-step {needed}){nearer}"
+        "--primary {name}: it needs at least {least} per slice, and no slice here has that many; make slices longer (--slice, or --requests-per-step {needed}){nearer}"
     );
     let message = format!(
-        "{some} of {} steps have no {name}: it takes at least {least} a slice",
+        "{some} of {} steps have no {name}: it needs at least {least} per slice",
         places.len()
     );
     Ok((some > 0 && plan.primary != CAPACITY).then(|| load::too_short(message, needed)))
@@ -249,13 +249,13 @@ fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Resu
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
     if samples.is_empty() {
         if samples.stop == Some(StopReason::Interrupted) {
-            output::say("interrupted before the first slice was whole");
+            output::say("interrupted before the first slice was complete");
             return Ok(Ending::Interrupted);
         }
         return Ok(Ending::Fine);
     }
     let mut analysis = analyse(samples, &Options::default()).context(
-        "no slice is fit to be compared; see the warnings of `assay describe` on the record",
+        "no slice can be compared; see the warnings of `assay describe` about the record",
     )?;
     let how = Showing {
         dialect: Dialect::Load,

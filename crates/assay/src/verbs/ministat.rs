@@ -76,7 +76,7 @@ fn flavour(arguments: &[OsString]) -> anyhow::Result<(Flavour, &[OsString])> {
     match Flavour::from_year(&year) {
         Some(flavour) => Ok((flavour, rest)),
         None => anyhow::bail!(
-            "{place}={}: there is no such ministat; write 2015 or 2025",
+            "{place}={}: there is no such flavour of ministat; write 2015 or 2025",
             year.to_string_lossy()
         ),
     }

@@ -285,7 +285,7 @@ fn bare_unit(symbol: &str) -> anyhow::Result<(f64, Unit)> {
     match parse_quantity(&format!("1{symbol}")) {
         Ok(Quantity::Amount(factor, unit)) => Ok((factor, unit)),
         _ => bail!(
-            "--unit {symbol}: not a unit that is known here; known are ns, us, ms, s, min, h, B, KiB, MiB, GiB, /s"
+            "--unit {symbol}: unknown unit; known are ns, us, ms, s, min, h, B, KiB, MiB, GiB, /s"
         ),
     }
 }
@@ -299,7 +299,7 @@ fn size(text: &str) -> Result<Size, String> {
     if value > 0.0 {
         Ok(Size { value, measure })
     } else {
-        Err("it must be more than nothing: it is a size, and --alternative says to which side"
+        Err("it must be greater than 0: it is a size, and --alternative gives the direction"
             .to_owned())
     }
 }

@@ -143,7 +143,7 @@ pub(crate) struct ProfileShowArgs {
     #[arg(long, value_name = "TEXT")]
     focus: Option<String>,
 
-    /// Print JSON instead of a screen
+    /// Print JSON instead of text
     ///
     /// The fields are described in docs/reference/json.md.
     #[arg(long)]
@@ -275,7 +275,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         .collect();
     exporting::check(&args.show, &inputs)?;
     if args.show.lines && subjects.len() > 1 {
-        bail!("--lines is of one profile: what is compared of two are functions");
+        bail!("--lines applies to a single profile; two are compared by function");
     }
     let instead = "give a second command";
     present::check_fail_if(&args.judge.fail_if, subjects.len(), "one profile", instead)?;
@@ -285,14 +285,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
     match (subjects.as_slice(), args.how.given()) {
         ([], _) => bail!(
-            "what is to be profiled? Name a command in quotes, a file of a profile, or --pid (assay profile --help has examples)"
+            "what should be profiled? Name a command in quotes, a profile file, or a process with --pid (assay profile --help has examples)"
         ),
         ([Subject::File(file)], None) => files::one(args, file),
         ([Subject::File(old), Subject::File(new)], None) => files::two(args, old, new),
-        ([Subject::File(file), ..], Some(option)) if inputs.len() == subjects.len() => bail!(
-            "{option} is about sampling, and {} is a profile that was taken already",
-            file.display()
-        ),
+        ([Subject::File(file), ..], Some(option)) if inputs.len() == subjects.len() => {
+            bail!("{option} applies to sampling, but {} is a finished profile", file.display())
+        }
         ([Subject::Command(command)], _) => {
             interrupt::install()?;
             sampling::command(args, command)
@@ -302,9 +301,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
             comparing::commands(args, [old, new])
         }
         ([_, _], _) => bail!(
-            "a file can't be compared with a command: what differs between them would be more than the program; sample both in one run, or compare two files"
+            "a file can't be compared with a command, because more than the program would differ between them; sample both in one run, or compare two files"
         ),
-        _ => bail!("one or two can be profiled at once"),
+        _ => bail!("give one or two commands or files"),
     }
 }
 
@@ -347,7 +346,7 @@ fn rate(text: &str) -> Result<f64, String> {
     let bare = text.trim().trim_end_matches("Hz").trim_end_matches("hz").trim_end();
     match bare.parse::<f64>() {
         Ok(rate) if (1.0..=50_000.0).contains(&rate) => Ok(rate),
-        _ => Err("write it like `997`, samples a second, between 1 and 50000".to_owned()),
+        _ => Err("write it like `997`, in samples per second, between 1 and 50000".to_owned()),
     }
 }
 

@@ -26,7 +26,7 @@ mod summary;
 The same commands run with the same settings, metrics and plan, in a new random order. Relative paths start from the \
 current directory. The new run is recorded like any other, and can itself be repeated.
 
-The commands, and the hooks of --setup, --prepare, --conclude and --cleanup, come from the FILE and run with your rights: \
+The commands, and the hooks of --setup, --prepare, --conclude and --cleanup, come from the FILE and run with your privileges: \
 repeat only files that you trust, as you would with scripts. Unless --quiet is given, the command line is printed before \
 anything runs.
 
@@ -34,8 +34,8 @@ A result is confirmed if the verdict is the same and the size is in the range th
 results exclude each other; not confirmed if the size differs; and unknown if one of the runs is inconclusive. Everything that \
 changed (machine, program files, settings that could not be applied) is listed.
 
-With --summary, a result holds on a machine if the verdict is the same there. Records of one machine (host name, processor, memory) \
-count once, by the longest. The mean over machines is that of the random-effects model.
+With --summary, a result holds on a machine if the verdict is the same there. Several records of one machine (same host name, processor and memory) \
+count once; the longest one is used. The mean over machines is that of the random-effects model.
 
 Examples:
   assay repeat run.assay
@@ -47,12 +47,12 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// Measure nothing: say on how many machines the result of the first FILE holds, by the
-    /// repetitions after it
+    /// Measure nothing; report on how many machines the result of the first FILE holds, according
+    /// to the repetitions after it
     #[arg(long, conflicts_with_all = ["runs", "time", "seed", "save", "no_save", "anonymous"])]
     summary: bool,
 
-    /// Take exactly N blocks, instead of following the recorded plan
+    /// Measure exactly N blocks, instead of following the recorded plan
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
 
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
     let [file] = &args.files[..] else {
         bail!(
-            "one FILE is measured again at a time; --summary combines repetitions that were measured before"
+            "only one FILE can be measured again at a time; --summary combines repetitions that were measured before"
         );
     };
     present::check_exports(&args.show, &args.files, args.keep.save.as_deref())?;

@@ -51,7 +51,7 @@ const MOST_SUBJECTS: usize = 65_536 - 16;
 /// Arguments of `assay run`.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
-How it decides: every block runs each command once, in a new random order. After every block all differences so far are \
+How it decides: every block runs each command once, in a new random order. After every block, all differences so far are \
 evaluated; measuring stops as soon as the verdict is clear, or when the time budget is spent. The verdict is faster, slower, \
 equivalent (any difference is smaller than --threshold) or inconclusive (with an estimate of how much longer it would take).
 
@@ -77,16 +77,16 @@ pub(crate) struct Args {
     #[arg(required_unless_present_any = ["resume", "builds"], value_name = "COMMAND", value_parser = any_words())]
     commands: Vec<String>,
 
-    /// Measure several builds per side, so that effects of the linker's placement are not mistaken
-    /// for a change
+    /// Measure several builds per side, so that effects of code placement by the linker are not
+    /// mistaken for a change
     ///
     /// Takes the files of each side, as in 'old-*,new-*'. A single COMMAND says how to run them,
     /// with {build} for the file (docs/guides/layout.md).
     #[arg(long, value_name = "FILES", conflicts_with_all = ["parameter", "list"], value_parser = any_builds())]
     builds: Option<Builds>,
 
-    /// Measure the reference twice in every block, as two sides: the difference between the two is
-    /// the floor of this run, below which it shows nothing
+    /// Measure the reference twice in every block, as two sides; the difference between them is the
+    /// floor of this run, and smaller differences mean nothing
     #[arg(long, conflicts_with_all = ["builds", "parameter", "list"])]
     control: bool,
 
@@ -129,7 +129,7 @@ impl Args {
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Parameters")]
 struct ScanArgs {
-    /// Values of a parameter, filled in for {NAME}
+    /// Values of a parameter, substituted for {NAME}
     ///
     /// The commands are measured for every value: n=1..8, n=0..1+0.25, n=1..1024*2, lib=libc,musl;
     /// 2:n=... for the second command only.
@@ -285,7 +285,7 @@ fn check_size(subjects: Option<usize>, yes: bool) -> anyhow::Result<()> {
         count * 10
     );
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        bail!("{question}. If that is meant, say --yes");
+        bail!("{question}. If that is what you want, add --yes");
     }
     // Nothing else happens before the answer.
     write!(io::stderr(), "{question}. Go on? [y/N] ")?;

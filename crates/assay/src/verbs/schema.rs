@@ -11,7 +11,7 @@ use clap::builder::PossibleValuesParser;
   assay schema compare > result.schema.json      schema of `assay compare --json`
   assay schema gate")]
 pub(crate) struct Args {
-    /// Verb or document to describe; `run`, `bench` and `compare` write the same
+    /// Verb or document to describe; `run`, `bench` and `compare` share a schema
     #[arg(default_value = "run", value_parser = PossibleValuesParser::new(schema::names()))]
     verb: String,
 }

@@ -156,16 +156,16 @@ fn recipe(args: &Args, numbers: &Numbers) -> anyhow::Result<Recipe> {
             distribution.parse().map_err(|error| anyhow::anyhow!("--subject {name}: {error}"))?;
         ensure!(
             !name.is_empty() && !name.starts_with('#') && !name.chars().any(char::is_control),
-            "--subject {}: a name is a word or several, and does not begin with `#`",
+            "--subject {}: a name must be one or more words, and must not start with `#`",
             text.escape_debug()
         );
         ensure!(
             name.parse::<f64>().is_err(),
-            "--subject {text}: `{name}` would be taken for a number where the file is read; give it a name"
+            "--subject {text}: `{name}` would be read as a number; give it a name"
         );
         ensure!(
             subjects.iter().all(|(taken, _)| taken != name),
-            "--subject {name}: there are two subjects of this name"
+            "--subject {name}: there are two subjects with this name"
         );
         subjects.push((name.to_owned(), distribution));
     }

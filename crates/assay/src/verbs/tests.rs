@@ -41,7 +41,7 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Command {
-    /// Count the lines that each test writes into a log
+    /// Count the lines that each test writes to a log
     Log(log::Args),
 }
 

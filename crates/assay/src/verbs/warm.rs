@@ -90,9 +90,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         Err(NotRun::Cold(why)) => Err(warm::run_cold(&command, &why)),
         Err(NotRun::Lost(error)) => {
             let lost = anyhow::Error::new(error);
-            output::error(
-                &lost.context("the command did not get through, and was not started again"),
-            );
+            output::error(&lost.context(
+                "the command was lost on its way to the process, and was not started again",
+            ));
             Ok(Ending::CommandFailed)
         }
     }

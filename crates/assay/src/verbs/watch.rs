@@ -28,14 +28,14 @@ Examples:
   assay watch --notify desktop -- pytest -q
   assay watch --on-all-green 'git commit -am wip' -- ruby -Itest test/all.rb
   assay watch --mutate -- pytest                also show the changes that no test notices
-  assay watch --any -- make                     run any command at every save
+  assay watch --any -- make                     run any command on every save
   assay watch --json -- pytest | jq .state      one object per run")]
 pub(crate) struct Args {
     /// Command that runs the tests, after `--`
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 
-    /// Run any command unchanged at every save
+    /// Run any command, unchanged, on every save
     #[arg(long, conflicts_with_all = ["framework", "cold", "no_first", "no_full", "idle", "timeout"])]
     any: bool,
 
@@ -68,8 +68,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATTERN")]
     ignore: Vec<String>,
 
-    /// Treat a change of files with this pattern as affecting the tests in files with the other, as
-    /// in 'app/views/**=spec/features'; repeat it for more
+    /// Treat a change to a file that matches PATTERN as affecting the tests in files that match
+    /// TESTS, as in 'app/views/**=spec/features'; repeat it for more
     ///
     /// Patterns are written as in .gitignore. These tests run in addition to those known to use
     /// what changed.
@@ -89,7 +89,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "any")]
     mutate: bool,
 
-    /// With --mutate: run changed programs with your rights instead of in a sandbox; they may
+    /// With --mutate: run changed programs with your privileges instead of in a sandbox; they may
     /// delete files and use the network
     #[arg(long, requires = "mutate")]
     no_sandbox: bool,
@@ -109,7 +109,7 @@ struct LookArgs {
     #[arg(long)]
     clear: bool,
 
-    /// Print one line of JSON for each run instead of a screen; keys are not read
+    /// Print one line of JSON for each run instead of text, and ignore the keyboard
     ///
     /// The fields are described in docs/reference/json.md.
     #[arg(long)]

@@ -26,7 +26,7 @@ The answer comes first: the most likely cause with its share of the difference, 
 system time and waiting, so each has an exact share with an interval. Page faults, allocations, files and instructions explain a part \
 if they changed with it, and by enough. A cause is named only if the interval of its share, or of its change, excludes zero.
 
-Nothing is run unless --measure is given. A record holds more if more was counted: `assay run --alloc --count-instructions`.
+Nothing is run unless --measure is given. A record contains more if more was counted: `assay run --alloc --count-instructions`.
 
 Examples:
   assay why run.assay                          from what was recorded
@@ -36,7 +36,7 @@ Examples:
   assay why run.assay --export why.md          for a pull request
   assay run './old data' './new data' --why    directly after a run")]
 pub(crate) struct Args {
-    /// Record of a run, or other results with several sides; several files are one side each
+    /// Record of a run, or other results with several sides; with several files, each is a side
     #[arg(required = true, value_name = "RECORD")]
     files: Vec<PathBuf>,
 

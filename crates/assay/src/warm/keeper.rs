@@ -44,7 +44,7 @@ struct Keeper {
     used: Instant,
     used_at: jiff::Timestamp,
     runs: u64,
-    /// When to query the process about what it has loaded.
+    /// Time of the next query for what the process has loaded.
     look_at: Option<Instant>,
 }
 
@@ -174,7 +174,7 @@ impl Keeper {
         }
     }
 
-    /// Restarts the process if it died after it had been ready.
+    /// Restarts the process if it died after having been ready.
     fn see_to_process(&mut self) {
         match self.process.standing() {
             Standing::Ready if !self.was_ready => {
@@ -189,7 +189,7 @@ impl Keeper {
         }
     }
 
-    /// Answers one question. Returns true if the keeper has to end.
+    /// Answers one query. Returns true if the keeper must end.
     fn answered(&mut self, asking: &UnixStream) -> anyhow::Result<bool> {
         asking.set_nonblocking(false)?;
         asking.set_read_timeout(Some(ASKS_WITHIN))?;
@@ -227,7 +227,7 @@ impl Keeper {
         {
             let _told_below = self.process.restart();
         }
-        // The changes may make it restart.
+        // The changes may cause the process to restart.
         let _nobody_answers = self.process.check();
         match self.process.standing() {
             Standing::Loading(since) => {

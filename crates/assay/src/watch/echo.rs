@@ -97,7 +97,8 @@ impl Echo {
         self.known.get(path).is_some_and(Written::is_own)
     }
 
-    /// Takes files saved while nothing ran: runs do not write them, or not alone.
+    /// Takes files saved while nothing ran: these files are not written by runs, or not only by
+    /// runs.
     pub fn while_idle(&mut self, saved: &Saved) {
         self.known.retain(|path, _| !saved.paths.contains(path));
         self.pauses = 0;

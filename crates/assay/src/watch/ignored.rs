@@ -9,7 +9,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Directories without files to edit, whatever git says.
+/// Directories that contain no files to edit, even if git does not ignore them.
 const DIRECTORIES: [&str; 16] = [
     ".git",
     ".hg",
@@ -91,7 +91,7 @@ impl Ignored {
             return true;
         }
         if !is_directory && name == ".gitignore" {
-            // Its patterns are read again.
+            // The patterns of this directory are read again.
             self.of.remove(path.parent().unwrap_or(path));
         }
         match self.wanted.matched(path, is_directory) {
@@ -164,7 +164,7 @@ mod tests {
         for name in ["a.rb", "deep/kept.log", "deep/tmp/", "~", "deep/"] {
             assert!(!skips(name), "{name}");
         }
-        // Its patterns may change later.
+        // The patterns of this directory may change later.
         fs::write(top.join("deep/.gitignore"), "").unwrap();
         assert!(!skips("deep/.gitignore"));
         assert!(skips("deep/kept.log"));

@@ -20,7 +20,7 @@ const MOST_SHOWN: &str = "3";
 /// Interval between checks whether it is finished.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
 
-/// How it is run.
+/// The settings of its runs.
 #[derive(Clone, Debug)]
 pub(crate) struct How {
     program: PathBuf,
@@ -49,7 +49,7 @@ pub(super) struct Look {
 /// The outcome.
 #[derive(Debug, PartialEq)]
 pub(super) enum MutationOutcome {
-    /// Its output.
+    /// The program's output.
     Found(String),
     /// The reason why it failed.
     Failed(String),
@@ -103,7 +103,7 @@ impl Mutating {
         self.is_due = true;
     }
 
-    /// Ends it without waiting.
+    /// Ends the program without waiting.
     pub fn cancel(&mut self) {
         if let Some(work) = self.at_work.take() {
             work.server.ask_to_end();
@@ -112,8 +112,8 @@ impl Mutating {
         }
     }
 
-    /// Starts it if there is something that was not tried yet. Returns an error message if that
-    /// fails.
+    /// Starts the program if there is something that was not tried yet. Returns an error message if
+    /// that fails.
     pub fn begin(&mut self, look: Look) -> Option<MutationOutcome> {
         if !self.is_due || self.is_awaited() {
             return None;
@@ -161,7 +161,7 @@ impl Mutating {
         Ok(Work { server: Server::start(&command, &[], room.path())?, room })
     }
 
-    /// Checks whether it is finished, and returns its result.
+    /// Checks whether the program has finished, and returns its result.
     pub fn look(&mut self, look: Look) -> Option<MutationOutcome> {
         if self.ending.as_ref().is_some_and(|work| work.server.status().is_some()) {
             self.ending = None;

@@ -1,4 +1,4 @@
-//! Other programs than suites: the command of `--any`, interpreters for checking the syntax of a
+//! Programs other than suites: the command of `--any`, interpreters for checking the syntax of a
 //! file, hooks, `notify-send`.
 
 use super::attention::{Attention, borrowed};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Number of commands after which the launcher is replaced, to forget them.
 const MOST_COMMANDS: usize = 200;
-/// Time limit of such a program.
+/// Time limit for such a program.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Number of bytes shown of a command's output, from its end.
 const TAIL: usize = 4000;
@@ -31,7 +31,7 @@ impl Programs {
         Ok(Self { runner: Runner::start()?, commands: 0 })
     }
 
-    /// Replaces the launcher if necessary. To be called when idle.
+    /// Replaces the launcher if necessary. Must be called when idle.
     ///
     /// # Errors
     /// If no launcher can be started.
@@ -55,8 +55,8 @@ impl Programs {
         Some((result.outcome, said(&result)))
     }
 
-    /// Runs a shell line with these variables; its output goes to our output, or nowhere. Returns
-    /// how it ended if it failed.
+    /// Runs a shell line with these variables; its output goes to our output, or nowhere. If it
+    /// failed, returns its outcome.
     pub fn hook(&mut self, line: &str, env: Vec<(String, String)>, shown: bool) -> Option<String> {
         let output = if shown { Output::Inherit } else { Output::Null };
         let command = Command::new(["/bin/sh".into(), "-c".into(), word_of(line)]).ok()?;
@@ -70,8 +70,8 @@ impl Programs {
         }
     }
 
-    /// Runs the command of `--any` while calling `attending`; `None` if that ended it. Its output
-    /// is shown as it comes, or kept.
+    /// Runs the command of `--any` while calling `attending`; returns `None` if `attending` ended
+    /// the command. Its output is shown as it is produced, or kept.
     ///
     /// # Errors
     /// If it cannot be run.

@@ -27,11 +27,11 @@ pub(super) struct Suite {
     pub asker: Asker,
 }
 
-/// How a run ended.
+/// Outcome of a run.
 pub(super) enum Ran {
     /// A save or a key ended it.
     Ended,
-    /// It reported nothing, and something else has to run instead.
+    /// The run reported nothing, and something else has to run instead.
     Else(What),
     Came(Box<Came>, Option<What>),
 }

@@ -52,7 +52,7 @@ impl Screen {
         !self.json
     }
 
-    /// Returns how the output of other programs has to look.
+    /// Returns the settings for the output of other programs.
     pub fn look(&self) -> Look {
         let size = self.size();
         Look { json: self.json, color: size.color, width: size.width }
@@ -62,7 +62,7 @@ impl Screen {
         present::screen(self.color)
     }
 
-    /// Prints a line that the next one overwrites; nothing without a terminal.
+    /// Prints a line that the next one overwrites; nothing if there is no terminal.
     fn passing(&mut self, text: &str) -> anyhow::Result<()> {
         if !self.is_terminal {
             return Ok(());

@@ -67,7 +67,7 @@ impl State {
         Self { full, failing, tainted, in_part, all_ran, stuck }
     }
 
-    /// Returns what to run at the start.
+    /// Returns the first run.
     pub fn first(&self) -> Option<What> {
         self.full.first.then_some(What::All)
     }
@@ -102,7 +102,7 @@ impl State {
         (!self.failing.is_empty()).then(|| What::These(self.failing.clone()))
     }
 
-    /// Takes over the result of a run, and returns what to run immediately after it.
+    /// Takes over the result of a run, and returns the run that must follow immediately, if any.
     pub fn ran(&mut self, came: Came<'_>) -> Option<What> {
         let failed: Vec<&str> =
             came.tests.iter().filter(|(_, failed)| *failed).map(|(name, _)| *name).collect();
@@ -129,7 +129,8 @@ impl State {
         (is_green && self.tainted && self.full.later).then_some(What::All)
     }
 
-    /// Returns what to run when idle: all tests, if only a part ran since all ran last.
+    /// Returns the run to make when idle: all tests, if only a part of them ran since the last
+    /// complete run.
     pub fn when_idle(&self) -> Option<What> {
         (self.full.later && self.in_part && self.failing.is_empty()).then_some(What::All)
     }

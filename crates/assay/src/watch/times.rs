@@ -24,7 +24,7 @@ const QUICKEST: f64 = 0.001;
 /// A run in which all tests passed, as a line.
 #[derive(Deserialize, Serialize)]
 struct Run {
-    /// When it started, ms since 1970.
+    /// Start of the run, ms since 1970.
     at: i64,
     /// Duration of each test, s.
     tests: BTreeMap<String, f64>,
@@ -52,8 +52,8 @@ impl Times {
     }
 
     /// Stores the durations of a complete, passing run that started at `at`, ms since 1970. Returns
-    /// findings about tests that got slower and were not reported before, and, once, a message that
-    /// nothing can be stored.
+    /// findings about tests that got slower and were not reported before. If the durations cannot
+    /// be stored, also returns a message the first time.
     pub fn keep<'a>(
         &mut self,
         at: i64,

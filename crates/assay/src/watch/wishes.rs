@@ -15,7 +15,7 @@ const KEYS: &str = "  Enter, a   run all tests
 ";
 
 impl Watcher {
-    /// Returns what to run for a request.
+    /// Returns the run that fulfils a request, if any.
     pub(super) fn wished(&mut self, wish: Wish) -> anyhow::Result<Option<WatchTask>> {
         let why = "as you wished".to_owned();
         Ok(match wish {

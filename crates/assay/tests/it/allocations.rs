@@ -149,7 +149,7 @@ fn names_of_counts_belong_to_their_options() {
         .ends(2)
         .complains("counted with --count-instructions");
     let named = ["run", "--alloc", "--metric", "frees=([0-9]+)", "./some 7"];
-    room.run(&named).ends(2).complains("--alloc counts something of that name");
+    room.run(&named).ends(2).complains("--alloc counts something with that name");
     let beside =
         ["run", "--alloc", "--secondary", "allocations", "-r", "3", "--no-save", "./some 7"];
     assert_eq!(medians(&room.json(&beside), 0)[0], Some(7.0));

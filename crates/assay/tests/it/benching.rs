@@ -461,13 +461,13 @@ fn builds_that_tell_nothing_are_refused() {
     let room = several_builds([1000; 5], [1000; 5]);
     let with = |builds: &str| room.run(&["bench", "--builds", builds, "--runs", "10"]).ends(2);
     with("old-?,nothing-*").complains("nothing-*: no file fits");
-    with("old-?,new-0 new-1").complains("`new-0` has 2 builds that differ");
-    with("5").complains("--builds N links revisions");
+    with("old-?,new-0 new-1").complains("`new-0` has 2 different builds");
+    with("5").complains("--builds N applies to git revisions");
     with("2").complains("at least 3");
     for copy in ["new-1", "new-2", "new-3"] {
         fs::copy(room.path("new-0"), room.path(copy)).unwrap();
     }
-    with("old-?,new-?").complains("the same to the last byte");
+    with("old-?,new-?").complains("byte-for-byte identical");
 }
 
 #[test]

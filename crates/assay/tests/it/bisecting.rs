@@ -123,7 +123,7 @@ fn what_is_wrong_is_said_before_anything_is_measured() {
         (&["good..nowhere"], "`nowhere` is no revision"),
         (&["good..."], "GOOD..BAD"),
         (&["good..main~10", "--build", BUILD], "can't be measured: the build line"),
-        (&["good..main", "--build", "true"], "is not there"),
+        (&["good..main", "--build", "true"], "does not exist"),
         (&["good..main", "--build", BUILD, "--primary", "speed"], "no such metric"),
     ] {
         let ended = bisect(&room, &[words, &end[..]].concat()).ends(2);

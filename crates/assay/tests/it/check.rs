@@ -282,7 +282,9 @@ fn the_hook_is_installed_skipped_removed_and_never_replaces_another() {
     checked(&room, &["--remove-hook"]).ends(0).shows("removed:");
     assert!(!room.path(hook).exists());
     room.write(hook, "#!/bin/sh\necho mine\n");
-    checked(&room, &["--install-hook"]).ends(2).complains("is a hook of yours");
+    checked(&room, &["--install-hook"])
+        .ends(2)
+        .complains("was not installed by assay, so it is left as it is");
     checked(&room, &["--remove-hook"]).ends(2).complains("was not installed by assay");
     assert_eq!(room.read(hook), "#!/bin/sh\necho mine\n");
 }

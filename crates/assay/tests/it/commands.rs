@@ -43,7 +43,7 @@ fn several_builds_of_a_command_take_turns_and_the_interval_is_over_them() {
     for option in ["--all", "--rigorous"] {
         room.run(&["compare", option, "s.assay"])
             .ends(2)
-            .complains("the interval is over the builds");
+            .complains("the interval is based on the builds");
     }
 }
 
@@ -52,10 +52,10 @@ fn builds_of_commands_that_make_no_sense_are_refused() {
     let room = room_of_builds([1, 2]);
     let with =
         |more: &[&str]| room.run(&[&["run", "--no-save", "--builds"], more].concat()).ends(2);
-    with(&["old-*,new-*", "./other"]).complains("{build} where the executable stands");
+    with(&["old-*,new-*", "./other"]).complains("{build} in place of the executable");
     with(&["old-*,new-*", "{build}", "{build} 2"]).complains("give one command");
     with(&["5"]).complains("`assay bench --rev`");
-    with(&["old-?,new-0 new-1"]).complains("`new-0` has 2 builds that differ");
+    with(&["old-?,new-0 new-1"]).complains("`new-0` has 2 different builds");
     with(&["old-*,new-*", "-P", "n=1,2", "{build} {n}"]).complains("cannot be used with");
 }
 

@@ -151,10 +151,10 @@ fn an_alarm_that_can_not_be_measured_again_stands_and_says_so() {
         assert!(codes(&json).contains(&"ALARM_CONFIRMATION"), "{json:#}");
     };
     stands(confirmed(&room, "exit 7"), "build line");
-    stands(confirmed(&room, ":"), "is not there");
-    stands(gate(&room, &["--confirm", "--json"]), "say it behind --");
+    stands(confirmed(&room, ":"), "does not exist");
+    stands(gate(&room, &["--confirm", "--json"]), "give the command after --");
     let bench = [&["--confirm", "--build", BUILD][..], &BENCH].concat();
-    stands(gate(&room, &bench), "--rev names it");
+    stands(gate(&room, &bench), "name it with --rev");
     let rev = |rev: &str| {
         let words = ["--confirm", "--rev", rev, "--build", BUILD];
         gate(&room, &[&words[..], &BENCH].concat())
@@ -170,10 +170,10 @@ fn an_alarm_that_can_not_be_measured_again_stands_and_says_so() {
             .ends(0);
     }
     slow_before(&room, "BM_Gone");
-    stands(confirmed(&room, BUILD), "none of its benchmarks is wanted");
+    stands(confirmed(&room, BUILD), "none of its benchmarks is selected");
     // An error in the command line is not an alarm.
     let wrong = |words: &[&str]| finish(gate(&room, words)).ends(2);
-    wrong(&["--confirm", "--", "load", "http://x"]).complains("what stands behind --");
+    wrong(&["--confirm", "--", "load", "http://x"]).complains("the words after --");
     wrong(&["--build", "make"]).complains("--confirm");
 }
 

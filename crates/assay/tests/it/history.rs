@@ -74,7 +74,7 @@ fn what_is_measured_is_kept_with_its_revision_and_adding_it_again_changes_nothin
     room.run(&["run", "true", "-r", "10", "--keep=other", "--store", "own.db", "-q"]).ends(0);
     history(&room, &["log", "--store", "own.db"])
         .ends(2)
-        .complains("--project names one of: other");
+        .complains("choose one with --project: other");
     history(&room, &["show", "--store", "own.db", "--project", "other"]).ends(0).shows("true wall");
     // An interrupted run says nothing about what is normal, and an unusable store is detected
     // before measuring.
@@ -90,7 +90,7 @@ fn what_other_tools_measured_is_added_with_the_revision_that_is_named() {
     suite(&room, "old.json", [100.0, 50.0]);
     history(&room, &["add", "old.json", "--rev", "v2"]).ends(0).shows("of v2, commit ");
     history(&room, &["add", "old.json", "--rev", "main"]).ends(0).shows("added");
-    history(&room, &["add", "old.json", "--rev", "elsewhere"]).ends(0).complains("is no commit");
+    history(&room, &["add", "old.json", "--rev", "elsewhere"]).ends(0).complains("is not a commit");
     let twice = history(&room, &["add", "old.json", "--rev", "v2", "--json"]).ends(0).json();
     assert_eq!(twice["runs"][0]["done"], "known");
     let log = room.json(&["history", "log"]);

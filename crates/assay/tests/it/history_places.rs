@@ -214,7 +214,7 @@ fn a_level_that_was_accepted_is_what_is_normal() {
     history(&room, &["bless", "BM_Nothing"]).ends(2).complains("has no benchmark `BM_Nothing`");
     history(&room, &["bless", "BM_Sort", "--remove"])
         .ends(2)
-        .complains("nothing was accepted of BM_Sort");
+        .complains("no level of BM_Sort was accepted");
     history(&room, &["bless", "BM_Copy", "--remove"]).ends(0).shows("nothing of");
     assert_eq!(room.json(&["history", "trend"])["events"][0]["accepted"], false);
     history(&room, &["site", "open"]).ends(0);

@@ -178,7 +178,7 @@ fn stopped_before_enough_blocks_one_sentence_says_so_and_one_how_to_go_on() {
     assay.signal("INT");
     let ended = assay.finish().ends(130).shows("stopped after ").shows("are the fewest");
     assert!(!ended.stdout.contains("--runs"), "{}", ended.stdout);
-    ended.complains("recorded in s.assay; to go on: assay run --resume s.assay");
+    ended.complains("recorded in s.assay; to continue: assay run --resume s.assay");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn a_directory_that_does_not_hold_the_library_is_named() {
     let room = furnished("");
     bench(&room, "LD_LIBRARY_PATH=a", "LD_LIBRARY_PATH=empty", &[])
         .ends(2)
-        .complains("libx.so.1 is not found: `empty/libx.so.1` is not there");
+        .complains("libx.so.1 was not found: `empty/libx.so.1` is not there");
     let room = furnished("-Wl,-rpath,'$ORIGIN/a'");
     bench(&room, "LD_LIBRARY_PATH=empty", "LD_LIBRARY_PATH=nonesuch", &[])
         .ends(2)
@@ -90,7 +90,7 @@ fn two_copies_of_a_program_beside_different_libraries_are_different() {
     room.run(&[&["bench", "a/bm", "b/bm"][..], &short].concat())
         .ends(0)
         .complains("a/libx.so.1 against");
-    room.run(&["bench", "a/bm", "same/bm"]).ends(2).complains("same file to the last byte");
+    room.run(&["bench", "a/bm", "same/bm"]).ends(2).complains("are byte-for-byte identical");
 }
 
 #[test]

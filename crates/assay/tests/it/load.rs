@@ -147,7 +147,7 @@ fn what_can_not_be_loaded_says_why_before_anything_is_sent() {
     let secret = server("400 Bad Request");
     let all: [(&[&str], &str); 21] = [
         (&["--rate", "10", &gone], "nothing listens there; start the server first"),
-        (&["--rate", "10", &secret], "then load https://"),
+        (&["--rate", "10", &secret], ", load https://"),
         (&["--rate", "10", &broken], "--expect-status 503"),
         (&["--rate", "10", "--insecure", &tls], "TLS"),
         (&["--rate", "10", "http://192.0.2.1/"], "--i-may-load 192.0.2.1"),
@@ -161,7 +161,7 @@ fn what_can_not_be_loaded_says_why_before_anything_is_sent() {
         (&["--rate", "10", "--duration", "5s", &fine], "the length of a slice is --slice"),
         (&["--rate", "10", "--rev", "HEAD", "--serve", "a", "--serve", "b", &fine], "one --serve"),
         (&["--find", "p99<5%", &fine], "is no goal"),
-        (&["--rate", "10", "--header", "nonsense", &fine], "is no field"),
+        (&["--rate", "10", "--header", "nonsense", &fine], "is not a header field"),
         (&["--rate", "10", "--values", "none.csv", &fine], "--values none.csv"),
         (&["--rate", "10", "--expect-body", "xyz", &fine], "--expect-body"),
         (&["--rate", "5..1", &fine], "--rate 5..1: "),

@@ -53,7 +53,7 @@ fn a_metric_that_is_not_there_ends_the_run_on_the_first_run() {
     refused("stdout", "sh -c 'echo many'", "`many` is not a number");
     refused("t:s=(?P<value>[0-9]+)(?P<unit>[a-zA-Z]+)", "sh -c 'echo 12MiB'", "MiB");
     refused("t=json:/a", "sh -c 'echo {}'", "`/a`");
-    refused("handed", "true", "by the sample protocol");
+    refused("handed", "true", "through the sample protocol");
 }
 
 #[test]
@@ -72,9 +72,9 @@ fn a_metric_that_is_there_only_sometimes_is_told() {
 fn metrics_that_make_no_sense_are_refused_before_anything_runs() {
     let room = Room::new();
     for (arguments, why) in [
-        (vec!["--metric", "wall=([0-9]+)"], "every run has a metric `wall`"),
+        (vec!["--metric", "wall=([0-9]+)"], "every run already has a metric `wall`"),
         (vec!["--metric", "t=(1", "--metric", "u=2"], "--metric t=(1"),
-        (vec!["--metric", "t=1", "--metric", "t=2"], "two metrics of the name `t`"),
+        (vec!["--metric", "t=1", "--metric", "t=2"], "two metrics named `t`"),
         (vec!["--metric", "stdout", "--output", "inherit"], "leave out --output"),
         (vec!["--secondary", "walll"], "no such metric"),
         (vec!["--counters", "instruktions"], "instructions"),
@@ -215,7 +215,7 @@ fn a_metric_of_one_command_is_not_missing_from_the_other() {
     let result = room.json(&few("3", &["--samples", "-n", "a", "-n", "b", &a, &b]));
     assert!(!codes(&result).contains(&"SAMPLES_PROBLEM"), "{:?}", codes(&result));
     let taken = few("3", &["--counters", "page-faults", "--metric", "page-faults:ms=x", "true"]);
-    room.run(&taken).ends(2).complains("--counters counts something of that name");
+    room.run(&taken).ends(2).complains("--counters counts something with that name");
     let own = "sh -c 'echo \"{\\\"metric\\\":\\\"page-faults\\\",\\\"value\\\":7}\" >&7'";
     let result = room.json(&few("3", &["--samples", "--counters", "page-faults", own]));
     assert!(result["descriptions"][0]["metrics"]["page-faults"]["max"].as_f64() != Some(7.0));

@@ -172,7 +172,7 @@ fn wrong_values_are_answered_with_how_they_are_written() {
         ("run --time -5 true", "more than 0 s"),
         ("run --time 5 minutes true", "--time 5min"),
         ("run --time 5% true", "`90s` or `2min`"),
-        ("run --threshold -5% true", "more than nothing"),
+        ("run --threshold -5% true", "greater than 0"),
         ("run --threshold 5 true", "`5%`"),
         ("run --threshold 5m true", "`5min` or `5ms`"),
         ("run --threshold 5MS true", "known are ns, us, ms"),

@@ -115,7 +115,7 @@ fn a_program_that_comes_with_this_one_is_listed_and_missed() {
         help.contains("  mutate") && help.contains("  farm") && !help.contains("Other commands"),
         "{help}"
     );
-    let missed = "assay-mutate, which is neither beside this one nor on PATH";
+    let missed = "assay-mutate, which is neither next to this one nor on PATH";
     alone(&["mutate", "--list"]).ends(2).complains(missed);
     alone(&["help", "mutate"]).ends(2).complains(missed);
     room.write("assay-mutate", TOY);

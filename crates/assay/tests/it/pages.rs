@@ -182,7 +182,7 @@ fn the_pages_say_without_scripts_what_changed_and_stay_small() {
     room.write("out/index.html", "<h1>My cat</h1>");
     room.run(&["history", "site", "out", "--store", "s.db", "--project", "p"])
         .ends(2)
-        .complains("is no page of assay");
+        .complains("was not written by assay");
 }
 
 #[test]

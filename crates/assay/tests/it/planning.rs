@@ -212,7 +212,7 @@ fn what_can_not_be_planned_is_told_with_what_to_do() {
             "the power must be above the significance",
         ),
         (&["--delta", "1e-9", "--sd", "1"], "about 1.8e19 runs of each would be needed"),
-        (&["--delta", "0", "--sd", "1"], "more than nothing"),
+        (&["--delta", "0", "--sd", "1"], "greater than 0"),
         (&["--delta", "1", "--sd", "1", "--alpha", "5"], "between 0 and 1"),
         (&["--delta", "1ms", "--pilot", &lognormal], "say what the numbers are in (--unit us)"),
         (&["--delta", "1", "--unit", "ms", "--pilot", &lognormal], "of what?"),

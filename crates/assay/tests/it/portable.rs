@@ -72,7 +72,7 @@ fn two_builds_are_measured_and_a_record_is_repeated() {
     assert_eq!(report["now"]["blocks"], 4, "{report:#}");
     // The record needs settings that only the launcher supports.
     let refused = finish(assay(&room, &["repeat", "--no-save", "n.assay"]));
-    refused.ends(2).complains("--nice: the portable runner counts no events");
+    refused.ends(2).complains("--nice: the portable runner can't count events");
 }
 
 #[test]

@@ -133,7 +133,9 @@ fn lines_are_counted_where_a_profile_knows_them() {
         .ends(2)
         .complains("--lines: stackprof does not report which lines were at work");
     let file = sample("py-spy.collapsed");
-    room.run(&["profile", &file, &file, "--lines"]).ends(2).complains("--lines is of one profile");
+    room.run(&["profile", &file, &file, "--lines"])
+        .ends(2)
+        .complains("--lines applies to a single profile");
 }
 
 #[test]
@@ -239,7 +241,7 @@ fn what_can_not_be_profiled_is_told_with_what_to_do() {
         let all: Vec<&str> = std::iter::once("profile").chain(arguments.iter().copied()).collect();
         room.run(&all).ends(2).complains(about);
     };
-    told(&[], "what is to be profiled?");
+    told(&[], "what should be profiled?");
     told(&["w.rb"], "`w.rb` is a program, not a profile. To sample it: assay profile 'ruby w.rb'");
     room.write("two words.py", PYTHON);
     told(&["two words.py"], "assay profile -- python3 'two words.py'");
@@ -255,12 +257,12 @@ fn what_can_not_be_profiled_is_told_with_what_to_do() {
     told(&["none.pb.gz"], "no such file");
     told(&["x.collapsed", "-o", "x.png"], "known are .svg, .html");
     told(&["x.collapsed", "-o", "x.collapsed"], "which is read");
-    told(&["x.collapsed", "--rate", "10"], "taken already");
+    told(&["x.collapsed", "--rate", "10"], "is a finished profile");
     told(&["x.collapsed", "sleep 1"], "can't be compared with a command");
     told(&["no-such-program-at-all"], "cannot find the program");
     told(&["--pid", "999999999"], "there is no process 999999999");
     told(&["--pid", "1", "--sampler", "stackprof"], "--sampler rbspy");
-    told(&["x.collapsed", "--rate", "fast"], "samples a second");
+    told(&["x.collapsed", "--rate", "fast"], "samples per second");
     told(&["sleep 1", "--sampler", "perf", "--clock", "wall"], "perf samples processor time");
 }
 

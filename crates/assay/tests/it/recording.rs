@@ -122,8 +122,8 @@ fn an_anonymous_run_with_a_variable_goes_on_only_with_its_value() {
     room.run(&[&begin[..], &["--save", "a.assay", command, command]].concat()).ends(0);
     assert!(!room.read("a.assay").contains("opensesame"));
     let refused = room.run(&["run", "--resume", "a.assay", "--time", "1s"]).ends(2);
-    refused.complains("lacks what stood in `KEY=…`").complains("the whole command line again");
-    room.run(&["repeat", "a.assay"]).ends(2).complains("lacks what stood in `KEY=…`");
+    refused.complains("lacks the contents of `KEY=…`").complains("the whole command line again");
+    room.run(&["repeat", "a.assay"]).ends(2).complains("lacks the contents of `KEY=…`");
     let again = ["run", "--resume", "a.assay", "--env", "KEY=opensesame", "--time", "300ms"];
     let lines = |text: String| text.lines().count();
     let before = lines(room.read("a.assay"));

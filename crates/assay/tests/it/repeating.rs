@@ -136,7 +136,7 @@ fn what_can_not_be_repeated_says_why() {
         "made.assay",
     ])
     .ends(0);
-    room.run(&["repeat", "made.assay"]).ends(2).complains("holds numbers, not commands");
+    room.run(&["repeat", "made.assay"]).ends(2).complains("contains numbers, not commands");
     room.write("gone.sh", "true");
     room.run(&["run", "--save", "x.assay", "-r", "4", "./gone.sh"]).ends(2);
     room.write("tool", "#!/bin/sh\n");
@@ -152,7 +152,7 @@ fn what_can_not_be_repeated_says_why() {
     room.run(&["repeat", "other.assay"]).ends(2).complains("can't be repeated");
     let unread = text.replace("\"run\",\"-r\"", "\"run\",\"--unheard-of\"");
     room.write("later.assay", &unread);
-    room.run(&["repeat", "later.assay"]).ends(2).complains("can't be read any more");
+    room.run(&["repeat", "later.assay"]).ends(2).complains("can no longer be parsed");
     room.write("empty.assay", text.lines().next().unwrap());
     room.run(&["repeat", "empty.assay"]).ends(2).complains("empty.assay");
 }

@@ -82,7 +82,7 @@ fn what_is_no_recorded_run_is_refused() {
     let room = Room::new();
     room.run(&["run", "--resume", "nowhere.assay"]).ends(2).complains("nowhere.assay");
     room.write("numbers.assay", "{\"assay\":1,\"kind\":\"run\"}\n");
-    room.run(&["run", "--resume", "numbers.assay"]).ends(2).complains("not begun by");
+    room.run(&["run", "--resume", "numbers.assay"]).ends(2).complains("not recorded by");
     room.run(&["run", "--resume", "numbers.assay", "--save", "y.assay", "true"]).ends(2);
     room.run(&["run"]).ends(2).complains("COMMAND");
 }

@@ -189,17 +189,19 @@ fn a_program_that_the_build_does_not_make_is_an_error() {
     let room = repository();
     bench(&room, &["old", "main"], "true", &[])
         .ends(2)
-        .complains("is not there")
+        .complains("does not exist")
         .complains("build/bm");
     let words = ["bench", "--rev", "old", "--rev", "main"];
     room.run(&words).ends(2).complains("--build");
     room.run(&[&words[..], &["--build", "true", "--program", "x", "y"]].concat()).ends(2);
     let absolute = ["--build", "true", "--program", "/bin/true"];
-    room.run(&[&words[..], &absolute].concat()).ends(2).complains("from the top");
+    room.run(&[&words[..], &absolute].concat()).ends(2).complains("relative to the top");
     let of_the_tree =
         room.path("build/bm").canonicalize().unwrap_or_else(|_| room.path("build/bm"));
     let of_the_tree = ["--build", "true", "--program", of_the_tree.to_str().unwrap()];
-    room.run(&[&words[..], &of_the_tree].concat()).ends(2).complains("it is `./build/bm`");
+    room.run(&[&words[..], &of_the_tree].concat())
+        .ends(2)
+        .complains("relative to the top of the tree: `./build/bm`");
 }
 
 #[test]
@@ -342,9 +344,9 @@ fn a_revision_is_linked_several_times_each_with_its_seed() {
     working.complains("`.` is your working tree");
     let same = line.replace("# $ASSAY_BUILD_SEED", "#");
     let none = bench(&room, &["old", "main"], &format!("{same}; : $ASSAY_BUILD_SEED"), &short);
-    none.ends(2).complains("does not heed the seed");
+    none.ends(2).complains("ignores the seed");
     let delayed = bench(&room, &["old", "main"], line, &["--sensitivity"]).ends(2);
-    delayed.complains("pyperf and benchmark-ips, not in those of");
+    delayed.complains("pyperf and benchmark-ips, not of");
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn a_scan_that_is_very_large_is_asked_about_first() {
 fn wrong_parameters_are_refused() {
     let room = Room::new();
     for (arguments, why) in [
-        (vec!["-P", "n=1..3", "true"], "no command has {n}"),
+        (vec!["-P", "n=1..3", "true"], "no command contains {n}"),
         (vec!["-P", "n", "1", "8", "true {n}"], "-P n=1..8"),
         (vec!["-L", "n", "1,,2", "true {n}"], "empty value"),
         (vec!["-P", "n=3..1", "true {n}"], "before it begins"),

@@ -107,7 +107,7 @@ fn a_mistake_is_told_with_its_place() {
     told(&["--distribution", "mix(0.5: 1, 0.6: 2)"], "these make 1.1");
     told(&["--subject", "a"], "NAME=DISTRIBUTION");
     told(&["--subject", "=1"], "a name");
-    told(&["--subject", "12=1"], "taken for a number");
+    told(&["--subject", "12=1"], "read as a number");
     told(&["--subject", "a=1", "--subject", "a=2"], "two subjects");
     told(&["--subject", "a=1 +"], "--subject a: at character 4");
     told(&["--distribution", "1", "--subject", "a=1"], "cannot be used with");

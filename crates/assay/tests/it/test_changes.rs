@@ -109,7 +109,7 @@ fn touched(room: &Room, command: &[String], source: &str, tests: [&str; 2]) {
     room.write(source, &before.replace('1', "0 + 1"));
     run(&["--changed=HEAD"]).ends(0).shows("1 test").complains("left out");
     run(&["--changed"]).ends(0).complains("three").shows("2 tests");
-    run(&["--changed=nowhere"]).ends(2).complains("git does not say");
+    run(&["--changed=nowhere"]).ends(2).complains("git can't list the changes");
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn what_nobody_can_see_is_refused() {
     let options = ["--changed", "--framework", "ctest"];
     changed(&room, &options, &["true".to_owned()])
         .ends(2)
-        .complains("what tests of ctest use is not known");
+        .complains("what each test uses can't be recorded for ctest");
     changed(&room, &["--changed", "--rule", "views"], &command)
         .ends(2)
         .complains("write it as PATTERN=TESTS");

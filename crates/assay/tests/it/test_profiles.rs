@@ -182,7 +182,7 @@ fn a_suite_that_fails_is_shown_with_its_samples_and_status() {
 #[test]
 fn what_can_not_be_sampled_by_test_says_so() {
     let room = Room::new();
-    profiled(&room, &[], &["go", "test", "./..."]).ends(2).complains("of go they can't");
+    profiled(&room, &[], &["go", "test", "./..."]).ends(2).complains("but not of go");
     if let (true, true) = (stackprof_is_here(), ruby_has("minitest")) {
         room.write("hangs.rb", "require 'minitest/autorun'\nclass A < Minitest::Test\n  def test_x = loop { 1 + 1 }\nend\n");
         profiled(&room, &["--timeout", "2s"], &["ruby", "hangs.rb"])
@@ -194,6 +194,6 @@ fn what_can_not_be_sampled_by_test_says_so() {
     profiled(&room, &["--rev", "main"], &["pytest"]).ends(2).complains("--rev");
     profiled(&room, &["-o", "out.xyz"], &["pytest"]).ends(2).complains("out.xyz");
     let without = ["tests", "--rate", "99", "--", "sh", "-c", ":"];
-    room.run(&without).ends(2).complains("--rate is about sampling: it needs --profile");
+    room.run(&without).ends(2).complains("--rate applies to sampling; add --profile");
     room.run(&["tests", "--top", "3", "--", "sh"]).ends(2).complains("--profile");
 }

@@ -180,7 +180,7 @@ fn what_is_no_suite_says_so() {
     room.write("empty.sh", "echo TAP version 13; echo 1..0\n");
     room.write("half.sh", "echo '<testsuites><testsuite><testca' > out.xml\n");
     room.write("none.sh", ":\n");
-    tests(&room, &[], &["echo", "hi"]).ends(4).complains("no test framework that assay knows");
+    tests(&room, &[], &["echo", "hi"]).ends(4).complains("not a test framework that assay knows");
     tests(&room, &[], &["sh", "empty.sh"]).ends(2).complains("it ran no test");
     let written = ["--framework", "junit:out.xml"];
     tests(&room, &written, &["sh", "half.sh"]).ends(4).complains("out.xml can't be read");
@@ -189,9 +189,9 @@ fn what_is_no_suite_says_so() {
     tests(&room, &written, &["sh", "-c", "sleep 0.1"]).ends(4).complains("it left no report");
     tests(&room, &["--framework", "nose"], &["true"])
         .ends(2)
-        .complains("there are rspec, minitest");
+        .complains("known are rspec, minitest");
     tests(&room, &[], &["./nothing"]).ends(2).complains("cannot find the program");
-    tests(&room, &["--order", "random"], &["sh", "none.sh"]).ends(2).complains("no random order");
+    tests(&room, &["--order", "random"], &["sh", "none.sh"]).ends(2).complains("a random order");
     tests(&room, &["--fail-if", "slower"], &["sh", "none.sh"])
         .ends(2)
         .complains("nothing to compare");
@@ -243,7 +243,7 @@ fn revisions_are_compared_test_by_test_and_as_a_whole() {
     assert!(codes(&again).contains(&"FAILURES"));
     room.run(&["tests", "--resume", "both.assay"]).shows("1 of 3 tests is slower");
     let other = ["tests", "--resume", "both.assay", "--order", "given"];
-    room.run(&other).ends(2).complains("--order was decided when the run was begun");
+    room.run(&other).ends(2).complains("--order was set when the run was started");
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn of_a_suite_that_hangs_or_dies_one_knows_which_test_ran() {
         .complains("signal 11, while this ran: `test_a.A: test_b`");
     run("os._exit(0)", &[])
         .ends(4)
-        .complains("before it was through, while this ran: `test_a.A: test_b`");
+        .complains("before it had finished, while this ran: `test_a.A: test_b`");
     // A file that cannot be loaded is a failed test.
     run("", &[]).ends(4).shows("ImportError");
 }
@@ -414,7 +414,7 @@ fn where_nobody_tells_what_runs_a_timeout_of_tests_is_refused() {
     let room = with_suite(TAP);
     tests(&room, &["--test-timeout", "1s"], &["sh", "suite.sh"])
         .ends(2)
-        .complains("what tap runs is not known before it is through")
+        .complains("tap does not report which test is running")
         .complains(
             "rspec, minitest, test-unit, pytest, unittest, go test, cargo test and node --test",
         );

@@ -53,10 +53,10 @@ fn settings_are_the_sides_of_a_suite_and_what_can_not_be_had_is_said() {
     let none = ["tests", "--toggle", "pg.fsync=off", "--", "sh", "suite.sh"];
     room.run(&none)
         .ends(2)
-        .complains("none of the settings can be had here")
+        .complains("none of the settings can be applied here")
         .complains("--with postgres");
     let unknown = ["tests", "--toggle", "turbo=on", "--", "sh", "suite.sh"];
-    room.run(&unknown).ends(2).complains("`turbo=on` is no setting that can be toggled");
+    room.run(&unknown).ends(2).complains("`turbo=on` is not a setting that can be toggled");
     let nothing_to_set = ["tests", "--server", "redis://", "--", "sh", "suite.sh"];
     room.run(&nothing_to_set).ends(2).complains("--toggle");
 }

@@ -235,7 +235,7 @@ fn what_can_not_be_preloaded_runs_cold_and_says_so() {
     let ended = room
         .run(&["sh", "-c", "echo a; exit 3"])
         .ends(3)
-        .complains("`sh` is no program of Ruby or Python");
+        .complains("`sh` is not a Ruby or Python program");
     assert_eq!((told(&ended), ended.stdout.as_str()), (1, "a\n"));
     room.run(&["no-such-program"]).ends(2).complains("no-such-program");
     // One that ends before there is anything to wait for.

@@ -236,7 +236,7 @@ fn what_can_not_be_watched_or_run_is_told() {
     let run =
         |options: &[&str], command: &[&str]| crate::room::finish(watch(&room, options, command));
     run(&[], &["no-such-program"]).ends(2).complains("no-such-program");
-    run(&["--framework", "nose"], &["sh"]).ends(2).complains("there are rspec");
+    run(&["--framework", "nose"], &["sh"]).ends(2).complains("known are rspec");
     run(&["--ignore", "a{"], &["sh"]).ends(2).complains("--ignore a{");
     run(&["--any", "--no-full"], &["sh"]).ends(2).complains("--any");
     // No tests at all: this is reported, and watching continues.
@@ -257,7 +257,7 @@ fn what_can_not_be_watched_or_run_is_told() {
     terminal.until_shown("green · ended with status 0");
     terminal.until_shown("waiting");
     fs::remove_dir(&gone).unwrap();
-    terminal.until_shown("is not there any more");
+    terminal.until_shown("no longer exists");
     assert_eq!(terminal.finish().0, 2);
 }
 

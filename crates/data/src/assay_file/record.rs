@@ -17,7 +17,7 @@ pub(super) struct Kind<'a> {
     pub kind: Text<'a>,
 }
 
-/// The version of a file; the reader checks whatever is in its place.
+/// The version of a file. It may be any value; the reader checks it.
 #[derive(Deserialize)]
 pub(super) struct Version {
     #[serde(default)]

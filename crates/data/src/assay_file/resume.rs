@@ -16,7 +16,8 @@ use std::path::Path;
 /// # Errors
 /// As for [`read`](super::read()); also if the file cannot be written or is compressed.
 pub fn resume(path: &Path) -> Result<(Samples, Writer<File>), ReadError> {
-    // The position comes from the reader: the contents of a file must not decide where it is cut.
+    // The position comes from the reader, because the contents of a file must not determine where
+    // it is cut.
     let FileContents { samples, broken_at } = read_whole(path)?;
     let failed = |source| ReadError::Io { file: path.display().to_string(), source };
     let file = open_at_end(path, broken_at).map_err(failed)?;

@@ -21,7 +21,7 @@ use std::io::{self, Write};
 pub struct Header {
     /// The writing tool and its version, as in `assay 0.1.0`.
     pub tool: Option<String>,
-    /// When the run began, RFC 3339.
+    /// Start of the run, RFC 3339.
     pub time: Option<String>,
     /// The command line of the measuring program.
     pub argv: Vec<String>,
@@ -319,10 +319,11 @@ pub fn write(samples: &Samples, sink: impl Write) -> io::Result<()> {
     write_with(samples, &samples.sides, sink)
 }
 
-/// The same without the files that the values came from: the same numbers from another directory are the same text.
+/// Like [`write()`], without the names of source files, so that the same numbers from another
+/// directory give the same text.
 ///
 /// # Errors
-/// When the sink refuses.
+/// If writing to the sink fails.
 pub fn write_without_sources(samples: &Samples, sink: impl Write) -> io::Result<()> {
     let sides = samples.sides.iter().map(|side| Side { source: None, ..side.clone() });
     write_with(samples, &sides.collect::<Vec<_>>(), sink)

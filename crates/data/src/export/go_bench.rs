@@ -143,7 +143,7 @@ enum Scale {
 fn unit(metric: &Metric) -> (Scale, String) {
     let word: String =
         metric.name.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
-    // A name that came from such a unit is one, except for what Go scales.
+    // A name that was derived from such a unit is itself a unit, except for units that Go scales.
     let (told, _) = metric_of_unit(&word);
     if told.name == metric.name && told.unit == metric.unit {
         let above = word.find('/').unwrap_or(word.len());

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::rc::Rc;
 
-/// Our metric, hyperfine 2's name for it, and the name of its unit there.
+/// Our metric, hyperfine 2's name for the metric, and hyperfine's name for its unit.
 const METRICS: [(&str, &str, &str); 5] = [
     ("wall", "time_wall_clock", "second"),
     ("cpu", "time_cpu", "second"),
@@ -166,14 +166,14 @@ impl<'a> Runs<'a> {
         self.of_command.get(command).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns what distinguishes this subject from the others in a layout without names.
+    /// Returns the text that distinguishes this subject from the others in a layout without names.
     fn command(&self) -> &'a str {
         let same = |other: &&&Subject| other.parameters == self.subject.parameters;
         let unique = |command: &&str| self.with(command).iter().filter(same).count() == 1;
         self.subject.command.as_deref().filter(unique).unwrap_or(&self.subject.name)
     }
 
-    /// Returns the name that readers give to a subject without one: its command, with its
+    /// Returns the name that readers give to a subject without a name: its command, with its
     /// parameters if several have the same command.
     fn name_by_command(&self) -> String {
         let mut name = self.command().to_owned();

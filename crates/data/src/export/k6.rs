@@ -64,7 +64,7 @@ pub fn k6(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     add("http_req_duration{expected_response:true}", trend(&totals.times("latency"), 0));
     add("http_req_connecting", trend(&totals.times("connect"), 0));
     add("http_req_tls_handshaking", trend(&totals.times("tls"), 0));
-    // In this rate a pass is a failure.
+    // In this rate, a "pass" is a failure.
     let share = totals.failed as f64 / requests.max(1) as f64;
     let failed = json!({ "passes": totals.failed, "fails": totals.answered, "value": share });
     add("http_req_failed", Some(failed));

@@ -7,7 +7,7 @@
 
 use std::io::{self, Write};
 
-/// How control characters are written.
+/// The form in which control characters are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escapes {
     /// As in a message.

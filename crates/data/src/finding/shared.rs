@@ -48,7 +48,7 @@ pub(crate) fn recorded_apart(first: &str, second: &str) -> Finding {
 }
 
 /// Returns the finding for a subject whose output differs from that of its reference; `message`
-/// says how.
+/// describes the difference.
 pub fn output_differs(subject: &str, message: impl Into<String>) -> Finding {
     Finding::new(crate::code::OUTPUT_DIFFERS, message).about(subject).advise(Action::text(
         "see which one is right: what does less work is faster for no good reason",
@@ -56,12 +56,12 @@ pub fn output_differs(subject: &str, message: impl Into<String>) -> Finding {
 }
 
 /// Returns the finding for output that differs between runs of one side, so that sides cannot be
-/// compared; `what` says which.
+/// compared; `what` names the output.
 pub fn output_varies(what: &str) -> Finding {
     Finding::new(crate::code::OUTPUT_NOT_COMPARED, format!("{what}: not comparable"))
 }
 
-/// The fact of the environment that says whether the outputs of all commands were [`SAME_OUTPUTS`].
+/// The environment fact for whether the outputs of all commands were [`SAME_OUTPUTS`].
 pub const OUTPUTS: &str = "outputs";
 /// The value of [`OUTPUTS`] if they were the same.
 pub const SAME_OUTPUTS: &str = "same";
@@ -79,7 +79,7 @@ pub fn not_controlled(why: &str) -> Finding {
     Finding::new(crate::code::NOT_CONTROLLED, format!("{why}: measured without"))
 }
 
-/// Returns the finding for lines without values; `what` says which lines: `without numbers`.
+/// Returns the finding for lines without values. `what` describes the lines: `without numbers`.
 pub(crate) fn lines_skipped(what: &str, seen: &str, lines: u64) -> Finding {
     let message = format!("lines {what} were skipped: {seen}");
     Finding::new(crate::code::PARTLY_READ, message).with("lines", lines as f64)
@@ -92,7 +92,7 @@ pub(crate) fn lines_skipped(what: &str, seen: &str, lines: u64) -> Finding {
 /// written.
 pub const TRUNCATED_FILE: &Code = crate::code::TRUNCATED_FILE;
 
-/// Returns the finding for a file that is, or may be, truncated; `message` says where.
+/// Returns the finding for a file that is, or may be, truncated; `message` gives the position.
 pub(crate) fn truncated_file(message: String) -> Finding {
     Finding::new(crate::code::TRUNCATED_FILE, message).advise(Action::text(
         "fetch the file again, unless the run was killed: then one record in flight was lost",

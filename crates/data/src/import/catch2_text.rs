@@ -33,11 +33,11 @@ enum TableState {
     Outside,
     /// In the heading of a table, whose numbers begin at this character.
     Heading(usize),
-    /// Where a name, or a continuation of it, is expected; its last line has the number of samples.
+    /// Expecting a name or a continuation of it, whose last line has the number of samples.
     Name(usize),
-    /// Where the mean of this number of samples is expected.
+    /// Expecting the mean of this number of samples.
     Mean(usize, u64),
-    /// Where the standard deviation of this number of samples with this mean is expected.
+    /// Expecting the standard deviation of this number of samples with this mean.
     Deviation(usize, u64, f64),
 }
 
@@ -136,7 +136,7 @@ impl Reader<'_> {
         let mut numbers = self.behind_name(line, width)?.split_ascii_whitespace();
         match numbers.next().map(str::parse::<u64>) {
             Some(Ok(count)) => self.state = TableState::Mean(width, count),
-            // The text in place of the numbers says why there are none.
+            // The text in place of the numbers gives the reason for their absence.
             Some(Err(_)) => {
                 let name = std::mem::take(&mut self.name);
                 self.recorder.finding(benchmark_error(&name, "has no result"));

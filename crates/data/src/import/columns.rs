@@ -12,9 +12,9 @@ use crate::input::Input;
 use crate::lines::Lines;
 use crate::read_error::{FilePosition, ReadError};
 
-/// Recognizes nothing but comments; or a number below a heading of several words; or a first row of
-/// numbers; or two rows with the same number of words, a number among them. Other formats with such
-/// rows must be tried before.
+/// Recognizes a file of comments only; or a number below a heading of several words; or a first row
+/// of numbers; or two rows with the same number of words, a number among them. Other formats with
+/// such rows must be tried before.
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let words = |line: &str| line.split_ascii_whitespace().count();
     let has_number = |line: &str| line.split_ascii_whitespace().any(looks_like_number);

@@ -1,4 +1,4 @@
-//! What an importer gets, and what it returns.
+//! Arguments and results of importers.
 
 use super::options::ImportOptions;
 use crate::input::Input;
@@ -43,7 +43,7 @@ pub(super) struct Context<'a> {
     pub(super) label: &'a str,
     /// The file as the user named it.
     pub(super) file: &'a str,
-    /// Where the single tests of a report are stored, for callers that run the suite; `None` if
+    /// Destination of the individual tests of a report, for callers that run the suite; `None` if
     /// only their times are wanted.
     pub(super) tests: Option<&'a RefCell<TestResults>>,
     /// Meaning of points and commas in the file's numbers.

@@ -3,11 +3,11 @@
 //! A sample is the total time of a number of iterations. In linear sampling the number grows from
 //! sample to sample, in flat sampling it is constant. In both cases a sample's time divided by its
 //! iterations is a value, and the iterations are stored along with it. For each benchmark the
-//! directory `new` is read, the last run. A baseline is read by its name, as in
-//! `target/criterion/before`, although there is no such directory: every benchmark keeps its own. A
-//! directory that itself contains a `sample.json` is read alone. Times are assumed to be
-//! nanoseconds, which they are unless a benchmark has its own measurement, which the file does not
-//! say. Layouts of 0.3 to 0.8.
+//! directory `new` is read, which holds the last run. A baseline is given by its name, as in
+//! `target/criterion/before`, although there is no such directory: every benchmark has a directory
+//! of this name. A directory that itself contains a `sample.json` is read alone. Times are assumed
+//! to be nanoseconds. This is true unless a benchmark has its own measurement, which the file does
+//! not show. Layouts of 0.3 to 0.8.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -33,8 +33,8 @@ const LAST_RUN: &str = "new";
 const MAX_DEPTH: usize = 12;
 /// Maximum number of directories read.
 const MAX_DIRECTORIES: usize = 20_000;
-/// Maximum number of directories searched to find out whether a missing file is the name of a
-/// baseline, which most benchmarks have.
+/// Maximum number of directories searched to determine whether a missing file is the name of a
+/// baseline. Most benchmarks have every baseline.
 const MAX_LOOKED_INTO: usize = 500;
 
 #[derive(Deserialize)]
@@ -85,7 +85,7 @@ fn baseline_in(path: &Path) -> Option<(&Path, &str)> {
 /// Reads every benchmark below a directory.
 ///
 /// # Errors
-/// If there is none, or one of the files is damaged.
+/// If there is no benchmark, or a file is damaged.
 pub(super) fn read_directory(path: &Path, context: &Context<'_>) -> Result<Part, ImportError> {
     let (root, run) = baseline_in(path).unwrap_or((path, LAST_RUN));
     let found = if path.join(SAMPLE).is_file() {

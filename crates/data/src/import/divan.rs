@@ -1,11 +1,11 @@
 //! divan's table (Rust): a tree of names, and for every benchmark the fastest, slowest, median and
 //! mean time of its samples, below them rates and allocations.
 //!
-//! Only a summary is printed. Of rates, the fastest is the maximum; their mean belongs to the mean
-//! time and is not the mean of rates, so it is left out. Of allocations, the columns show what the
-//! fastest, slowest and median *sample* allocated, so only the mean is read. Names are joined by
-//! `::` as in divan's own filters, the crate first. The tree does not distinguish a module from a
-//! function: a leaf that cannot be an identifier is taken for an argument, any other for a name.
+//! Only a summary is printed. For rates, the fastest is the maximum; the mean belongs to the mean
+//! time and is not the mean of the rates, so it is left out. For allocations, the columns show what
+//! the fastest, slowest and median *sample* allocated, so only the mean is read. Names are joined
+//! by `::` as in divan's own filters, the crate first. The tree does not distinguish a module from
+//! a function: a leaf that cannot be an identifier is taken for an argument, any other for a name.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::{Context, Head, ImportError, Part};
@@ -16,7 +16,7 @@ use crate::read_error::quoted_start;
 use crate::samples::{Better, Metric, Summary};
 use crate::unit::{Unit, unit_of_symbol};
 
-/// Maximum depth of a tree; deeper ones do not occur.
+/// Maximum depth of a tree; deeper trees do not occur.
 const MAX_DEPTH: usize = 64;
 
 /// Headings of the columns.

@@ -23,7 +23,7 @@ fn advised(columns: Option<&TableColumns>) -> String {
     format!("; `{}--value {}` reads this file", visible(&by), visible(&word(value)))
 }
 
-/// Why samples could not be imported.
+/// Reasons why samples could not be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The filter does not match what was read.
@@ -43,7 +43,7 @@ pub enum ImportError {
     Binary {
         /// The file.
         file: String,
-        /// Its kind, and what to do.
+        /// Kind of the file, and what to do.
         what: &'static str,
     },
     /// The file exceeds a limit.
@@ -59,7 +59,7 @@ pub enum ImportError {
     Refused {
         /// The file.
         file: String,
-        /// What the file is, and what to do, as the rest of a sentence.
+        /// Kind of the file, and what to do, as the rest of a sentence.
         what: &'static str,
     },
     /// The file is text of an unknown format.
@@ -67,9 +67,9 @@ pub enum ImportError {
     Unknown {
         /// The file.
         file: String,
-        /// Its kind or its beginning, as the rest of a sentence.
+        /// Kind or beginning of the file, as the rest of a sentence.
         seen: String,
-        /// The known formats, on lines of their own.
+        /// The known formats, on separate lines.
         known: String,
     },
     /// The path is a directory that cannot be read as a recording.
@@ -124,7 +124,7 @@ pub enum ImportError {
     NoNumbers {
         /// The file.
         file: String,
-        /// Its actual contents.
+        /// Actual contents of the lines.
         holds: &'static str,
     },
     /// The table does not have the named column.
@@ -181,7 +181,7 @@ pub enum ImportError {
         /// An example of a unit that could be meant.
         example: String,
     },
-    /// Leaving out the first observations leaves nothing of a series.
+    /// A series has no observations left without the first ones.
     #[error(
         "`--skip {skip}` leaves nothing of {}, which has {observations} observations; skip fewer",
         excerpt(.subject)

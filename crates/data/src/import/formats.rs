@@ -12,7 +12,7 @@ use super::{
 use crate::assay_file;
 use crate::input::Input;
 
-/// A format: how its beginning is recognized, and its reader.
+/// A format, with the function that recognizes its beginning, and its reader.
 pub(super) struct Format {
     /// Name in the lists of messages, within its group.
     pub(super) name: &'static str,

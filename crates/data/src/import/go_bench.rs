@@ -428,7 +428,7 @@ fn name_at_start(text: &str) -> Option<&str> {
     (!rest.starts_with(|c: char| c.is_lowercase()) && !name.ends_with(':')).then_some(name)
 }
 
-/// A result as it is on its line.
+/// A result as given on its line.
 struct GoResult<'a> {
     name: &'a str,
     /// NaN if unknown because the line is split.

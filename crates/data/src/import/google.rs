@@ -4,8 +4,9 @@
 //! Rows are read one by one into one reused [`Row`] and passed to the [`Gatherer`], so that a file
 //! of a hundred megabytes uses no more memory than its values. The library writes the repetitions
 //! of a benchmark together, in their order, even if it interleaved them randomly with those of
-//! others: the order of measuring is lost. All were taken within one process, so there are no
-//! levels. Layouts as written by 1.4 to 1.9; [`gather`] documents the interpretation of counters.
+//! others: the order of measuring is lost. All repetitions were taken within one process, so there
+//! are no levels. Layouts as written by 1.4 to 1.9; [`gather`] documents the interpretation of
+//! counters.
 
 mod context;
 mod gather;

@@ -27,7 +27,7 @@ const VERSIONS: [&str; 2] = ["6", "7"];
 /// Maximum length of a summary, in bytes.
 const MAX_SUMMARY: usize = 16 * 1024 * 1024;
 
-/// Printed names, and the JSON name where it is not the same without blanks.
+/// Printed names, each with its JSON name unless that is the printed name without blanks.
 const NAMES: [(&str, &str); 9] = [
     ("Instructions", "Ir"),
     ("Total read+write", "TotalRW"),
@@ -47,7 +47,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
 }
 
 /// Parses `Instructions:    1734|1650    (+5.09090%)` into the metric and its figure, which is
-/// `N/A` if there is only the old one.
+/// `N/A` if there is only the old figure.
 fn figure(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.strip_prefix("  ")?.split_once(':')?;
     let first = rest.split_ascii_whitespace().next()?;
@@ -268,7 +268,7 @@ impl Reader<'_> {
         for profile in &summary.profiles {
             let tool = profile.get("tool").and_then(Value::as_str).unwrap_or_default();
             let mut counts = json::at_line(json.line, || counts_of(profile));
-            // Instructions decide.
+            // The number of instructions is the deciding metric.
             counts.sort_by_key(|(name, _)| *name != "Ir");
             for (name, value) in counts {
                 let counted = self.count(tool, name, value);

@@ -6,7 +6,7 @@
 //! sending (or from when the request was due, if the tool keeps a schedule) to the end of the
 //! response; `connect`, `tls`, `first_byte` and `transfer` are means of its parts. Single requests
 //! of a report are not independent values, so its mean and spread are values of the one observation
-//! and not a summary. Values that a file does not have are missing.
+//! and not a summary. Values that are not in a file are omitted.
 
 pub(super) mod apache_bench;
 pub(super) mod h2load;
@@ -148,8 +148,8 @@ impl Report {
         }
     }
 
-    /// Adds a value in base units. NaN is not recorded, and of two values of a metric the first is
-    /// kept.
+    /// Adds a value in base units. NaN is not recorded. If a metric is added twice, the first value
+    /// is kept.
     pub(super) fn set(&mut self, name: &'static str, of: BaseUnit, value: f64) {
         self.add(Name { name, quantile: None, of }, value);
     }
@@ -197,8 +197,8 @@ impl Report {
         self.set("failed", BaseUnit::Things, requests - well);
     }
 
-    /// Adds the rate of successful requests: the tool's rate, which covers all requests that ended
-    /// in any way, minus the fraction of the others.
+    /// Adds the rate of successful requests: the tool's rate, which covers all completed requests,
+    /// minus the fraction of failed requests.
     pub(super) fn rate(&mut self, per_second: f64, ended: f64, well: f64) {
         let share = if well >= ended { 1.0 } else { well.max(0.0) / ended };
         self.set("rate_achieved", BaseUnit::PerSecond, per_second * share);
@@ -209,7 +209,7 @@ impl Report {
         self.set("received", BaseUnit::BytesPerSecond, bytes_per_second);
     }
 
-    /// Adds the number of requests that failed in one way, if any did.
+    /// Adds the number of requests that failed in a particular way, if it is not zero.
     pub(super) fn failure(&mut self, kind: &str, count: f64) {
         if count > 0.0 && count.is_finite() && self.failures.len() < MAX_OPTIONS {
             self.failures.push((kind.to_owned(), count));
@@ -238,8 +238,8 @@ fn metric_of(name: &'static str, of: BaseUnit) -> Metric {
 }
 
 /// Passes every report to the recorder as one observation. A file with one kind of report is one
-/// subject named after the file; if reports differ in their options, subjects are named by these.
-/// `always` are options that are parameters even if they do not differ.
+/// subject, named after the file. If reports differ in their options, subjects are named after
+/// these options. `always` lists options that are parameters even if they do not differ.
 ///
 /// # Errors
 /// If there is no report, or too many options differ.

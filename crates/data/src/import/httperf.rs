@@ -1,10 +1,11 @@
 //! httperf's report: one observation each, with all its numbers; reports appended to one file are
 //! distinguished by their commands.
 //!
-//! httperf prints zeros for what it did not measure: a reply rate without samples (tests below 5
-//! s), times of replies that never arrived. Those are missing values here. Its times and CPU shares
-//! are the client's, and leave out connections that failed. A report without its last line of
-//! errors is incomplete. The command is the line that httperf echoes with its options expanded.
+//! httperf prints zeros for quantities that it did not measure: a reply rate without samples (tests
+//! below 5 s), or times of replies that never arrived. Those are missing values here. Its times and
+//! CPU shares are the client's, and leave out connections that failed. A report without its last
+//! line of errors is incomplete. The command is the line that httperf echoes with its options
+//! expanded.
 
 use super::http_load::{self, BaseUnit};
 use super::recorder::Recorder;
@@ -36,7 +37,7 @@ const REPLY_RATE: &str = "Reply rate [replies/s]:";
 const REPLY_SIZE: &str = "Reply size [B]:";
 const LAST: &str = "Errors: fd-unavail";
 
-/// All numbers, first those by which servers are compared.
+/// All numbers; those by which servers are compared come first.
 const FIELDS: [Field; 48] = [
     field("Request rate:", "rate:", "request_rate", "/s"),
     field(REPLY_RATE, "avg", "reply_rate", "/s"),

@@ -1,7 +1,7 @@
 //! hyperfine's JSON: the layout of 1.x (`times` of every command), and schema 2 of 2.x
 //! (`measurements` with all metrics).
 //!
-//! Runs are listed by command, whatever the order in which they were taken: they are separate
+//! Runs are listed by command, regardless of the order in which they were taken: they are separate
 //! recordings, never blocks. `user` and `system` are kept by 1.x only as means and are not read
 //! from it. With a shell, the times of 1.x have the mean time of a shell subtracted, which the file
 //! does not show. If the runs were removed from the file, [`summary`] reads the rest. Layouts as

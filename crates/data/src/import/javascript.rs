@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         Self { recorder: Recorder::new(context, tool), names: Names(HashMap::new()) }
     }
 
-    /// Adds a benchmark; `per_second` of its units are one second.
+    /// Adds a benchmark; `per_second` is the number of its time units in one second.
     fn add(
         &mut self,
         name: &str,

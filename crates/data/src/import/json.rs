@@ -1,5 +1,5 @@
-//! Common code of the JSON importers: a reader that accepts what real tools write, and errors with
-//! their position.
+//! Common code of the JSON importers: a reader that accepts the output of real tools, and errors
+//! with positions.
 //!
 //! C++ and Python programs write `NaN`, `Infinity`, `nan` and `inf` into JSON, where they are not
 //! allowed. Such a word becomes a string of the same length before the parser sees it, so that
@@ -94,7 +94,7 @@ fn read_from<'de, S: DeserializeSeed<'de>>(
 thread_local! {
     /// The line of the last nonblank byte, and that of the next byte; 0 if nothing is being read.
     static LINE: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
-    /// The line of a refused value, if any: the parser reads on to the end of the list or object
+    /// The line of a refused value, if any: the parser reads to the end of the list or object
     /// before it returns the error.
     static WRONG: Cell<Option<u64>> = const { Cell::new(None) };
 }
@@ -178,7 +178,8 @@ pub(super) struct Each<T, F> {
     item: PhantomData<T>,
 }
 
-/// Passes every item of a list to `each`, whose errors get the item's position.
+/// Passes every item of a list to `each`. Adds the item's position to the errors that `each`
+/// returns.
 pub(super) fn each<T, F: FnMut(T) -> Result<(), String>>(each: F) -> Each<T, F> {
     Each { each, item: PhantomData }
 }
@@ -281,7 +282,8 @@ pub(super) struct EachMember<T, F> {
     member: PhantomData<T>,
 }
 
-/// Passes every member of an object to `each`, with its key; its errors get the member's position.
+/// Passes the key and value of every member of an object to `each`. Adds the member's position to
+/// the errors that `each` returns.
 pub(super) fn each_member<T, F: FnMut(String, T) -> Result<(), String>>(
     each: F,
 ) -> EachMember<T, F> {
@@ -373,7 +375,7 @@ pub(super) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Returns true if a string is what [`Lenient`] makes of a word for a non-finite number.
+/// Returns true if a string is [`Lenient`]'s replacement for a word that means a non-finite number.
 pub(super) fn is_disguised(text: &str) -> bool {
     let inner = |word: &[u8]| word[1..word.len() - 1] == *text.as_bytes();
     let signed = |word: &[u8]| word[..word.len() - 1] == *text.as_bytes();
@@ -409,8 +411,8 @@ impl<R: BufRead> Lenient<R> {
         }
     }
 
-    /// Makes more bytes ready; returns false at the end. A word at the end of the bytes read so far
-    /// waits for the bytes after it.
+    /// Makes more bytes ready; returns false at the end. If the bytes read so far end in a word,
+    /// the word is not ready until more bytes are read.
     fn refill(&mut self) -> io::Result<bool> {
         self.buffer.drain(..self.ready);
         (self.ready, self.given) = (0, 0);
@@ -441,7 +443,7 @@ impl<R: BufRead> Lenient<R> {
         Ok(true)
     }
 
-    /// Processes bytes that are not ready yet, and returns the index up to which they are.
+    /// Processes bytes that are not ready yet, and returns the index up to which they are ready.
     fn pass(&mut self, at_end: bool) -> io::Result<usize> {
         let bytes = &mut self.buffer;
         let mut at = 0;

@@ -34,7 +34,7 @@ pub(super) struct Gatherer<'a> {
     conversion: Conversion,
     layout: Layout,
     samples: Samples,
-    /// Names of the columns; empty without a header.
+    /// Names of the columns; empty if there is no header.
     header: Vec<String>,
     /// Subjects of a long table, by name.
     groups: HashMap<String, usize>,
@@ -79,7 +79,7 @@ impl<'a> Gatherer<'a> {
         }
         match layout {
             Layout::Single { .. } => {
-                // A file of bare numbers has no row, only itself.
+                // A file of bare numbers has no rows, only the file itself.
                 let subject = gatherer.add_subject("");
                 context.label.clone_into(&mut gatherer.samples.subjects[subject].name);
             }
@@ -167,7 +167,7 @@ impl<'a> Gatherer<'a> {
         Ok(())
     }
 
-    /// Returns the samples after the last row. `ended` says whether the last line is terminated.
+    /// Returns the samples after the last row. `ended` is true if the last line is terminated.
     pub(super) fn finish(
         mut self,
         comments: super::comments::Comments,
@@ -299,7 +299,7 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
             );
             let is_number = |field: &&str| is_number(field);
             let number = |column: usize| ColumnRef::Number(column + 1);
-            // Without names it is unknown which of several numbers is the measurement.
+            // Without names, it is unknown which of several numbers is the measurement.
             let mut numbers = (0..first.len()).filter(|&column| is_number(&first[column]));
             let value = numbers.next().filter(|_| numbers.next().is_none());
             let by = first.iter().position(|field| !looks_like_number(field)).map(number);
@@ -368,7 +368,7 @@ fn is_measurement(heading: &str) -> bool {
         && !words().any(|word| ELSE.contains(&word))
 }
 
-/// Returns a column by its name if a shell takes that as one word, otherwise by its number.
+/// Returns the name of a column if a shell would read it as one word, otherwise its number.
 fn named(header: &[String], column: usize) -> ColumnRef {
     let name = &header[column];
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/');

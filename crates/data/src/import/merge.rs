@@ -1,10 +1,10 @@
 //! Merges several inputs: separate recordings, with their subjects side by side.
 //!
-//! If inputs have things of the same name, each input is a side, and every thing is compared with
-//! the one of the same name on the first side that has it. Metrics are matched by name and must
-//! agree in their units. Bare numbers, whose file specifies no metric, take that of the others.
-//! Blocks are dropped, because observations of different recordings never share one; so is the
-//! plan, because no single one was followed.
+//! If inputs have rows with the same name, each input is a side, and every row is compared with the
+//! row of the same name on the first side that has one. Metrics are matched by name and must agree
+//! in their units. Bare numbers, whose file specifies no metric, take that of the others. Blocks
+//! are dropped, because observations of different recordings never share one; so is the plan,
+//! because no single one was followed.
 
 use super::{ImportError, ImportOptions, Part};
 use crate::samples::{Metric, Row, Samples, Side, Subject, Summary, free_name};
@@ -61,7 +61,8 @@ pub(super) fn lend_metrics(
     let recorded = parts.iter().find(|one| !one.part.is_bare);
     let lender = recorded.map(|one| (one.file.clone(), one.primary().cloned()));
     let Some((file, lent)) = lender else {
-        // Nothing but bare numbers: headers that disagree name the subjects rather than the metric.
+        // If there are only bare numbers, headers that differ name the subjects rather than the
+        // metric.
         let names: HashSet<_> =
             parts.iter().flat_map(|one| &one.part.samples.metrics).map(|m| &m.name).collect();
         if names.len() > 1 {
@@ -102,8 +103,9 @@ pub(super) fn lend_metrics(
     Ok(())
 }
 
-/// Checks that every metric has one unit wherever it occurs. The one that decides must; any other
-/// is left out of the inputs that have it in a different unit, with a finding.
+/// Checks that every metric has one unit wherever it occurs. For the deciding metric this is
+/// required; any other metric is left out of the inputs that have it in a different unit, with a
+/// finding.
 pub(super) fn check_units(parts: &mut [LabelledInput]) -> Result<(), ImportError> {
     let primary = parts.first().and_then(LabelledInput::primary).map(|metric| metric.name.clone());
     let mut first: HashMap<String, (String, Unit)> = HashMap::new();
@@ -179,7 +181,7 @@ pub(super) fn matched_by(samples: &Samples) -> Vec<&str> {
     samples.subjects.iter().map(|subject| matched_name(samples, subject, by_row)).collect()
 }
 
-/// Returns true if every subject has a row of its own.
+/// Returns true if every subject has a separate row.
 fn no_row_is_shared(samples: &Samples) -> bool {
     let mut met = vec![false; samples.rows.len()];
     samples.subjects.iter().all(|subject| !std::mem::replace(&mut met[subject.row], true))
@@ -189,8 +191,8 @@ fn matched_name<'a>(samples: &'a Samples, subject: &'a Subject, by_row: bool) ->
     if by_row { samples.full_name(subject) } else { &subject.name }
 }
 
-/// Returns for every subject of every input whether others have its name. A subject named only
-/// after its input does not make others share that name.
+/// Returns, for every subject of every input, whether other inputs have its name. A subject named
+/// only after its input does not make others share that name.
 fn shared_names(parts: &[LabelledInput]) -> Vec<Vec<bool>> {
     // The first input with the name, and whether there are others.
     let mut holders: HashMap<&str, (usize, bool)> = HashMap::new();
@@ -205,7 +207,7 @@ fn shared_names(parts: &[LabelledInput]) -> Vec<Vec<bool>> {
     names.iter().map(|names| names.iter().map(is_shared).collect()).collect()
 }
 
-/// How the names of an input are used.
+/// The way in which the names of an input are used.
 struct Names<'a> {
     /// The file as the user named it.
     file: &'a str,
@@ -213,7 +215,7 @@ struct Names<'a> {
     label: &'a str,
     /// For every subject, whether other inputs have its name.
     shared: &'a [bool],
-    /// Whether any inputs share a name, so that each is a side.
+    /// True if any inputs share a name, so that each is a side.
     matched: bool,
 }
 

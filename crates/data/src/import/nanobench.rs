@@ -22,7 +22,7 @@ use std::marker::PhantomData;
 
 const EXPECTED: &str = "nanobench's results: `{\"results\": [{\"name\": …, \"measurements\": [{\"elapsed\": …}, …]}, …]}`";
 
-/// Start of its table of medians.
+/// Start of nanobench's table of medians.
 const HEADER: &str = "\"title\";\"name\";\"unit\";\"batch\";\"elapsed\";";
 
 /// Settings recorded from the first result.
@@ -213,7 +213,7 @@ pub(super) fn read_table(input: Input, context: &Context<'_>) -> Result<Part, Im
         };
         let name = names.of_one(&row[0], &row[1]);
         let name = names.free(name);
-        // The tool writes 0 for what it could not measure.
+        // The tool writes 0 for quantities that it could not measure.
         if elapsed > 0.0 && elapsed.is_finite() {
             let subject = recorder.benchmark(&name, Some(&row[1]), &[]);
             recorder.metric(&Metric::wall()).map_err(|problem| recorder.at(*line, problem))?;

@@ -112,7 +112,7 @@ pub(super) fn looks_like_number(text: &str) -> bool {
     has_digit || plain(text).is_some()
 }
 
-/// Returns true if a text may be the heading of a column: it is no number, not even a marked one
+/// Returns true if a text may be the heading of a column: it is not a number, not even a marked one
 /// such as `−5`, `<1` or `$5`, which must not disappear as a heading.
 pub(super) fn may_be_heading(text: &str) -> bool {
     let has = |of: fn(char) -> bool| text.contains(of);

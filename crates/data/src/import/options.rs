@@ -1,4 +1,4 @@
-//! What the user says about the inputs.
+//! The user's options for inputs.
 
 use crate::samples::{Better, Metric};
 use crate::select::Filter;
@@ -11,8 +11,8 @@ pub struct ImportOptions {
     pub by: Option<ColumnRef>,
     /// Column of a table that holds the values.
     pub value: Option<ColumnRef>,
-    /// Column that holds the values, counted from 1: another way to say [`value`](Self::value),
-    /// which wins over it.
+    /// Column that holds the values, counted from 1: an alternative to [`value`](Self::value),
+    /// which takes precedence.
     pub column: Option<usize>,
     /// Unit of the numbers, as in `ns`; they are converted to its base unit. Not applied to files
     /// that state their units.

@@ -98,14 +98,14 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     runs.finish()
 }
 
-/// One counter of one run, as on its line.
+/// One counter of one run, as given on its line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row<'a> {
     /// End of the interval.
     pub interval: Option<&'a str>,
     /// Processor, socket or node; empty for all together.
     pub place: String,
-    /// The number, or the reason why there is none.
+    /// The number, or the reason for its absence.
     pub value: Cow<'a, str>,
     pub unit: &'a str,
     pub event: &'a str,
@@ -404,7 +404,7 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// Sets the number of runs behind the means of the current run.
+    /// Sets the number of runs on which the means of the current run are based.
     pub(super) fn count(&mut self, count: u64) {
         let summaries = self.places.iter_mut().flat_map(|place| &mut place.summaries);
         summaries.for_each(|summary| summary.count = Some(count));

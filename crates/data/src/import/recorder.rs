@@ -2,7 +2,7 @@
 //! levels and summaries.
 //!
 //! It finds benchmarks and metrics by name quickly, because a file may contain a hundred thousand
-//! of them, and refuses data that would take unbounded memory. It knows no format.
+//! of them, and refuses data that would take unbounded memory. It is independent of all formats.
 //!
 //! Names of metrics are the same for all tools, so that their files can be compared: `wall` is the
 //! time of one iteration (or one run) in seconds, `cpu` its processor time, `user` and `system` its
@@ -139,7 +139,8 @@ impl<'a> Recorder<'a> {
         self.benchmarks.get(name).copied()
     }
 
-    /// Returns the row of a benchmark, and its parameters, for adding what becomes known later.
+    /// Returns the row of a benchmark, and its parameters, for adding properties that become known
+    /// later.
     pub(super) fn keys_mut(
         &mut self,
         benchmark: usize,
@@ -183,7 +184,7 @@ impl<'a> Recorder<'a> {
         self.metrics.contains_key(name)
     }
 
-    /// Returns a metric, for correcting what becomes known later.
+    /// Returns a metric, for correcting properties that become known later.
     pub(super) fn metric_mut(&mut self, metric: usize) -> &mut Metric {
         &mut self.samples.metrics[metric]
     }
@@ -285,7 +286,8 @@ impl<'a> Recorder<'a> {
         format!("{}:{line}", self.context.file)
     }
 
-    /// Records a value that is not a finite number, as it is shown to the user: with its position.
+    /// Records a value that is not a finite number. `what` is the value with its position, as shown
+    /// to the user.
     pub(super) fn not_finite(&mut self, what: String) {
         self.not_finite.add(what);
     }

@@ -1,9 +1,10 @@
 //! Several recordings of one side: files in a directory, documents in one file, or files that the
 //! user names together.
 //!
-//! The luck of a process affects all its values, so a recording is one unit, however many values it
-//! has: its number is the outermost level of its observations. If a recording has only a summary,
-//! its mean or its median is its one value. Recordings that are byte-identical count as one.
+//! The luck of a process affects all its values, so a recording is one unit, regardless of the
+//! number of its values: its number is the outermost level of its observations. If a recording has
+//! only a summary, its mean or its median is its one value. Recordings that are byte-identical
+//! count as one.
 
 use super::merge::{self, LabelledInput};
 use super::{ImportError, ImportOptions, Part, Reopen};
@@ -19,9 +20,9 @@ use std::path::{Path, PathBuf};
 /// The files of one side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SideFiles {
-    /// The user's name for it; `None` to use the name of its file.
+    /// The user's name for the side; `None` to use the name of its file.
     pub name: Option<String>,
-    /// Its files, or directories of files; `-` is standard input.
+    /// Files of the side, or directories of files; `-` is standard input.
     pub files: Vec<PathBuf>,
 }
 
@@ -100,7 +101,7 @@ pub(super) fn documents(again: Reopen<'_>) -> Option<Vec<(u64, Vec<u8>)>> {
     Some(found.into_iter().map(document).collect())
 }
 
-/// Returns where the objects and lists of a text begin and end, with only blanks and commas between
+/// Returns the ranges of the objects and lists of a text that have only blanks and commas between
 /// them; `None` for any other text.
 fn values_of(text: &[u8]) -> Option<Vec<(usize, usize)>> {
     let mut found = Vec::new();
@@ -144,7 +145,7 @@ pub(super) fn pooled(
     let mut known = Vec::new();
     let all = recordings.len();
     recordings.retain(|one| {
-        // A few numbers may well be repeated; a tool's whole document is not.
+        // A few numbers may well be repeated, but not a tool's whole document.
         let digest = one.digest.filter(|_| !one.part.is_bare);
         let is_new = digest.is_none_or(|digest| !known.contains(&digest));
         known.extend(digest);

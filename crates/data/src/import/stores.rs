@@ -27,7 +27,7 @@ const MAX_DIRECTORIES: usize = 50_000;
 /// A store that was found.
 #[derive(Debug)]
 pub struct RunStore {
-    /// Display name of the tool that keeps it.
+    /// Display name of the tool that keeps the store.
     pub tool: &'static str,
     runs: Runs,
 }

@@ -1,9 +1,9 @@
 //! Reports of test frameworks: the duration of every test, and whether it passed.
 //!
-//! A test is a row, a run of it an observation of its wall time. A failed test has the outcome of a
-//! failed command (status 1), so that failures can be counted; the time of a skipped test is
-//! meaningless and is left out. Consecutive reports in one file are runs of one suite. This module
-//! has the common code of the formats, and knows none of them.
+//! A test is a row, and each of its runs is an observation of its wall time. A failed test has the
+//! outcome of a failed command (status 1), so that failures can be counted; the time of a skipped
+//! test is meaningless and is left out. Consecutive reports in one file are runs of one suite. This
+//! module has the common code of the formats, and depends on none of them.
 
 mod documents;
 mod events;

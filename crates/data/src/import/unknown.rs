@@ -30,8 +30,8 @@ const SOURCE: [&str; 14] = [
     "require ",
 ];
 
-/// Returns what a text is that has numbers but no comparable ones, and what to do, as the rest of a
-/// sentence that begins with the file. Otherwise its columns would be taken for values.
+/// Returns the kind of a text that has numbers but no comparable ones, and what to do, as the rest
+/// of a sentence that begins with the file. Otherwise its columns would be taken for values.
 pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
     let has = |is_of_tool: fn(&str) -> bool| {
         head.text.lines().map(|line| line.trim_end_matches(['\r', ' '])).any(is_of_tool)
@@ -39,10 +39,10 @@ pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
     REFUSED.iter().find(|(is_of_tool, _)| has(*is_of_tool)).map(|(_, what)| *what)
 }
 
-/// What recognizes the beginning of a text, and what to do instead.
+/// A function that recognizes the beginning of a text, and advice on what to do instead.
 type Refusal = (fn(&str) -> bool, &'static str);
 
-/// Lines that only one tool prints, and what is wrong with a file that has one.
+/// Lines that only one tool prints, and the problem with a file that contains one.
 const REFUSED: [Refusal; 11] = [
     (
         |line| {
@@ -110,8 +110,8 @@ const REFUSED: [Refusal; 11] = [
     ),
 ];
 
-/// Returns what a text is, as in "is JSON with the keys `a`, `b`", for a sentence that begins with
-/// the file.
+/// Returns a description of a text, as in "is JSON with the keys `a`, `b`", for a sentence that
+/// begins with the file.
 pub(super) fn seen(head: &Head<'_>) -> String {
     let text = head.text.trim_start();
     let begins = || format!("begins with `{}`", quoted_start(head.first));

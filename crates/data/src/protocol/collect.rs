@@ -27,8 +27,8 @@ struct Entry {
 struct Open {
     line: usize,
     at: u64,
-    /// Started again before it was stopped, so that it is unknown which start the next stop belongs
-    /// to.
+    /// True if the region was started again before it was stopped, so that it is unknown which
+    /// start the next stop belongs to.
     twice: bool,
 }
 
@@ -184,8 +184,8 @@ impl Collector {
 }
 
 impl Entry {
-    /// Applies what a line says about the metric; a line that contradicts an earlier one has no
-    /// effect.
+    /// Applies the properties of the metric given in a line. A line that contradicts an earlier one
+    /// has no effect.
     fn learn(&mut self, about: &About<'_>) -> Result<(), String> {
         if *about == About::default() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Parses one line of the sample protocol, without knowing the lines around it.
+//! Parses one line of the sample protocol, independently of the lines around it.
 //!
 //! Text is borrowed from the input, because a program may write a million lines.
 
@@ -67,7 +67,7 @@ fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Number>, 
     Number::deserialize(from).map(Some)
 }
 
-/// Parses a nonblank line into the name that it concerns, the properties it states and its content.
+/// Parses a nonblank line into the name it refers to, the properties it states, and its content.
 pub(super) fn read(line: &[u8]) -> Result<(Cow<'_, str>, About<'_>, Gives), String> {
     // Otherwise a list would be accepted as an object, with its members in order.
     if line.trim_ascii_start().first() != Some(&b'{') {

@@ -1,4 +1,4 @@
-//! What a program reported by the sample protocol.
+//! The values that a program reported by the sample protocol.
 
 use crate::Metric;
 use crate::reading::{Reading, ReadingError, Take, reading};
@@ -21,8 +21,8 @@ pub struct ReportedMetric {
     /// The metric, in its base unit. If the program states no unit it is a plain number; a region
     /// is in seconds.
     pub metric: Metric,
-    /// How the values are reduced to one for the run: as the program says, otherwise the median of
-    /// values and the sum of regions.
+    /// The way in which values are reduced to one per run: as the program says, otherwise the
+    /// median of values and the sum of regions.
     pub take: Take,
     /// The values in the order of their lines, at least one; finite, in the base unit.
     pub values: Vec<f64>,

@@ -1,7 +1,7 @@
 //! Errors of reading a number from a program's output: what was found, and what to do.
 
-/// Why one run gave no reading of a metric. Excerpts have at most 60 characters, with control
-/// characters escaped.
+/// Reasons why one run gave no reading of a metric. Excerpts have at most 60 characters, with
+/// control characters escaped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadingError {
     /// There is nothing to read.
@@ -39,7 +39,7 @@ pub enum ReadingError {
     UnitNotDeclared {
         /// The text found.
         text: String,
-        /// Its unit.
+        /// Unit of the number.
         unit: String,
         /// Name of the metric.
         name: String,
@@ -72,7 +72,7 @@ pub enum ReadingError {
     NoSuchPointer {
         /// The pointer.
         pointer: String,
-        /// Its longest prefix that matches.
+        /// Longest prefix of the pointer that matches.
         reached: String,
         /// The value there.
         there: String,

@@ -18,7 +18,7 @@ pub(crate) const MAX_NAME: usize = 100;
 /// Names at the start of a source.
 const SOURCES: [&str; 3] = ["stdout", "stderr", "json"];
 
-/// Why a text is not the spec of a metric.
+/// Reasons why a metric spec is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// The text is empty.

@@ -7,7 +7,7 @@
 use super::error::ReadingError;
 use serde::{Deserialize, Serialize};
 
-/// How several values of a run are reduced to one.
+/// The way in which several values of a run are reduced to one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Take {
@@ -19,17 +19,17 @@ pub enum Take {
     First,
     /// The last.
     Last,
-    /// Their sum.
+    /// The sum.
     Sum,
-    /// Their arithmetic mean.
+    /// The arithmetic mean.
     Mean,
-    /// Their median; for an even count, the mean of the middle two.
+    /// The median; for an even count, the mean of the middle two.
     Median,
     /// The smallest.
     Min,
     /// The largest.
     Max,
-    /// Their count.
+    /// The number of values.
     Count,
 }
 

@@ -32,7 +32,7 @@ impl Samples {
         self.add_command(Subject { name: name.to_owned(), ..Subject::default() })
     }
 
-    /// Adds a subject that is a side of its own, on the row without a name, and returns its index.
+    /// Adds a subject that is a separate side, on the row without a name, and returns its index.
     pub fn add_command(&mut self, mut subject: Subject) -> usize {
         let side = Side {
             name: subject.name.clone(),
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(identities(&scan(["sort-1.1", "sort-1.2"], "/usr/bin")), then);
         let distinct: HashSet<&String> = then.iter().collect();
         assert_eq!(distinct.len(), 4);
-        // It is stored in the history, and must never change.
+        // The identity is stored in the history, and must never change.
         assert_eq!(then[0], "4aba844c849174d45280c46e205840e0");
     }
 

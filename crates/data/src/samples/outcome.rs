@@ -1,8 +1,8 @@
-//! How an observation ended.
+//! Outcomes of observations.
 
 use serde::{Deserialize, Serialize};
 
-/// How an observation ended.
+/// The outcome of an observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {

@@ -1,6 +1,6 @@
 //! The keys of measurements: a subject is one row on one side at certain values of the parameters.
-//! This module has all recorded data about sides, rows and subjects, but no measurements. Nothing
-//! may be inferred from names, which are for people.
+//! This module has all recorded data about sides, rows and subjects, but no measurements. Names are
+//! for people; nothing may be inferred from them.
 
 use super::ParameterValue;
 use serde::{Deserialize, Serialize};
@@ -29,9 +29,9 @@ pub struct Side {
 /// One of several recordings of a side.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {
-    /// Its file.
+    /// File of the recording.
     pub file: String,
-    /// When it began, as stated in the recording.
+    /// Start time, as stated in the recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
 }

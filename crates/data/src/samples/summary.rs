@@ -1,6 +1,6 @@
 //! Summary of a series for which the measuring tool kept no samples: a handful of numbers.
 //!
-//! Nothing is made up from them: a summary never becomes observations.
+//! No data are invented from them: a summary never becomes observations.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,22 +15,22 @@ pub struct Summary {
     /// Number of values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// Their mean.
+    /// Mean of the values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
-    /// Their standard deviation, with the denominator n − 1.
+    /// Standard deviation of the values, with the denominator n − 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sd: Option<f64>,
-    /// The standard error of their mean, if the tool states it.
+    /// The standard error of the mean, if the tool states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
-    /// Their median.
+    /// Median of the values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median: Option<f64>,
-    /// The smallest of them.
+    /// The smallest value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
-    /// The largest of them.
+    /// The largest value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
 }

@@ -30,7 +30,7 @@ fn place(rest: &str) -> String {
     if rest.is_empty() { "at the end".to_owned() } else { format!("at `{rest}`") }
 }
 
-/// Parses a whole filter; an empty one accepts everything.
+/// Parses a whole filter; an empty text accepts everything.
 pub(super) fn expression(text: &str) -> Result<Expression, SyntaxError> {
     let mut parser = Parser { rest: text, depth: 0 };
     let found = parser.any()?;

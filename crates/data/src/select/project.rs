@@ -14,7 +14,7 @@ use std::path::Path;
 /// The row of a benchmark of whose name the columns leave nothing, if other benchmarks have more.
 const NO_REST: &str = "(no parameters)";
 
-/// Why rows and columns cannot be made.
+/// Reasons why rows and columns cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectError {
     /// The key is one of metrics, which are not benchmarks.

@@ -53,7 +53,8 @@ impl BenchJobResult {
     }
 }
 
-/// Runs the benchmark. `assay` is the program that measures, which the sandbox's user can read.
+/// Runs the benchmark. `assay` is the program that measures; the sandbox's user must be able to
+/// read it.
 ///
 /// # Errors
 /// If no sandbox can be created, which is the machine's fault.
@@ -82,7 +83,7 @@ pub(super) fn bench(
     {
         match commands.fetch(&leased.project, version, &directory) {
             Ok(fetched) => {
-                // A gem of the same name would be in the way of the next.
+                // A gem of the same name would conflict with the next one.
                 if let Some(gem) = &fetched.gem {
                     fs::remove_file(gem).with_context(|| gem.display().to_string())?;
                 }

@@ -1,6 +1,7 @@
-//! The directory of an agent: `spool` contains what could not be submitted yet, and `jobs` one
-//! directory per current job, which is removed with it. Only one agent uses it at a time; the next
-//! one removes what a killed agent left of its jobs. The sandbox's user can access only the jobs.
+//! The directory of an agent: `spool` contains results that could not be submitted yet, and `jobs`
+//! contains one directory per current job, which is removed when the job ends. Only one agent uses
+//! the directory at a time; the next one removes the remains of a killed agent's jobs. The
+//! sandbox's user can access only the jobs.
 
 use super::policy::FILES;
 use super::runtimes::Runtime;
@@ -52,7 +53,7 @@ pub(super) struct AgentDirectory {
 pub(super) struct JobDirectory {
     directory: PathBuf,
     reads: Vec<PathBuf>,
-    /// Name and version of its runtime.
+    /// Name and version of the job's runtime.
     runtime: (&'static str, String),
 }
 
@@ -118,7 +119,7 @@ impl AgentDirectory {
         self.directory.join("jobs")
     }
 
-    /// Returns the directory of what waits for the server.
+    /// Returns the directory of results that wait for the server.
     pub fn spool(&self) -> PathBuf {
         self.directory.join("spool")
     }
@@ -170,7 +171,7 @@ pub(super) fn free(directory: &Path) -> u64 {
 }
 
 impl JobDirectory {
-    /// Returns the directory of the version.
+    /// Returns the directory of the version under test.
     pub fn work(&self) -> PathBuf {
         self.directory.join("work")
     }
@@ -180,7 +181,7 @@ impl JobDirectory {
         self.directory.join("base")
     }
 
-    /// Returns the directory of what it installs.
+    /// Returns the directory into which the job installs packages.
     pub fn home(&self) -> PathBuf {
         self.directory.join("home")
     }
@@ -190,7 +191,7 @@ impl JobDirectory {
         self.directory.join("rooms")
     }
 
-    /// Returns the directory of its runtime's programs.
+    /// Returns the directory with the programs of the job's runtime.
     pub fn bin(&self) -> PathBuf {
         self.directory.join("bin")
     }
@@ -211,7 +212,7 @@ impl JobDirectory {
         Ok(())
     }
 
-    /// Returns the policy for one of its commands.
+    /// Returns the policy for one of the job's commands.
     pub fn policy(&self, directory: &Path, network: bool, limits: Limits) -> Policy {
         let mut reads = self.reads.clone();
         reads.push(self.bin());
@@ -227,7 +228,8 @@ impl JobDirectory {
         }
     }
 
-    /// Returns its variables, which contain nothing of the agent's except what the network requires.
+    /// Returns the job's variables, which include none of the agent's except those that the network
+    /// requires.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let (home, bin) = (self.home(), self.bin());
         // Programs installed by the job come first, then those of its runtime.
@@ -257,7 +259,7 @@ impl JobDirectory {
         all
     }
 
-    /// Returns the number of bytes it uses. Counting stops once `most` is exceeded.
+    /// Returns the number of bytes that the job uses. Counting stops once `most` is exceeded.
     pub fn used(&self, most: u64) -> u64 {
         let mut open = vec![self.work(), self.base(), self.home(), self.rooms()];
         let (mut bytes, mut seen) = (0_u64, 0_u64);
@@ -280,7 +282,7 @@ impl JobDirectory {
 
 impl Drop for JobDirectory {
     fn drop(&mut self) {
-        // If it cannot be removed, that is tried again at the next start of the agent.
+        // If the directory cannot be removed now, the agent tries again at its next start.
         let _at_the_next_start = removed(&self.directory);
     }
 }

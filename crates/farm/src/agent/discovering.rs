@@ -52,7 +52,7 @@ pub(super) fn discover(
     Ok(added)
 }
 
-/// Returns true if the request succeeded. Refusals are reported and do not stop the rest.
+/// Returns true if the request succeeded. Refusals are reported and do not stop the other requests.
 fn say_of(done: Result<(), ClientError>, says: &mut dyn FnMut(&str)) -> Result<bool, ClientError> {
     match done {
         Ok(()) => Ok(true),
@@ -64,8 +64,8 @@ fn say_of(done: Result<(), ClientError>, says: &mut dyn FnMut(&str)) -> Result<b
     }
 }
 
-/// Returns the known releases that are no longer offered. If an origin offers nothing at all, it is
-/// taken to be broken, and no release is.
+/// Returns the known releases that are no longer offered. If an origin offers nothing at all, the
+/// origin is assumed to be broken, and no release is returned.
 fn gone<'a>(known: &'a [Version], found: &[(VersionKind, OfferedVersion)]) -> Vec<&'a str> {
     let there: HashSet<&str> = found.iter().map(|(_, own)| own.version.as_str()).collect();
     let releases = known.iter().filter(|own| own.of.kind == VersionKind::Release && !own.is_gone);

@@ -48,10 +48,10 @@ impl OfferedVersion {
 /// The reason why a version could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FetchError {
-    /// It no longer exists.
+    /// The version no longer exists.
     #[error("{0}")]
     Gone(String),
-    /// It cannot be used: its checksum differs, or the archive leads out of its directory.
+    /// The version cannot be used: its checksum differs, or the archive leads out of its directory.
     #[error("{0}")]
     Version(String),
     /// The origin does not answer.

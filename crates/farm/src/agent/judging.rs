@@ -1,6 +1,6 @@
 //! Determines the state of a version from how its commands ended, what its tests reported, and
 //! which limits were reached. Evidence is required: a status 0 without any test that ran does not
-//! count as passed, and a failure in the report counts whatever the status is.
+//! count as passed, and a failure in the report counts regardless of the status.
 
 use super::policy::FAILURES;
 use assay_farm::builds::model::{Fault, State};
@@ -43,15 +43,15 @@ const MISSING: [(&str, char); 6] = [
 /// The reason why a command was ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// The job is no longer wanted, or the agent is to exit: there is no result.
+    /// The job is no longer wanted, or the agent must exit: there is no result.
     Unwanted(String),
-    /// It wrote more than this number of bytes.
+    /// The command wrote more than this number of bytes.
     Wrote(u64),
     /// The agent's disk is full.
     Full,
 }
 
-/// How a command ended, with all related information.
+/// The outcome of a command, with all related information.
 #[derive(Clone, Debug)]
 pub(super) struct CommandEnd<'a> {
     pub outcome: Outcome,
@@ -204,7 +204,7 @@ pub(super) fn evidence(run: &Result<Run, SuiteError>) -> Evidence {
     }
 }
 
-/// Returns what was missing, after a colon; empty if there is no such message.
+/// Returns the name of the missing thing, after a colon; empty if there is no such message.
 fn missing(said: &str) -> String {
     let first = MISSING.iter().filter_map(|(told, end)| Some((said.find(told)?, told, *end))).min();
     let Some((at, told, end)) = first else { return String::new() };

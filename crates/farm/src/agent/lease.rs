@@ -1,5 +1,5 @@
-//! Holds a lease: a thread sends heartbeats to the server and learns whether the job is still
-//! wanted. The code that runs the job checks this frequently and ends the job if it is not.
+//! Holds a lease: a thread sends heartbeats to the server, whose answers show whether the job is
+//! still wanted. The code that runs the job checks this frequently and ends the job if it is not.
 
 use super::policy::AWAY;
 use crate::client::{Client, Code};
@@ -44,8 +44,8 @@ impl HeldLease {
                         Some(
                             Code::NotFound | Code::Forbidden | Code::Unauthorized | Code::Conflict,
                         ) => error.to_string(),
-                        // The server does not answer: the job goes on, and its result waits in the
-                        // spool.
+                        // The server does not answer: the job continues, and its result waits in
+                        // the spool.
                         _ => {
                             pause = every.min(AWAY);
                             continue;
@@ -65,7 +65,7 @@ impl HeldLease {
         self.over.load(Ordering::Acquire)
     }
 
-    /// Returns the shared flag behind [`Self::is_over`].
+    /// Returns the shared flag that [`Self::is_over`] reads.
     pub fn over(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.over)
     }
@@ -80,7 +80,7 @@ impl Drop for HeldLease {
     fn drop(&mut self) {
         self.ends = None;
         if let Some(thread) = self.thread.take() {
-            // It may be waiting for an answer, which has a time limit.
+            // The thread may be waiting for an answer, which has a time limit.
             let _ended = thread.join();
         }
     }

@@ -21,7 +21,7 @@ use std::thread::JoinHandle;
 pub(super) struct Log {
     file: File,
     path: PathBuf,
-    /// Its length in bytes, up to which the sender may read.
+    /// Length of the log in bytes, up to which the sender may read.
     length: Arc<AtomicU64>,
     /// Limit for the output of commands.
     limit: u64,
@@ -75,7 +75,7 @@ impl Log {
     }
 
     fn append(&mut self, bytes: &[u8]) {
-        // If the disk is full, the job ends for that reason; the log stays as long as it is.
+        // If the disk is full, the job ends for that reason, and the log grows no further.
         match self.file.write_all(bytes) {
             Ok(()) => {
                 self.length.fetch_add(bytes.len() as u64, Ordering::Release);
@@ -101,7 +101,7 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// Starts sending. `is_over` is true once the lease is lost, so that the log is no longer
+    /// Starts sending. `is_over` becomes true once the lease is lost and the log is no longer
     /// wanted.
     ///
     /// # Errors

@@ -41,7 +41,7 @@ pub(super) const FAILURES: usize = 50;
 pub(super) const AWAY: Duration = Duration::from_secs(2);
 /// The pause after many attempts.
 pub(super) const LONG_AWAY: Duration = Duration::from_secs(60);
-/// Durations of A/A runs; the next one is used if the one before was too short.
+/// Durations of A/A runs; each is used if the previous one was too short.
 pub(super) const CALIBRATION: [Duration; 3] =
     [Duration::from_secs(30), Duration::from_secs(120), Duration::from_secs(480)];
 /// Maximum share of comparisons in an A/A run that may find a difference. A node is not trusted if

@@ -72,7 +72,7 @@ pub(super) fn calibrate(assay: &Path, first: &Path, now: &str) -> anyhow::Result
     Ok(found)
 }
 
-/// Runs it once for `span`, and returns its output.
+/// Runs `assay calibrate` once for `span`, and returns its output.
 fn measured(assay: &Path, span: Duration) -> anyhow::Result<Vec<u8>> {
     let span = format!("{}s", span.as_secs());
     let words = ["calibrate", "--json", "--quiet", "--no-save", "--time", &span];

@@ -16,7 +16,7 @@ struct RuntimeEntry {
     version_arguments: &'static [&'static str],
     /// Names under which a job finds the program.
     called: &'static [&'static str],
-    /// Other programs in its directory that belong to it.
+    /// Other programs in the same directory that belong to the runtime.
     beside: &'static [&'static str],
 }
 

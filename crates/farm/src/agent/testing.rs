@@ -1,6 +1,6 @@
 //! A `test` job: the version is fetched and installed with network access, and its tests are run
 //! without it, unless the recipe says otherwise. The frameworks of `assay tests` report which tests
-//! ran; this is the evidence.
+//! ran, which is the evidence.
 
 use super::commands::{CommandResult, Commands};
 use super::directory::disarm;
@@ -40,7 +40,7 @@ impl TestJobResult {
         Self { judged, evidence: Evidence::default(), steps: Steps::default() }
     }
 
-    /// Creates the result of a job that was ended early, which says nothing about the version.
+    /// Creates the result of a job that was ended early, which proves nothing about the version.
     pub fn unwanted(why: String) -> Self {
         Self::of((State::Infrastructure, None, why))
     }
@@ -184,7 +184,7 @@ fn tests(
     commands.log.say(&format!("$ {line}"));
     let began = now_seconds();
     let came = commands.run(&request.argv, env, (top, network), false)?;
-    // Nothing of it is running any more, so the agent can safely read the files.
+    // No process of the job is running any more, so the agent can safely read the files.
     for own in [commands.job.rooms(), commands.job.work()] {
         disarm(&own, LONGEST_REPORT).with_context(|| own.display().to_string())?;
     }

@@ -1,6 +1,6 @@
 //! Runs everything that belongs to a version: in the sandbox and through the launcher of `measure`,
 //! so that no process outlives its run, its job, or the agent, even if that is killed. The caller
-//! determines the policy; the result says why a run was ended early.
+//! determines the policy; the result contains the reason why a run was ended early.
 
 use super::policy::{LOOK, QUESTION};
 use anyhow::Context;
@@ -51,7 +51,7 @@ impl Walls {
         Ok(Self { sandbox, runner: Runner::start()? })
     }
 
-    /// Starts a new runner, which knows the currently installed programs. Called for each job.
+    /// Starts a new runner, which finds the currently installed programs. Called for each job.
     ///
     /// # Errors
     /// If the system does not permit it.

@@ -335,7 +335,7 @@ fn sum(db: &Db, held: &JobColumns, handed: &SubmittedResult<'_>, build: i64) -> 
     let outcome = handed.outcome;
     let state = outcome.state;
     let target = held.target.ok_or_else(|| lost(held.id))?;
-    // Locks out other changes to a cell of this version.
+    // Prevents concurrent changes to a cell of this version.
     let place: i64 = db
         .first(&sql::locking(db, sql::VERSION_PLACE), values![held.version])?
         .ok_or_else(|| FarmError::NotFound(format!("version {}", held.version)))?;
@@ -344,7 +344,7 @@ fn sum(db: &Db, held: &JobColumns, handed: &SubmittedResult<'_>, build: i64) -> 
     })?;
     let old = old.first();
     let replaces = old.is_none_or(|old| match (held.kind, old.kind) {
-        // A machine's fault hides nothing that is known about the version.
+        // A machine's fault does not hide what is known about the version.
         (Kind::Test, Kind::Test) | (Kind::Bench, Kind::Bench) => {
             !state.is_retried() || old.state.is_retried()
         }

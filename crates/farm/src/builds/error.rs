@@ -4,16 +4,16 @@ use assay_history::StoreError;
 use assay_history::db::DbError;
 use thiserror::Error;
 
-/// Why an operation failed.
+/// Reasons why an operation failed.
 #[derive(Debug, Error)]
 pub enum FarmError {
     /// The request is invalid.
     #[error("{0}")]
     Bad(String),
-    /// The thing does not exist.
+    /// The item does not exist.
     #[error("there is no {0}")]
     NotFound(String),
-    /// It exists, but the caller may not access it.
+    /// The item exists, but the caller may not access it.
     #[error("{0}")]
     Forbidden(String),
     /// The request conflicts with existing data.
@@ -51,7 +51,7 @@ impl FarmError {
     }
 }
 
-/// Ends a transaction early: nothing of it is written.
+/// Ends a transaction early: none of it is written.
 #[derive(Debug)]
 pub(crate) enum Stop {
     Told(FarmError),

@@ -105,7 +105,7 @@ impl Store {
         })
     }
 
-    /// Cancels a job. The node that has it learns that from its next heartbeat.
+    /// Cancels a job. The node that has the job is notified in the answer to its next heartbeat.
     ///
     /// # Errors
     /// If it does not exist, it has ended with a build, or writing to the store fails.
@@ -152,7 +152,7 @@ pub(crate) fn queue(db: &Db, asked: &JobRequest, now: i64) -> Result<(i64, bool)
     Err(FarmError::Conflict(format!("job `{key}` comes and goes")).into())
 }
 
-/// Returns the demand for this particular target.
+/// Returns the demand for this specific target.
 pub(crate) fn demand_of_target(db: &Db, target: i64, digest: &str) -> Result<i64, Stop> {
     let key = format!("target {digest}");
     if let Some(known) = db.first(sql::DEMAND, values![&key])? {

@@ -14,9 +14,9 @@ use assay_history::db::{Db, DbError, Row, values};
 /// Answer to a node that registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Registration {
-    /// Number of seconds by which its clock is ahead.
+    /// Number of seconds by which the node's clock is ahead.
     pub clock_ahead: f64,
-    /// Why it gets no leases.
+    /// The reason why the node gets no leases.
     pub drained: Option<String>,
 }
 
@@ -25,21 +25,21 @@ pub struct Registration {
 pub(crate) struct NodeColumns {
     pub id: i64,
     pub drained: Option<String>,
-    /// False if it cannot measure, by its last calibration.
+    /// False if the node's last calibration shows that it cannot measure.
     pub is_fit: bool,
 }
 
 impl NodeColumns {
-    /// Returns the kinds of jobs that it gets: none if it is drained, no benchmarks if it cannot
-    /// measure.
+    /// Returns the kinds of jobs that the node gets: none if it is drained, no benchmarks if it
+    /// cannot measure.
     pub fn gets(&self, kinds: &[Kind]) -> Vec<Kind> {
         let gets = |kind: &Kind| self.drained.is_none() && (self.is_fit || *kind != Kind::Bench);
         kinds.iter().copied().filter(gets).collect()
     }
 }
 
-/// Returns the node of a name, if `instance` is the agent that currently uses it. If `locks`, it is
-/// locked against other changes until this transaction ends.
+/// Returns the node with this name, if `instance` is the agent that currently uses it. If `locks`
+/// is true, the node is locked against other changes until this transaction ends.
 pub(crate) fn checked(
     db: &Db,
     name: &str,
@@ -116,7 +116,7 @@ impl Store {
         })
     }
 
-    /// Drains a node: it gets no more leases, for this reason, but may finish its jobs.
+    /// Drains a node for the given reason: it gets no more leases, but may finish its jobs.
     ///
     /// # Errors
     /// If it does not exist, or writing to the store fails.
@@ -158,7 +158,7 @@ impl Store {
         })
     }
 
-    /// Returns the calibrations of a node, last first.
+    /// Returns the calibrations of a node, newest first.
     ///
     /// # Errors
     /// If it does not exist, or reading from the store fails.
@@ -171,7 +171,7 @@ impl Store {
         })
     }
 
-    /// Returns the node of a name.
+    /// Returns the node with this name.
     ///
     /// # Errors
     /// If it does not exist, or reading from the store fails.

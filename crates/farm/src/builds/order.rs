@@ -1,5 +1,5 @@
-//! Position of a version without a publication time among others: by its number, whatever the order
-//! in which versions are added.
+//! Position of a version without a publication time among others: by its number, regardless of the
+//! order in which versions are added.
 
 /// Distance in ms between versions that are added one after the other, which leaves room for
 /// versions in between.
@@ -80,7 +80,7 @@ pub(crate) fn place(name: &str, others: &[(String, i64)], now: i64) -> i64 {
         (None, None) => now,
         (Some(below), None) => now.max(below.saturating_add(STEP)),
         (None, Some(above)) => above.saturating_sub(STEP),
-        // Of equal positions, the one added later comes later.
+        // Versions with equal positions are ordered by the time they were added.
         (Some(below), Some(above)) => {
             below.saturating_add((above.saturating_sub(below) / 2).max(0))
         }

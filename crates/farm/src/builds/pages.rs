@@ -283,7 +283,7 @@ fn leases(db: &Db, job: i64) -> Result<Vec<LeaseLine>, Stop> {
     })?)
 }
 
-/// A version as in its row, with its sums.
+/// A version as stored in its row, with its sums.
 struct VersionRow {
     id: i64,
     name: String,

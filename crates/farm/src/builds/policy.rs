@@ -1,12 +1,13 @@
 //! Every number of a farm that is a judgment call: limits on retries, and on the amount of data
 //! examined.
 
-/// How many times a job is queued again because a machine was at fault or its node disappeared.
+/// Number of times that a job is queued again because a machine was at fault or its node
+/// disappeared.
 pub const RETRIES: i64 = 3;
 /// Delay before a job is queued again because a machine was at fault, in ms: this long the first
 /// time, doubled each time after.
 pub const DELAY: i64 = 30_000;
-/// How many times the same two versions are benchmarked on a target if the comparison is
+/// Number of times that the same two versions are benchmarked on a target if the comparison is
 /// inconclusive.
 pub const ROUNDS: i64 = 4;
 /// Number of leases ended, and of jobs queued again, in one transaction.

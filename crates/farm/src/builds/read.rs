@@ -28,7 +28,8 @@ pub struct Filter<'a> {
     pub state: Option<State>,
 }
 
-/// How builds of a filter are found: along one index, with further conditions on its rows.
+/// The access path for the builds of a filter: along one index, with further conditions on its
+/// rows.
 struct AccessPath {
     /// The condition on `?1` for walking the index.
     along: &'static str,
@@ -177,7 +178,8 @@ pub(crate) fn no_build(id: i64) -> FarmError {
     FarmError::NotFound(format!("build {id}"))
 }
 
-/// Returns how to find the builds of a filter; `None` if it names something that does not exist.
+/// Returns the access path for the builds of a filter; `None` if it names something that does not
+/// exist.
 fn way(db: &Db, filter: &Filter<'_>) -> Result<Option<AccessPath>, Stop> {
     let bad = |told: &str| Err(FarmError::Bad(told.to_owned()).into());
     let mut and = Vec::new();

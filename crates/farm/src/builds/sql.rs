@@ -118,7 +118,7 @@ pub(crate) const ADD_JOB: &str = "INSERT INTO farm_job (asked, project, version,
 pub(crate) const LIVE_JOB: &str =
     "SELECT id FROM farm_job WHERE asked = ?1 AND progress IN (0, 1, 4)";
 pub(crate) const PROGRESS: &str = "SELECT progress FROM farm_job WHERE id = ?1";
-/// The node that has the job keeps the nonce, and learns of it from its next heartbeat.
+/// The node that has the job keeps the nonce, and is notified in the answer to its next heartbeat.
 pub(crate) const CANCEL: &str = "UPDATE farm_job SET progress = 3, due = NULL WHERE id = ?1";
 pub(crate) const HELD: &str = "SELECT j.id, j.project, j.version, j.base, j.kind, j.urgency, j.round, j.progress, j.retries, j.lease, \
      (SELECT n.name FROM farm_node n WHERE n.id = j.node), j.target, j.nonce, j.until FROM farm_job j WHERE j.id = ?1";

@@ -1,5 +1,5 @@
-//! Stamps: a few numbers that cover everything an answer depends on. While the stamp is the same,
-//! so are the contents made from the rows.
+//! Stamps: a few numbers that cover everything an answer depends on. As long as the stamp is the
+//! same, so are the contents derived from the rows.
 //!
 //! All code that changes rows shown on pages calls [`changed`] in the same transaction, or updates
 //! the sums, which include the stamps.

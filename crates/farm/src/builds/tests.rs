@@ -32,7 +32,7 @@ const LEASE: i64 = 60_000;
 /// Location of a test's store.
 struct Home {
     directory: TempDir,
-    /// Address of the database, if it is one.
+    /// Address of the database; `None` if the store is a file.
     address: Option<String>,
 }
 

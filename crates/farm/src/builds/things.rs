@@ -30,7 +30,7 @@ impl Store {
         })
     }
 
-    /// Returns the owner of a name.
+    /// Returns the owner with this name.
     ///
     /// # Errors
     /// If it does not exist, or reading from the store fails.
@@ -89,7 +89,7 @@ impl Store {
         })
     }
 
-    /// Returns the project of a name.
+    /// Returns the project with this name.
     ///
     /// # Errors
     /// If it does not exist, or reading from the store fails.
@@ -189,7 +189,7 @@ impl Store {
         })
     }
 
-    /// Returns the version of a name.
+    /// Returns the version with this name.
     ///
     /// # Errors
     /// If it does not exist, or reading from the store fails.
@@ -228,7 +228,7 @@ impl Store {
     }
 
     /// Adds a target, or returns the existing one. For a new target, the newest version of each
-    /// project whose needs it meets is queued, and everything that waited for such a target.
+    /// project whose needs it meets is queued, as is everything that waited for such a target.
     ///
     /// # Errors
     /// If the digest is not that of the facts, or writing to the store fails.
@@ -319,8 +319,8 @@ pub(crate) fn check_target(said: &NewTarget) -> Result<(), FarmError> {
     names::facts(&said.facts)
 }
 
-/// Returns the target with these facts, adding it if new: with the demands that it meets, and the
-/// newest version of each project.
+/// Returns the target with these facts. A new target is added, together with the demands that it
+/// meets and the newest version of each project.
 pub(crate) fn target_or_new(
     db: &Db,
     key: &str,

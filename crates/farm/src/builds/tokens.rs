@@ -1,5 +1,5 @@
 //! Tokens and their permissions. The secret is returned once; the store has only a hash of it. Also
-//! the audit log: what was done with which token.
+//! the audit log, which records the requests made with each token.
 
 use crate::builds::coded::{from_json, json};
 use crate::builds::error::{FarmError, Stop};
@@ -13,7 +13,7 @@ use assay_history::db::{Db, DbError, Row, values};
 const PREFIX: &str = "assay";
 
 impl Store {
-    /// Makes a token.
+    /// Creates a token.
     ///
     /// # Errors
     /// If the request is invalid, or writing to the store fails.
@@ -21,7 +21,7 @@ impl Store {
         self.add_token_with(new, now, |_| Ok(()))
     }
 
-    /// Makes a token if `keep` succeeds in storing it; otherwise no token is made.
+    /// Creates a token if `keep` succeeds in storing it; otherwise no token is created.
     ///
     /// # Errors
     /// As for [`Store::add_token`], and errors of `keep`.
@@ -83,7 +83,7 @@ impl Store {
         })
     }
 
-    /// Returns the tokens, in the order in which they were made.
+    /// Returns the tokens, in the order in which they were created.
     ///
     /// # Errors
     /// If reading from the store fails.
@@ -96,7 +96,7 @@ impl Store {
         Ok(paging::page(found, most, |token| token.id.to_string()))
     }
 
-    /// Returns true if any token was ever made.
+    /// Returns true if any token was ever created.
     ///
     /// # Errors
     /// If reading from the store fails.
@@ -104,8 +104,8 @@ impl Store {
         self.look(|db| Ok(db.first::<i64>(sql::ANY_TOKEN, &[])?.is_some()))
     }
 
-    /// Returns the token of a secret; `None` if it is forged, revoked or expired. The duration
-    /// reveals nothing about the secret.
+    /// Returns the token with this secret; `None` if it is forged, revoked or expired. The duration
+    /// of the call reveals nothing about the secret.
     ///
     /// # Errors
     /// If reading from the store fails.

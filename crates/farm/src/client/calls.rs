@@ -249,7 +249,7 @@ impl Client {
 
 /// Requests of agents.
 impl Client {
-    /// Announces a node and what it can do.
+    /// Announces a node and its capabilities.
     ///
     /// # Errors
     /// Any [`ClientError`].

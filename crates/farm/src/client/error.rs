@@ -24,7 +24,7 @@ pub enum ClientError {
     /// The server cannot be reached, or a proxy says so; it may be available again later.
     #[error("the farm at {server} can't be reached ({asked}: {why})")]
     Away {
-        /// Its address.
+        /// Address of the server.
         server: String,
         /// Method and path.
         asked: String,

@@ -1,4 +1,4 @@
-//! The token: where it is read from. It is never printed.
+//! Reads the token. It is never printed.
 
 use super::ClientError;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The environment variable that may hold it.
+/// The environment variable that may hold the token.
 const VARIABLE: &str = "ASSAY_FARM_TOKEN";
 
 /// Authenticates the client to the server.
@@ -53,7 +53,7 @@ impl Token {
     }
 }
 
-/// Does not print the secret, so that values that contain a token can be printed.
+/// Omits the secret, so that values that contain a token can be printed.
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(…)")

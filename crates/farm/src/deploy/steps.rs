@@ -8,7 +8,7 @@ use std::path::Path;
 /// The desired state of a farm.
 #[derive(Clone, Debug)]
 pub struct Farm<'a> {
-    /// Its directory, which contains `bin`, `etc` and `data`. Absolute, and not the root.
+    /// Directory of the farm, which contains `bin`, `etc` and `data`. Absolute, and not the root.
     pub directory: &'a str,
     /// The user that runs the server, created if necessary.
     pub user: &'a str,

@@ -13,7 +13,7 @@ pub struct Service<'a> {
     pub store: &'a str,
 }
 
-/// Returns the unit. The server may write only its own data.
+/// Returns the text of the systemd unit. It allows the server to write only its own data.
 #[must_use]
 pub fn unit(service: &Service<'_>) -> String {
     let Service { directory, user, listen, store } = service;

@@ -7,7 +7,7 @@ use assay_history::StoreLocation;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 
-/// Recommended free space on the disk of a server's data, bytes: logs and samples arrive at any
+/// Recommended free space on the disk of a server's data, bytes: logs and samples may arrive at any
 /// time.
 const FREE: u64 = 1 << 30;
 

@@ -53,7 +53,7 @@ pub struct Cluster {
     pub placed: Vec<ClusterJob>,
     /// Agents that are about to say hello, or are doing so.
     pub greeting: Vec<Greeting>,
-    /// Its nodes.
+    /// Nodes of the cluster.
     pub machines: Vec<Machine>,
 }
 
@@ -64,8 +64,8 @@ pub struct ClusterJob {
     pub id: String,
     /// The farm's id.
     pub job: i64,
-    /// True if the cluster holds it until it is released, as it does with a job that it could not
-    /// start.
+    /// True if the cluster holds the job until it is released, as with a job that could not be
+    /// started.
     pub is_held: bool,
 }
 
@@ -83,9 +83,9 @@ pub struct Greeting {
 /// A node of the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// Its name, which is also the name of the agents there.
+    /// Name of the node, which is also the name of the agents there.
     pub name: String,
-    /// The reason why it is drained, if it is.
+    /// The reason why the node is drained, if it is.
     pub drained: Option<String>,
 }
 
@@ -147,8 +147,8 @@ pub struct Placing {
     pub most: usize,
     /// Jobs that were in the cluster, or submitted to it, in the last round.
     had: BTreeSet<i64>,
-    /// Jobs that left it without having been started: how often, and the time until which they
-    /// wait.
+    /// Jobs that left the cluster without having been started: how often, and the time until which
+    /// they wait.
     tries: BTreeMap<i64, (u32, f64)>,
     /// Nodes on which an agent was started but that the farm does not know yet: how often, and the
     /// time until which they wait.
@@ -167,7 +167,7 @@ impl Placing {
         Self { features, most, ..Self::default() }
     }
 
-    /// Returns how often a job left the cluster without having been started.
+    /// Returns the number of times that a job left the cluster without having been started.
     #[must_use]
     pub fn tries(&self, job: i64) -> u32 {
         self.tries.get(&job).map_or(0, |&(tries, _)| tries)
@@ -212,7 +212,8 @@ impl Placing {
         self.had.retain(|job| !jobs.contains(job));
     }
 
-    /// Returns how often an agent was started on a node that the farm does not know yet.
+    /// Returns the number of times that an agent was started on a node that the farm does not know
+    /// yet.
     #[must_use]
     pub fn greetings_of(&self, machine: &str) -> u32 {
         self.greeted.get(machine).map_or(0, |&(tries, _)| tries)

@@ -35,7 +35,7 @@ const SAID: usize = 500;
 /// The reason why a Slurm command failed.
 #[derive(Debug, Error)]
 pub enum SlurmError {
-    /// It cannot be started.
+    /// The program cannot be started.
     #[error(
         "`{program}` can't be started: {source} (Slurm's commands must be on PATH; Debian: slurm-client)"
     )]
@@ -45,15 +45,15 @@ pub enum SlurmError {
         /// The cause.
         source: std::io::Error,
     },
-    /// It ended with a status other than 0.
+    /// The program ended with a status other than 0.
     #[error("`{program}` failed: {said}")]
     Failed {
         /// The command.
         program: String,
-        /// Its output.
+        /// Output of the program.
         said: String,
     },
-    /// It did not end.
+    /// The program did not end.
     #[error("`{program}` did not end within {} s: does the controller answer? (`scontrol ping`)", PATIENCE.as_secs())]
     Silent {
         /// The command.
@@ -98,7 +98,7 @@ impl Slurm {
     /// Returns the cluster's jobs and nodes.
     ///
     /// # Errors
-    /// If it does not answer. The state is then unknown, and jobs must not be placed again.
+    /// If Slurm does not answer. The state is then unknown, and jobs must not be placed again.
     pub fn look(&self) -> Result<Cluster, SlurmError> {
         let jobs = run("squeue", &["--noheader", "--array", "--format=%i|%K|%r|%k"], None)?;
         let mut words = vec!["--noheader", "--Node", "--format=%N|%T|%E"];
@@ -126,7 +126,7 @@ impl Slurm {
         run("sbatch", &words, Some(&self.script(&batch.jobs))).map(drop)
     }
 
-    /// Makes an agent say hello on a node, and run a job if there is one for it.
+    /// Starts an agent that says hello on a node, and runs a job if there is one for that node.
     ///
     /// # Errors
     /// As for [`Slurm::place`].

@@ -14,7 +14,7 @@ const JSON: &str = "application/json";
 /// The answer to a request.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// Its status.
+    /// Status of the answer.
     pub status: u16,
     /// The content type of its body.
     pub kind: &'static str,
@@ -22,7 +22,7 @@ pub(crate) struct Answer {
     pub body: Body,
     /// Additional headers.
     pub headers: Vec<(&'static str, String)>,
-    /// The entity tag of its body, if already known.
+    /// The entity tag of the answer's body, if already known.
     pub tag: Option<String>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct Failure {
     pub status: u16,
     /// One of the codes of docs/reference/farm-api.md.
     pub code: &'static str,
-    /// What failed, where, and what to do.
+    /// A message that says what failed, where, and what to do.
     pub message: String,
     /// Seconds after which the request may be repeated.
     pub again: Option<u64>,
@@ -165,7 +165,7 @@ impl Failure {
         Self::new(409, "conflict", message)
     }
 
-    /// The lease is lost.
+    /// The lease was lost.
     pub fn lease_lost(message: impl Into<String>) -> Self {
         Self::new(409, "lease_lost", message)
     }

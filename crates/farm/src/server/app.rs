@@ -20,6 +20,6 @@ pub(crate) struct App {
     pub tokens: Limits<i64>,
     pub strangers: Limits<IpAddr>,
     pub followers: Arc<Semaphore>,
-    /// True once the server is to stop.
+    /// True once the server must stop.
     pub ending: watch::Receiver<bool>,
 }

@@ -259,7 +259,7 @@ async fn taken(
 }
 
 /// Discards some of a body that is too large: closing the connection while the client is sending
-/// would lose the answer, too.
+/// would also lose the answer.
 async fn throw_away(mut pieces: BodyDataStream) {
     let mut thrown = 0;
     let throwing = async {

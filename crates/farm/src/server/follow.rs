@@ -29,7 +29,7 @@ pub(crate) struct LogFollower {
     pub of: LogOwner,
     /// The offset up to which the log was sent.
     pub offset: u64,
-    /// The job that writes it; `None` if none does.
+    /// The job that writes the log; `None` if no job does.
     pub job: Option<i64>,
     /// Limits the number of followers.
     pub _permit: OwnedSemaphorePermit,

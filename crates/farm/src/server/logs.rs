@@ -125,7 +125,7 @@ mod tests {
         let of = LogOwner::Lease(7);
         let put = |offset: u64, text: &str| logs.append(of, offset, text.as_bytes());
         assert_eq!(put(0, "abc").unwrap(), LogExtent { bytes: 3, cut: 0 });
-        // Once more, and then overlapping half of it.
+        // Sent once more, and then with an overlap of half of it.
         assert_eq!(put(0, "abc").unwrap().bytes, 3);
         assert_eq!(put(1, "bcde").unwrap().bytes, 5);
         assert!(put(6, "x").is_err(), "the sixth byte is missing");

@@ -25,9 +25,9 @@ pub(crate) struct Context {
     pub is_secure: bool,
     /// Time after which an agent without a job asks again.
     pub ask: Duration,
-    /// When nodes were last seen, until it is written to the store.
+    /// Times at which nodes were last seen, until they are written to the store.
     pub seen: Mutex<HashMap<String, i64>>,
-    /// When tokens were last used, until it is written to the store.
+    /// Times at which tokens were last used, until they are written to the store.
     pub used: Mutex<HashMap<i64, i64>>,
     /// Cached answers.
     pub kept: AnswerCache,
@@ -55,7 +55,7 @@ pub(crate) struct ApiRequest {
     pub query: HashMap<String, String>,
     /// Path and query, as sent.
     pub place: String,
-    /// Its body.
+    /// Body of the request.
     pub body: Vec<u8>,
     /// The token of the client; `None` if none is required.
     pub token: Option<Token>,
@@ -150,7 +150,7 @@ impl ApiRequest {
     /// Checks that an agent acts only on its own node.
     ///
     /// # Errors
-    /// If it does not.
+    /// If it acts on another node.
     pub fn is_node(&self, name: &str) -> Result<(), Failure> {
         match &self.token {
             Some(token) if token.of.scope == Scope::Agent => match self.node()? == name {
@@ -168,7 +168,7 @@ impl ApiRequest {
     /// Checks that a token that is bound to an owner changes only that owner's data.
     ///
     /// # Errors
-    /// If it does not.
+    /// If it changes the data of another owner.
     pub fn is_owner(&self, name: &str) -> Result<(), Failure> {
         match self.token.as_ref().and_then(|token| token.of.owner.as_deref()) {
             Some(own) if own != name => Err(Failure::forbidden(format!(

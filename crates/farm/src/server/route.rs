@@ -103,7 +103,7 @@ pub(crate) struct Route {
     pub gives: Option<Shape>,
     /// The query parameters.
     pub query: &'static [&'static str],
-    /// True if it is recorded in the audit.
+    /// True if requests are recorded in the audit log.
     pub audited: bool,
     /// The rows that the answer depends on, if it is cached.
     pub stands: Option<AnswerBasis>,

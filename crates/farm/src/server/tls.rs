@@ -12,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 /// Returns the TLS acceptor for a certificate with its chain and its key, both PEM.
 ///
 /// # Errors
-/// If the files cannot be read, or do not belong together.
+/// If the files cannot be read, or if the key does not belong to the certificate.
 pub(crate) fn acceptor(certificate: &Path, key: &Path) -> anyhow::Result<TlsAcceptor> {
     let shown = || format!("--tls-cert {}", certificate.display());
     let chain = CertificateDer::pem_file_iter(certificate).with_context(shown)?;

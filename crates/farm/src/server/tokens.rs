@@ -1,4 +1,4 @@
-//! Tokens and the audit.
+//! Tokens and the audit log.
 
 use super::answer::{Answer, Failure};
 use super::request::{ApiRequest, Context};

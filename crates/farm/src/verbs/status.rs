@@ -33,7 +33,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(i64).range(1..=500))]
     versions: i64,
 
-    /// Print JSON instead of a screen
+    /// Print JSON instead of text
     #[arg(long)]
     json: bool,
 }

@@ -78,7 +78,7 @@ struct List {
     #[command(flatten)]
     of: DataArgs,
 
-    /// Print JSON instead of a screen
+    /// Print JSON instead of text
     #[arg(long)]
     json: bool,
 }

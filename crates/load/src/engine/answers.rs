@@ -379,7 +379,7 @@ fn points(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// Returns what is wrong with an answer, if anything.
+/// Returns the fault of an answer, if any.
 fn wrong(expect: &Expect, answer: &Answer) -> Option<Failure> {
     let is_right = match expect.statuses.as_slice() {
         // After 101 the connection no longer speaks HTTP.

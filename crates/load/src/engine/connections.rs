@@ -13,7 +13,7 @@ use rustix::event::epoll;
 /// Maximum number of times that an unprocessed request is sent again. Several connections may be
 /// closed together, each of which may have carried it.
 const MOST_AGAIN: u8 = 5;
-/// Detail of a connection that broke off after the first byte of an answer.
+/// Detail text for a connection that broke after the first byte of an answer.
 const HALF: &str = "it broke the connection off in the middle of its answer";
 
 impl Engine<'_> {
@@ -104,8 +104,8 @@ impl Engine<'_> {
                         self.list(slot);
                     }
                     Err(flight) => {
-                        // It accepts no more requests: its current ones continue, and this one is
-                        // sent over another connection.
+                        // The connection accepts no more requests: its current requests continue,
+                        // and this one is sent over another connection.
                         own.retired = true;
                         self.in_flight -= 1;
                         self.dispatch(*flight);

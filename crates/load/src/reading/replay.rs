@@ -9,7 +9,7 @@ use super::{MOST, ReadingError};
 pub struct Replayed {
     /// Seconds since the first request, ascending.
     pub times: Vec<f64>,
-    /// Method and path for each time, from a server log.
+    /// Method and path of the request at each time, from a server log.
     pub asked: Vec<(String, String)>,
     /// Number of log lines without a repeatable request, such as failed handshakes or bytes that
     /// are not UTF-8.

@@ -85,7 +85,7 @@ pub struct Counts {
 pub enum Executed {}
 
 impl Executed {
-    /// Returns why it was not counted.
+    /// Returns the reason why the program was not counted.
     pub fn uncounted(&self) -> Option<Refusal> {
         match *self {}
     }
@@ -109,7 +109,7 @@ impl fmt::Display for Refusal {
 /// A reason why allocations can't be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalReason {
-    /// It has its own malloc.
+    /// The program has its own malloc.
     OwnMalloc,
     /// The system is not Linux.
     OtherSystem,
@@ -134,12 +134,12 @@ pub struct Note {
     pub text: &'static str,
 }
 
-/// Returns why a program can't be counted.
+/// Returns the reason why a program can't be counted.
 pub fn refusal(program: &Path) -> Option<Refusal> {
     Some(Refusal { program: program.to_owned(), why: RefusalReason::OtherSystem })
 }
 
-/// Returns what its counts do not include, which is unknown here.
+/// Returns the allocations that the program's counts do not include, which are unknown here.
 pub fn notes(_program: &Path) -> Vec<Note> {
     Vec::new()
 }

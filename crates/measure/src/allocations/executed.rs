@@ -15,15 +15,15 @@ const HANDED_ON: u8 = b'+';
 /// A program that a counted process has run, or tried to run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Executed {
-    /// Its file, which may be a script.
+    /// File of the program, which may be a script.
     pub program: PathBuf,
     /// True if its environment lets the linker load the counting library.
     pub handed_on: bool,
 }
 
 impl Executed {
-    /// Returns why it was not counted; `None` if nothing prevented it, or if its record itself says
-    /// so. O(bytes of its file).
+    /// Returns the reason why the program was not counted; `None` if nothing prevented it, or if
+    /// its record itself gives the reason. O(bytes of its file).
     pub fn uncounted(&self) -> Option<Refusal> {
         // Shells try one directory after the other. A path in /proc refers to another file in our
         // process; usually it is the process's own program, which was counted.
@@ -31,7 +31,7 @@ impl Executed {
             return None;
         }
         match refusal(&self.program) {
-            // The system did not run it, and a shell that ran it instead was recorded as well.
+            // The system did not run the file; a shell that ran it instead is recorded as well.
             Some(Refusal { why: RefusalReason::NotAProgram, .. }) => None,
             Some(Refusal { why: RefusalReason::OwnMalloc, .. }) | None => {
                 let program = self.program.clone();

@@ -42,23 +42,23 @@ pub struct Refusal {
 /// A reason why allocations can't be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalReason {
-    /// It has no dynamic linker that could load the counting library.
+    /// The program has no dynamic linker that could load the counting library.
     Static,
     /// A static program of Go, whose runtime does not use malloc either.
     Go,
-    /// It has its own malloc, which takes precedence over every preloaded one.
+    /// The program has its own malloc, which takes precedence over every preloaded one.
     OwnMalloc,
     /// AddressSanitizer refuses to run with another library before it.
     Sanitizer,
-    /// It runs with the rights of its owner or group, so nothing is preloaded.
+    /// The program runs with the rights of its owner or group, so nothing is preloaded.
     Setuid,
-    /// It has file capabilities, so nothing is preloaded.
+    /// The program has file capabilities, so nothing is preloaded.
     Capabilities,
-    /// The program that runs it gives it another environment, so nothing is preloaded.
+    /// The program is run by another one that changes its environment, so nothing is preloaded.
     OtherEnvironment,
-    /// It is built for another architecture than `assay` itself.
+    /// The program is built for an architecture other than that of `assay` itself.
     OtherMachine,
-    /// It is not a program of this system.
+    /// The file is not a program of this system.
     NotAProgram,
 }
 
@@ -103,7 +103,7 @@ impl fmt::Display for RefusalReason {
 pub struct Note {
     /// Name of the runtime or the allocator.
     pub runtime: &'static str,
-    /// Source of its memory, and how to include it, in words.
+    /// Source of the program's memory, and how to include it, in words.
     pub text: &'static str,
 }
 
@@ -177,8 +177,8 @@ const ALLOCATORS: [(&[u8], Note); 2] = [
     ),
 ];
 
-/// Returns why a program can't be counted; `None` if its file shows no obstacle. For a script the
-/// interpreter is examined. A file that can't be read is not refused. O(bytes).
+/// Returns the reason why a program can't be counted; `None` if its file shows no obstacle. For a
+/// script the interpreter is examined. A file that can't be read is not refused. O(bytes).
 pub fn refusal(program: &Path) -> Option<Refusal> {
     behind(program).into_iter().find_map(|program| {
         let why = why_not(&program)?;
@@ -186,8 +186,8 @@ pub fn refusal(program: &Path) -> Option<Refusal> {
     })
 }
 
-/// Returns what a program's counts will not include, judged by its name and its file; for a script
-/// the interpreter is examined. O(bytes).
+/// Returns the allocations that a program's counts will not include, judged by its name and its
+/// file; for a script the interpreter is examined. O(bytes).
 pub fn notes(program: &Path) -> Vec<Note> {
     let mut found = Vec::new();
     for program in behind(program) {
@@ -226,8 +226,8 @@ fn why_not(program: &Path) -> Option<RefusalReason> {
     own.defines(b"malloc").then_some(RefusalReason::OwnMalloc)
 }
 
-/// Returns why the program runs with rights that we lack, if it does: setuid and setgid change
-/// nothing if we are the owner or in the group, and capabilities nothing for root.
+/// Returns the reason why the program runs with rights that we lack, if it does: setuid and setgid
+/// change nothing if we are the owner or in the group, and capabilities nothing for root.
 fn gains_rights(program: &Path, about: &Metadata) -> Option<RefusalReason> {
     let may = statvfs(program).is_ok_and(|fs| !fs.f_flag.contains(StatVfsMountFlags::NOSUID));
     let other_user = about.mode() & SETUID != 0 && about.uid() != getuid().as_raw();
@@ -315,7 +315,7 @@ impl<'a> OwnFile<'a> {
         self.sections.section_by_name(self.endian, name).is_some()
     }
 
-    /// Returns true if it needs a library whose name begins with one of these.
+    /// Returns true if the file needs a library whose name begins with one of these prefixes.
     fn needs(&self, libraries: &[&str]) -> bool {
         let Ok(table) = self.sections.dynamic_table(self.endian, self.bytes) else { return false };
         table.dynamics().iter().any(|entry| {
@@ -326,7 +326,7 @@ impl<'a> OwnFile<'a> {
         })
     }
 
-    /// Returns true if it exports this function to other libraries.
+    /// Returns true if the file exports this function to other libraries.
     fn defines(&self, function: &[u8]) -> bool {
         let symbols = self.sections.symbols(self.endian, self.bytes, elf::SHT_DYNSYM);
         let Ok(symbols) = symbols else { return false };

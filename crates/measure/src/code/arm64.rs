@@ -79,8 +79,8 @@ fn is_call(word: u32) -> bool {
     word & 0xfc00_0000 == 0x9400_0000 || word & 0xffff_fc1f == 0xd63f_0000
 }
 
-/// Returns what an instruction adds to a register to form an address, and the mask of that field;
-/// `None` if it adds nothing.
+/// Returns the amount that an instruction adds to a register to form an address, and the mask of
+/// that field; `None` if it adds nothing.
 fn adds(word: u32) -> Option<(u32, i64)> {
     let unsigned = i64::from(word >> 10 & 0xfff);
     if is_sum(word) {

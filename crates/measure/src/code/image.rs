@@ -1,4 +1,4 @@
-//! A program's file as its loader and its linker see it: sections, symbols, and relocations.
+//! A program's file as seen by its loader and its linker: sections, symbols, and relocations.
 
 use object::elf::Rela64;
 use object::read::elf::{ElfFile64, Rela as _, SectionHeader};
@@ -192,7 +192,8 @@ impl Image {
         Some(&rest[..rest.len().min(usize::try_from(length).ok()?)]).filter(|b| !b.is_empty())
     }
 
-    /// Returns what the loader writes there; if addresses are final, the one in the bytes.
+    /// Returns the value that the loader writes there; if addresses are final, the one in the
+    /// bytes.
     pub fn loaded(&self, place: u64) -> Option<RelocatedValue> {
         if let Some(loaded) = self.loaded.get(&place) {
             return Some(loaded.clone());

@@ -19,7 +19,7 @@ pub(super) struct Instruction {
     pub loads: Option<usize>,
 }
 
-/// Fields after an opcode.
+/// The fields after an opcode.
 #[derive(Clone, Copy)]
 struct OperandForm {
     modrm: bool,

@@ -1,10 +1,11 @@
-//! Representation of invalid UTF-8 bytes in texts: names of programs and files may contain them,
-//! but commands are texts. Each is represented by a private-use character, and converted back in
-//! the words passed to a program.
+//! Representation of bytes that are not valid UTF-8. Names of programs and files may contain them,
+//! but commands are texts. Each such byte is represented by a private-use character, which is
+//! converted back in the words passed to a program.
 
 use std::ffi::{OsStr, OsString};
 
-/// The character that represents byte 0; those of 0x80 to 0xFF are the last ones of the last plane.
+/// The character that represents byte 0. The characters for 0x80 to 0xFF are the last ones of the
+/// last plane.
 const FIRST: u32 = 0x10_FF00;
 
 /// Converts a word of a command line to a text that [`word_of`] converts back.

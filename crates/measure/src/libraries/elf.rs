@@ -19,7 +19,7 @@ const LONGEST: usize = 1 << 14;
 /// The information in an ELF file that determines which libraries are loaded.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ElfLinking {
-    /// The program that loads it; `None` if it is linked statically.
+    /// The program that loads the file; `None` if the file is linked statically.
     pub(super) interpreter: Option<String>,
     pub(super) search: SearchPaths,
 }

@@ -153,9 +153,9 @@ impl<E: Entry> JournalOf<E> {
         removed(&self.path)
     }
 
-    /// Returns what ended processes changed and did not restore, earliest first; from an earlier
-    /// boot only what survives one. Empty if there is nothing, or no such directory. Files that are
-    /// not valid journals are skipped.
+    /// Returns the changes that ended processes made and did not undo, earliest first; from an
+    /// earlier boot only what survives one. Empty if there is nothing, or no such directory. Files
+    /// that are not valid journals are skipped.
     ///
     /// # Errors
     ///
@@ -174,8 +174,8 @@ impl<E: Entry> JournalOf<E> {
         Ok(found.into_iter().map(|(_, left)| left).collect())
     }
 
-    /// Returns what other running processes have changed, or are about to. Empty if there is
-    /// nothing, or no such directory.
+    /// Returns the changes that other running processes have made, or are about to make. Empty if
+    /// there are no changes, or no such directory.
     ///
     /// # Errors
     ///
@@ -195,7 +195,7 @@ impl<E: Entry> JournalOf<E> {
     }
 
     /// Removes obsolete files: journals of earlier boots, and files that are named like a journal
-    /// but are not one. To be called during a [`turn`](Self::turn), since a journal that another
+    /// but are not one. Must be called during a [`turn`](Self::turn), since a journal that another
     /// process is about to begin is not valid yet.
     ///
     /// # Errors
@@ -236,7 +236,7 @@ pub struct Turn {
 /// A running process that has changed something, or is about to.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Holder<E = Change> {
-    /// Its ID.
+    /// ID of the process.
     pub process: u32,
     /// True if this process is a descendant of it: if it waits for us, its changes are held until
     /// we end.
@@ -248,7 +248,7 @@ pub struct Holder<E = Change> {
 /// Changes that an ended process did not restore.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LeftBehind<E = Change> {
-    /// The changes in order, as [`Machine::restore`](super::Machine::restore) takes them.
+    /// The changes in order, in the form expected by [`Machine::restore`](super::Machine::restore).
     pub changes: Vec<E>,
     path: PathBuf,
 }

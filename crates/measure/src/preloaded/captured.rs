@@ -16,10 +16,10 @@ const GRACE: Duration = Duration::from_secs(1);
 const PULSE: Duration = Duration::from_secs(1);
 
 impl Client {
-    /// Runs it to its end without input, and captures its output; processes left in its group are
-    /// killed. It has `patience` to begin and `timeout` to end. Only the outcome, the times and the
-    /// output of the result are known: a fork is not our child, so its processor time is reported
-    /// as 0.
+    /// Runs a command to its end without input, and captures its output. Processes left in its
+    /// group are killed. The run has `patience` to begin and `timeout` to end. Only the outcome,
+    /// the times and the output of the result are known: a fork is not our child, so its processor
+    /// time is reported as 0.
     ///
     /// # Errors
     ///

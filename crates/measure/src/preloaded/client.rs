@@ -32,9 +32,9 @@ pub struct Client {
 pub struct PreloadedRun<'a> {
     /// The arguments, starting with the one that names the script or module.
     pub argv: &'a [String],
-    /// Its complete environment.
+    /// Complete environment of the command.
     pub env: &'a [(String, String)],
-    /// Its working directory.
+    /// Working directory of the command.
     pub directory: &'a str,
 }
 
@@ -53,7 +53,7 @@ pub struct Waiting<'a> {
 pub struct State {
     /// True if a run would begin immediately.
     pub ready: bool,
-    /// Its stages, in order.
+    /// Stages of the process, in order.
     pub stages: Vec<Stage>,
     /// State that a fork does not preserve, and files that could not be loaded.
     pub notes: Vec<String>,
@@ -66,13 +66,13 @@ pub struct State {
 pub struct Stage {
     /// `framework`, `application` or `helpers`.
     pub name: String,
-    /// Its process ID.
+    /// Process ID of the stage.
     pub process: u32,
     /// Number of files loaded.
     pub files: u64,
     /// Load time, seconds.
     pub seconds: f64,
-    /// Its share of memory, bytes; `None` if unknown.
+    /// The stage's share of memory, bytes; `None` if unknown.
     pub memory: Option<u64>,
 }
 
@@ -163,7 +163,7 @@ impl Client {
         Ok(answer["stage"].as_str().map(str::to_owned))
     }
 
-    /// Returns its state. Including `memory` takes longer than everything else.
+    /// Returns the state of the process. Including `memory` takes longer than everything else.
     ///
     /// # Errors
     ///
@@ -173,11 +173,11 @@ impl Client {
         Ok(State::read(&self.ask(&question, patience)?))
     }
 
-    /// Tells it to end, which it does on receipt.
+    /// Requests the process to end, which it does on receipt.
     ///
     /// # Errors
     ///
-    /// If it can't be reached.
+    /// If the process can't be reached.
     pub fn stop(&self) -> Result<(), PreloadedError> {
         let link = Link::connect(&self.socket)?;
         link.say(&json!({"stop": true}), Instant::now() + Duration::from_millis(200))
@@ -211,7 +211,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Returns its process ID, which is also that of its group.
+    /// Returns the process ID, which is also that of the process group.
     pub fn group(&self) -> Pid {
         self.group
     }
@@ -243,7 +243,7 @@ impl Running {
         }
     }
 
-    /// Sends a signal to it and its descendants.
+    /// Sends a signal to the process and its descendants.
     pub fn end_group(&self, signal: Signal) {
         // It may have just ended.
         let _gone = kill_process_group(self.group, signal);

@@ -10,7 +10,7 @@ use std::time::Duration;
 const PULSE: Duration = Duration::from_secs(60);
 
 /// Waits for the end of a run, and forwards signals in the meantime: interrupts, ends, stops, and
-/// window size changes. To be called on the main thread.
+/// window size changes. Must be called on the main thread.
 ///
 /// # Errors
 ///

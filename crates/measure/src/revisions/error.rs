@@ -36,7 +36,7 @@ pub enum RevisionError {
     /// A git command failed.
     #[error("cannot {what}; git said:\n{said}")]
     Git {
-        /// Its purpose, as a verb with its object.
+        /// Purpose of the command, as a verb with its object.
         what: String,
         /// Git's message.
         said: String,
@@ -50,7 +50,7 @@ pub enum RevisionError {
         revision: String,
         /// The line.
         line: String,
-        /// How it ended, in words that end a sentence.
+        /// The outcome, in words that complete a sentence.
         how: String,
         /// The last lines of its output; may be empty.
         end: String,
@@ -60,7 +60,7 @@ pub enum RevisionError {
     /// A program run in the tree of a revision failed.
     #[error("it {how}.{}\nAll that it said is in {}", ending_of(end), log.display())]
     Run {
-        /// How it ended, in words that end a sentence.
+        /// The outcome, in words that complete a sentence.
         how: String,
         /// The last lines of its output; may be empty.
         end: String,
@@ -78,7 +78,7 @@ pub enum RevisionError {
         /// The system's error.
         source: io::Error,
     },
-    /// The user interrupted it. An unfinished build is restarted the next time.
+    /// The user interrupted the preparation. An unfinished build is restarted the next time.
     #[error("interrupted")]
     Interrupted,
     /// Nothing can be started, or the program that starts it was killed.

@@ -1,5 +1,5 @@
-//! Links one revision several times with different section orders: how the seed of the order
-//! reaches the linker, regardless of the build system.
+//! Links one revision several times with different section orders. Passes the seed of the order to
+//! the linker, regardless of the build system.
 //!
 //! GCC and Clang look for the linker first in the directories of `COMPILER_PATH` (gcc(1),
 //! "Environment Variables"). A script of ours in such a directory takes the linker's place and

@@ -77,7 +77,7 @@ impl Repository {
         Ok(found.success.then(|| found.text().trim().to_owned()))
     }
 
-    /// Returns the directory of the user's hooks, where `core.hooksPath` says or in the repository.
+    /// Returns the directory of the user's hooks, given by `core.hooksPath` or in the repository.
     ///
     /// # Errors
     ///
@@ -94,8 +94,8 @@ impl Repository {
         })
     }
 
-    /// Returns the best common ancestor of two commits, given by hash; `None` without one, or in a
-    /// clone that is too shallow to contain it.
+    /// Returns the best common ancestor of two commits, given by hash; `None` if there is none, or
+    /// in a clone that is too shallow to contain it.
     ///
     /// # Errors
     ///

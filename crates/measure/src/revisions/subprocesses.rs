@@ -33,7 +33,7 @@ const APART: &str = "unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_C
 pub(super) struct GitOutput {
     pub(super) success: bool,
     pub(super) output: Vec<u8>,
-    /// Its error output, without surrounding empty lines.
+    /// Error output of the command, without surrounding empty lines.
     pub(super) errors: String,
 }
 
@@ -108,8 +108,8 @@ impl Subprocesses {
         })
     }
 
-    /// Runs a line with `/bin/sh`, with all its output written to a file. Returns how it failed, in
-    /// words; `None` if it succeeded.
+    /// Runs a line with `/bin/sh`, with all its output written to a file. Returns a description of
+    /// its failure, in words; `None` if it succeeded.
     pub(super) fn line(
         &mut self,
         directory: &Path,
@@ -122,7 +122,8 @@ impl Subprocesses {
     }
 
     /// Runs a program with its arguments in the same way, and ends all its descendants afterwards:
-    /// an `assay` that is killed can't end what it has started, and its launcher dies with it.
+    /// an `assay` that is killed can't end the processes it has started, and its launcher dies with
+    /// it.
     pub(super) fn words(
         &mut self,
         directory: &Path,

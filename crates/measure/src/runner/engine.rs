@@ -40,9 +40,9 @@ pub(crate) trait Engine: Send {
 
 /// Failures of an engine.
 pub(crate) enum Trouble {
-    /// Another process killed it.
+    /// Another process killed the engine.
     Gone,
-    /// We killed it, on an interrupt.
+    /// We killed the engine, on an interrupt.
     Aborted,
     Error(MeasureError),
 }
@@ -56,7 +56,7 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// Asks a run to end if its observer wants that; if it does not react, it is killed.
+/// Requests a run to end if its observer wants that. A run that does not react is killed.
 pub(crate) fn end_if_asked(
     watching: &mut Watching<'_>,
     capture: &Capture,

@@ -55,7 +55,7 @@ impl RunnerKind {
     }
 }
 
-/// Its name.
+/// Writes the name of the kind.
 impl fmt::Display for RunnerKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

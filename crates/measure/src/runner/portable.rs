@@ -298,7 +298,7 @@ struct Run {
     guarded: Weak<Guarded>,
     /// Time since which it is stopped, nanoseconds; 0 if it is not.
     stopped: Arc<AtomicU64>,
-    /// Time at which it began, nanoseconds; 0 if it has not.
+    /// Time at which the run began, nanoseconds; 0 if it has not begun.
     begun: Arc<AtomicU64>,
 }
 

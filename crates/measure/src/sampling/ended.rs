@@ -1,8 +1,8 @@
-//! How a sampled program ended.
+//! The outcome of a sampled program.
 
 use crate::runner::Outcome;
 
-/// How a run ended, and its resource use.
+/// Outcome and resource use of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProcessEnd {
     /// The outcome.
@@ -11,8 +11,8 @@ pub struct ProcessEnd {
     pub wall_seconds: f64,
     /// Processor time of all processes, including a sampler outside the program, seconds.
     pub cpu_seconds: f64,
-    /// The part of that used by the started process itself, without its children, seconds: that of
-    /// the sampler, if it started the program.
+    /// The part of that time used by the started process itself, without its children, seconds. If
+    /// the sampler started the program, this is the sampler's time.
     pub leader_cpu_seconds: f64,
     /// True if the user interrupted.
     pub interrupted: bool,

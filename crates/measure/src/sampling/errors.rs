@@ -16,7 +16,7 @@ pub enum SamplingError {
     /// The command is invalid.
     #[error(transparent)]
     Command(#[from] CommandError),
-    /// Its program can't be found or run.
+    /// The sampler's program can't be found or run.
     #[error(transparent)]
     Resolve(#[from] ResolveError),
     /// No sampler for the program is installed.
@@ -56,7 +56,7 @@ pub enum SamplingError {
     Foreign {
         /// Process ID.
         process: u32,
-        /// Its owner: the user's name or number.
+        /// Owner of the process: the user's name or number.
         owner: String,
     },
     /// A process of the same user that is not dumpable.
@@ -107,7 +107,7 @@ pub enum SamplingError {
     Nothing {
         /// The sampler.
         sampler: &'static str,
-        /// How it ended.
+        /// The outcome of the process.
         ending: String,
         /// The end of its own or the program's output; may be empty.
         said: String,
@@ -145,8 +145,8 @@ fn instead(samplers: &[Sampler]) -> &'static str {
     }
 }
 
-/// Returns what forbids sampling, and the remedy. perf requests events from the kernel; all others
-/// trace, for which Yama has levels.
+/// Returns the setting that forbids sampling, and the remedy. perf requests events from the kernel;
+/// all others trace, for which Yama has levels.
 fn forbidden_by(sampler: Sampler, scope: Option<i64>) -> String {
     match (sampler, scope) {
         (Sampler::Perf, _) => "this container or its security profile forbids events, or the process belongs to somebody else.\nRun as root (sudo), or with the capability CAP_PERFMON (docker run --cap-add PERFMON; before Docker 25 --security-opt seccomp=unconfined too)".to_owned(),

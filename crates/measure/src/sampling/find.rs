@@ -37,7 +37,7 @@ impl Language {
 pub struct InstalledSampler {
     /// The sampler.
     pub sampler: Sampler,
-    /// Its program; for stackprof, the Ruby that can load it.
+    /// The sampler's program; for stackprof, the Ruby that can load it.
     pub path: PathBuf,
 }
 
@@ -169,8 +169,8 @@ fn by_name(path: &Path) -> Language {
     Language::Native
 }
 
-/// Returns the Python behind a script of a version manager (pyenv), by running it. py-spy gives up
-/// if the process that it started is not Python for too long.
+/// Returns the Python interpreter that a script of a version manager (pyenv) starts, by running it.
+/// py-spy gives up if the process that it started is not Python for too long.
 pub(super) fn behind_shim(path: PathBuf) -> PathBuf {
     let mut start = [0; 2];
     let is_script = File::open(&path).and_then(|mut file| file.read_exact(&mut start)).is_ok()

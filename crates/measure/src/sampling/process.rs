@@ -1,7 +1,7 @@
-//! Starts one process, waits for it, ends it when time is up or the user interrupts, and leaves
-//! nothing of it behind, not even if `assay` is killed: then a guard kills the process's group,
-//! which contains both the sampler and the program it has started. Only processes that create a
-//! separate session, as daemons do, escape that.
+//! Starts one process, waits for it, and ends it at its time limit or when the user interrupts.
+//! Nothing of it is left behind, even if `assay` is killed: in that case a guard kills the
+//! process's group, which contains both the sampler and the program it has started. Only processes
+//! that create a separate session, as daemons do, escape this.
 
 use super::SamplingError;
 use super::ended::ProcessEnd;
@@ -30,15 +30,16 @@ const GRACE: Duration = Duration::from_secs(20);
 const LAST_GRACE: Duration = Duration::from_secs(2);
 /// Time for the shell around a program to write its exit status, on a busy machine.
 const FILE_GRACE: Duration = Duration::from_secs(1);
-/// Time between two looks at processes that are left.
+/// Time between two checks for remaining processes.
 const PAUSE: Duration = Duration::from_millis(5);
 /// Maximum sleep, since a signal that arrives between the check and the sleep does not wake us.
 const LOOK: Duration = Duration::from_millis(500);
 /// Number of bytes kept from the end of the output.
 const TAIL: u64 = 2000;
 
-/// Redirects input and output: no input; standard output is discarded, or shown on standard error,
-/// since our standard output is for data. Standard error is kept, or shown.
+/// Redirects input and output. Standard input is empty. Standard output is discarded, or shown on
+/// standard error, since our own standard output is for data. Standard error is kept in the file at
+/// `path`, or shown.
 pub(super) fn direct(
     command: &mut Command,
     path: &Path,
@@ -62,8 +63,8 @@ pub(super) fn direct(
     Ok(said)
 }
 
-/// Runs it to its end. `status` is a file that the program's shell writes, perhaps after the end of
-/// the process.
+/// Runs the command to its end. `status` is a file that the program's shell writes, perhaps after
+/// the end of the process.
 pub(super) fn run(
     mut command: Command,
     stop_by: Signal,
@@ -96,7 +97,7 @@ pub(super) fn run(
         await_file(status, &others);
     }
     end_what_is_left(&others);
-    // Its number may be reused from here on.
+    // The process's number may be reused from here on.
     guard.page().set_group(0);
     let (outcome, leader_cpu_seconds) = waited.map_err(failed)?;
     Ok(ProcessEnd {
@@ -122,11 +123,11 @@ fn wait(
     let mut end_by = duration.map(|duration| began + duration);
     let mut asked = 0;
     loop {
-        // Also before the wait: a signal that arrived while the program was being started no longer
-        // wakes us.
+        // This is also checked before the wait, because a signal that arrived while the program was
+        // being started no longer wakes us.
         let count = interrupt::count();
         if count > handed_on {
-            // It has its own session, so signals from the terminal do not reach it.
+            // The process has its own session, so signals from the terminal do not reach it.
             tell(process, asking(asked, stop_by));
             (handed_on, asked) = (count, asked + 1);
             end_by = Some(Instant::now() + GRACE);
@@ -176,7 +177,7 @@ fn asking(asked: u32, stop_by: Signal) -> Signal {
 }
 
 fn tell(process: Pid, signal: Signal) {
-    // It may have just ended.
+    // The process may have just ended.
     let _gone = kill_process(process, signal);
 }
 
@@ -203,8 +204,8 @@ fn left_running(others: &[Pid]) -> Vec<Pid> {
     }
 }
 
-/// Ends processes left running: each is asked first, then all are killed, and waited for. Those
-/// whose parent has ended by this are found after it.
+/// Ends processes left running: each is first requested to end, then all are killed and waited for.
+/// Processes that this orphans are found afterwards.
 fn end_what_is_left(others: &[Pid]) {
     let mut asked = Vec::new();
     let began = Instant::now();
@@ -252,7 +253,7 @@ fn tail(mut said: &File) -> String {
         .and_then(|_| said.read_to_end(&mut bytes));
     match read {
         Ok(_) => String::from_utf8_lossy(&bytes).into_owned(),
-        // It is only explanatory; the rest is valid without it.
+        // The output is only explanatory; everything else is valid without it.
         Err(_) => String::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! What a sampler is asked for.
+//! Requests to samplers.
 
 use crate::command::Command;
 use std::path::Path;
@@ -62,7 +62,7 @@ pub enum Clock {
     Wall,
 }
 
-/// How perf unwinds the stack.
+/// The method by which perf unwinds the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallGraph {
     /// By frame pointers: cheap, but correct only if all code was compiled with them.
@@ -87,7 +87,7 @@ pub struct Request<'a> {
     pub rate: f64,
     /// The timer's clock; `None` for the sampler's default.
     pub clock: Option<Clock>,
-    /// How perf unwinds the stack.
+    /// The method by which perf unwinds the stack.
     pub call_graph: CallGraph,
     /// Time after which sampling ends, together with the program if it was started here.
     pub duration: Option<Duration>,

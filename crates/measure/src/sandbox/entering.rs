@@ -302,8 +302,8 @@ fn nobody() -> User {
 }
 
 impl SandboxedCommand {
-    /// Returns which limits for all processes together have been reached; none without control
-    /// groups.
+    /// Returns the limits for all processes together that have been reached; none if there are no
+    /// control groups.
     pub fn exceeded(&self) -> ExceededLimits {
         self.group.as_ref().map(Group::exceeded).unwrap_or_default()
     }
@@ -311,7 +311,7 @@ impl SandboxedCommand {
 
 impl Drop for SandboxedCommand {
     fn drop(&mut self) {
-        // If it can't be removed, it is removed with the directory.
+        // If the file can't be removed now, it is removed with the directory.
         let _with_the_room = fs::remove_file(&self.words);
     }
 }

@@ -14,7 +14,7 @@ const NAME: &str = "assay-sandbox";
 /// after its last process ended.
 const PATIENCE: [u64; 8] = [0, 1, 2, 5, 10, 50, 200, 500];
 
-/// Where groups can be created.
+/// The place where groups can be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Groups {
     /// Not available, or not permitted for this user.
@@ -28,9 +28,9 @@ pub(crate) enum Groups {
 /// The limits that a command exceeded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExceededLimits {
-    /// True if it was killed because it exceeded the memory limit.
+    /// True if the command was killed because it exceeded the memory limit.
     pub memory: bool,
-    /// True if it could not start as many processes as it tried to.
+    /// True if the command could not start as many processes as it tried to.
     pub processes: bool,
 }
 
@@ -145,7 +145,7 @@ fn has_both(path: &Path) -> bool {
 /// A group that is removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// Memory's first, processes' last; a single one in version 2.
+    /// The directory for memory first, that for processes last; a single directory in version 2.
     directories: Vec<PathBuf>,
 }
 
@@ -175,8 +175,8 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for directory in &self.directories {
-            // All its processes were in a namespace that no longer exists; if the group is still in
-            // use, its processes are killed.
+            // All processes of the group were in a namespace that no longer exists. If the group is
+            // still in use, its processes are killed.
             let kill = fs::OpenOptions::new().write(true).open(directory.join("cgroup.kill"));
             let _killed = kill.and_then(|mut kill| kill.write_all(b"1"));
             let is_gone = |wait: &u64| {

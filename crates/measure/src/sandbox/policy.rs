@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// The permissions of a command. All paths are absolute, and the same inside as outside.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// Its working directory: one of the directories below, or inside one.
+    /// Working directory of the command: one of the directories below, or inside one.
     pub directory: PathBuf,
     /// Files and directories that it may read, in addition to the system's own.
     pub reads: Vec<PathBuf>,

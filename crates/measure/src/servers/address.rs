@@ -17,7 +17,7 @@ pub enum AddressError {
         /// The address as given, without the part before an `@`.
         shown: String,
     },
-    /// It requires TLS.
+    /// The address requires TLS.
     #[error("assay speaks no TLS to a Redis; let a tunnel do it")]
     Tls,
 }
@@ -95,7 +95,7 @@ fn split_words(login: &str) -> Vec<String> {
     login.splitn(2, ':').map(str::to_owned).collect()
 }
 
-/// Returns the rest without `password=` in its query, and the password.
+/// Returns the remainder without `password=` in its query, and the password.
 fn without_password_in_query(rest: &str) -> (String, Option<String>) {
     let Some((before, query)) = rest.split_once('?') else { return (rest.to_owned(), None) };
     let is_password = |word: &&str| word.starts_with("password=");

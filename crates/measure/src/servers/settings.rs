@@ -34,7 +34,7 @@ pub enum SettingError {
         /// The setting.
         setting: String,
     },
-    /// It takes effect only after a restart of the server.
+    /// The setting takes effect only after a restart of the server.
     #[error("`{setting}` of PostgreSQL holds from its next start only")]
     NeedsStart {
         /// The setting.
@@ -45,7 +45,7 @@ pub enum SettingError {
     NotAsked {
         /// Name of the server.
         kind: &'static str,
-        /// Its address, without a password.
+        /// Address of the server, without a password.
         address: String,
         /// The reason.
         said: String,
@@ -55,10 +55,10 @@ pub enum SettingError {
     Said {
         /// Name of the server.
         kind: &'static str,
-        /// Its message.
+        /// Message of the server.
         said: String,
     },
-    /// It did not reload its settings.
+    /// The server did not reload its settings.
     #[error("{kind} has not read its settings again within {} s", PATIENCE.as_secs())]
     NotRead {
         /// Name of the server.
@@ -69,7 +69,7 @@ pub enum SettingError {
 /// Access to the settings of one server.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Its address, without a password.
+    /// Address of the server, without a password.
     address: String,
     way: SettingsAccess,
 }
@@ -88,7 +88,7 @@ enum SettingsAccess {
     },
 }
 
-/// A setting and its desired value; `None` for its value without any change of this kind.
+/// A setting and its desired value; `None` for the value it has without a change of this kind.
 pub type DesiredSetting = (String, Option<String>);
 
 /// A change of a setting of a user's own server, as stored in a journal.
@@ -214,7 +214,7 @@ impl Settings {
         }
     }
 
-    /// Makes the server write pending data, so that the next user of it does not pay for the
+    /// Makes the server write pending data, so that the next measurement does not pay for the
     /// previous one.
     ///
     /// # Errors

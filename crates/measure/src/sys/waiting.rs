@@ -12,11 +12,11 @@ const MEMORY_UNIT: u64 = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
 /// State change of a child.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// It ended, with this status of `wait(2)` and this resource usage.
+    /// The child ended, with this status of `wait(2)` and this resource usage.
     Ended(i32, Usage),
-    /// It was stopped by this signal.
+    /// The child was stopped by this signal.
     Stopped(i32),
-    /// It was continued.
+    /// The child was continued.
     Continued,
 }
 

@@ -165,7 +165,7 @@ fn is_silent(words: &str) -> bool {
     words.is_empty() || words.starts_with('#') || kinds.iter().any(|own| words.starts_with(own))
 }
 
-/// Returns the name that a line gives to what follows.
+/// Returns the name that a line gives to the following block.
 fn label(line: &str) -> Option<&str> {
     let name = line.split_once(':').map(|(name, _)| name)?;
     let is_name = !name.is_empty() && name.chars().all(is_of_a_name);

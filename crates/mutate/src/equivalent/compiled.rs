@@ -23,7 +23,7 @@ const SHARE: f64 = 0.6;
 /// A function whose survivors are compared.
 #[derive(Clone, Debug)]
 pub(super) struct Function<'a> {
-    /// The source that it is in, and its unit there.
+    /// The source that contains the variant, and its unit in that source.
     pub source: usize,
     pub unit: usize,
     /// The symbol of its code.
@@ -115,7 +115,8 @@ impl<'a> Package<'a> {
         found
     }
 
-    /// Returns those that are the same in a compilation in which only they are changed.
+    /// Returns the variants that have the same code in a compilation in which nothing else is
+    /// changed.
     fn settled(
         &self,
         arena: &mut Arena<'_>,
@@ -141,8 +142,8 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Returns those whose code is known, and whether it is that of the unchanged function. If
-    /// something fails to compile, the rest is compiled without it.
+    /// Returns the variants whose code is known, and whether it is that of the unchanged function.
+    /// Variants that fail to compile are left out, and the rest are compiled without them.
     fn judged(
         &self,
         arena: &mut Arena<'_>,
@@ -216,7 +217,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// Divides them into batches with at most one of each function.
+/// Divides the variants into batches with at most one variant of each function.
 fn one_of_each(all: &[CompiledVariant]) -> Vec<Vec<CompiledVariant>> {
     let mut batches: Vec<Vec<CompiledVariant>> = Vec::new();
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();

@@ -1,8 +1,8 @@
 //! Survivors of Go: the compiler prints the code of a package (`go build -gcflags=-S`), with the
 //! settings of the user's tests.
 //!
-//! Go compiles every function that is not generic by itself, even if it is also inlined elsewhere.
-//! Inlining is disabled here, so each function's code is only its own.
+//! Go compiles every non-generic function separately, even if it is also inlined elsewhere.
+//! Inlining is disabled here, so a function's code never includes that of another.
 
 use super::code::Code;
 use super::compiled::{Equivalences, Function, Package};
@@ -60,8 +60,9 @@ fn listing(arena: &mut Arena<'_>, directory: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&fs::read(&output).ok()?).into_owned())
 }
 
-/// Returns the symbols that a function may have, given the package that the compiler reports: that
-/// of a program is called `main`, and some versions write the last part of a path differently.
+/// Returns the symbols that a function may have, given the package that the compiler reports: the
+/// package of a program is called `main`, and some versions write the last part of a path
+/// differently.
 fn names(listing: &str, symbol: &str) -> Vec<String> {
     let path = listing.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or_default();
     let (above, last) = path.rsplit_once('/').map_or(("", path), |(above, last)| {

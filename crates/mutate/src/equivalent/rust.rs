@@ -26,7 +26,8 @@ const ALWAYS: [&str; 10] = [
     "-Cstrip=none",
     "--cap-lints=allow",
     "-Zlocation-detail=none",
-    // Otherwise one of two identical functions would be removed, and the other known by both names.
+    // Otherwise one of two identical functions would be removed, and the other would have both
+    // names.
     "-Zmerge-functions=disabled",
     "-Zshare-generics=no",
     "-Cdebug-assertions=on",

@@ -2,7 +2,7 @@
 //! one number for another, `true` for `false`, a quoted text with its contents removed. Parsing
 //! takes most of the time of generating mutants; this saves a third of it.
 //!
-//! In case of doubt the answer is no. Builds with debug assertions parse everything anyway.
+//! When in doubt, a replacement is parsed. Builds with debug assertions parse everything anyway.
 
 use std::ops::Range;
 

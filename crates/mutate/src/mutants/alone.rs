@@ -1,7 +1,7 @@
 //! A function by itself: the text needed before and after it to compile it without the rest of its
 //! file, with the same meaning. A process that has already loaded the file can then replace the
-//! existing function with a changed one. Functions that might not mean the same by themselves get
-//! no such text; what is loaded is not known here.
+//! existing function with a changed one. Functions whose meaning might differ by themselves get no
+//! such text. This module does not know which files are loaded.
 
 use crate::blocks::grammar;
 use crate::mutants::mutant::{Unit, line_starts};
@@ -102,8 +102,8 @@ fn magic(text: &[u8]) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// Returns true if something in the file gives its functions another meaning than they have by
-/// themselves.
+/// Returns true if something in the file gives its functions a meaning that differs from their
+/// meaning by themselves.
 fn passed(language: Language, root: Node<'_>, text: &[u8]) -> bool {
     if language != Language::Ruby {
         return false;
@@ -148,8 +148,8 @@ impl File<'_> {
     }
 
     /// A method, with the enclosing classes and modules reopened, on its original line. A method in
-    /// a block is defined where the block had defined it, which only the process that has it loaded
-    /// knows.
+    /// a block is defined where the block had defined it, which is known only to the process that
+    /// has loaded it.
     fn ruby(&self, method: Node<'_>, magic: &[String]) -> Option<IsolatedFunction> {
         if self.passed {
             return None;

@@ -17,11 +17,11 @@ use tree_sitter::{Node, Parser};
 /// A function with object code of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmittedFunction {
-    /// In Go, its symbol without the package: `F`, `T.F`, `(*T).F`. In Rust its name, which is not
-    /// a symbol: it must be given one.
+    /// In Go, the function's symbol without the package: `F`, `T.F`, `(*T).F`. In Rust, its name,
+    /// which is not a symbol; it must be given one.
     pub symbol: String,
     body: Range<usize>,
-    /// Items within it that others call.
+    /// Items within the function that others call.
     others: Vec<Range<usize>>,
 }
 

@@ -227,7 +227,7 @@ impl<'t> Walk<'_, 't> {
         std::str::from_utf8(bytes).unwrap_or_default()
     }
 
-    /// Visits a node. Returns whether its children should be visited.
+    /// Visits a node. Returns true if its children should be visited.
     fn enter(&mut self, node: Node<'t>) -> bool {
         if !node.is_named() {
             return false;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-/// Text of such a comment after the comment sign.
+/// Text of a comment that accepts a survivor, after the comment sign.
 const WORDS: &str = "assay: keep";
 
 /// The reasons given in a file, by line.

@@ -12,8 +12,8 @@ use std::ops::Range;
 /// Pairs of operators for which the second gives the same program as the first, under a condition
 /// on the text of the function.
 const SAME: [(Operator, Operator, IsSame); 2] = [
-    // If the body is one statement, removing it leaves the empty body: both return what a function
-    // without a `return` returns.
+    // If the body is a single statement, removing it leaves the empty body: both return the value
+    // of a function without a `return`.
     (Operator::Body, Operator::Statement, only_statement),
     // If the body is one `return`, replacing its expression with the empty value of its type leaves
     // nothing of the function to evaluate.

@@ -1,4 +1,4 @@
-//! A mutant: one change to a file's text, identified by what it changes rather than by its
+//! A mutant: one change to a file's text, identified by the code that it changes rather than by its
 //! position.
 
 use crate::mutants::operator::Operator;
@@ -54,9 +54,9 @@ pub struct Mutant {
     pub line: u32,
     /// Line on which the range ends.
     pub last_line: u32,
-    /// The reason it may survive, if a comment gives one.
+    /// The reason why the mutant may survive, if a comment gives one.
     pub kept: Option<String>,
-    /// The condition that leaves its code out of the program here.
+    /// The condition that excludes the mutant's code from the program here.
     pub absent: Option<String>,
 }
 

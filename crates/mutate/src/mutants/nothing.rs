@@ -7,7 +7,7 @@ use tree_sitter::Node;
 /// Result of a function that returns no actual value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EmptyResult {
-    /// It returns no value.
+    /// The function returns no value.
     Empty,
     /// An expression for the empty value.
     Value(String),

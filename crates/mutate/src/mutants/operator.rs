@@ -86,7 +86,7 @@ impl Operator {
         Self::Boundary,
     ];
 
-    /// The operators that do not.
+    /// The operators that do not change what a program does.
     pub const REWRITES: [Self; 7] = [
         Self::Rename,
         Self::RenamePrivate,

@@ -39,8 +39,8 @@ pub fn why_passed(language: Language, path: &str, text: &[u8]) -> Option<&'stati
     }
 }
 
-/// Returns true if the file is a C or C++ test program, by names that test programs have apart from
-/// those of frameworks: `test.c`, `sds-test.c`, `check_list.c`.
+/// Returns true if the file is a C or C++ test program, judging by names that test programs have in
+/// addition to those of frameworks: `test.c`, `sds-test.c`, `check_list.c`.
 fn is_test_program(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_ascii_lowercase();
@@ -60,7 +60,7 @@ pub(crate) fn is_talk(table: &Table, node: Node<'_>, text: &[u8]) -> bool {
     table.calls.iter().filter(|(kind, _)| *kind == node.kind()).any(|(_, field)| {
         let Some(called) = node.child_by_field_name(field) else { return false };
         let bytes = text.get(called.byte_range()).unwrap_or_default();
-        // Anything longer is not a name.
+        // A longer text is not a name.
         let Ok(name) = std::str::from_utf8(&bytes[..bytes.len().min(64)]) else { return false };
         let is_receiver = matches!(*field, "receiver" | "object");
         let parts = name.split(['.', ':', '>', '-', '@']).filter(|part| !part.is_empty());

@@ -1,6 +1,6 @@
-//! Constants that are a matter of judgement.
+//! Constants that are a matter of judgment.
 
-/// Files longer than this (in bytes) are not mutated, since nobody wrote them by hand.
+/// Files longer than this (in bytes) are not mutated, since they were not written by hand.
 pub const LONGEST_FILE: usize = 1 << 20;
 /// Mean line length in bytes above which a file counts as minified.
 pub(crate) const LONGEST_LINES: usize = 300;

@@ -30,7 +30,7 @@ const LINES: usize = 1 << 14;
 /// Files with more mutants than line numbers can represent are left out.
 const MOST: usize = (1 << 30) / LINES;
 
-/// How the functions of a file can hold their mutants.
+/// The way in which the functions of a file can hold their mutants.
 #[derive(Clone, Debug)]
 pub struct Switch {
     language: Language,
@@ -395,7 +395,7 @@ pub fn is_javascript(language: Language) -> bool {
     matches!(language, Language::JavaScript | Language::TypeScript | Language::Tsx)
 }
 
-/// How a function can be given other bodies; `None` if it cannot, or that is unknown.
+/// Returns the way to give a function other bodies; `None` if this is impossible or unknown.
 fn chain(language: Language, function: Node<'_>, text: &[u8]) -> Option<Chain> {
     let body = function.child_by_field_name("body")?;
     let mut labels = Vec::new();
@@ -407,7 +407,7 @@ fn chain(language: Language, function: Node<'_>, text: &[u8]) -> Option<Chain> {
             "label_name" | "statement_identifier" if language != Language::Rust => {
                 labels.push(node.byte_range());
             }
-            // It also affects code after it, in other functions.
+            // The directive also affects the code after it, in other functions.
             "preproc_def" | "preproc_function_def" | "preproc_call" => return None,
             _ => {}
         }

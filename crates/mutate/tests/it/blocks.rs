@@ -148,7 +148,7 @@ fn what_nobody_knew_falls_to_names_and_then_to_everything() {
     room.write("Gemfile.lock", "x\n");
     assert_eq!(
         room.shown(&map, Some(&["Gemfile.lock".into()])),
-        "all: Gemfile.lock changed, on which everything may depend"
+        "all: everything may depend on Gemfile.lock, which changed"
     );
     room.write("app/mail.rb", "x\n");
     let shown = |room: &mut Room, path: &str| room.shown(&map, Some(&[path.to_owned()]));

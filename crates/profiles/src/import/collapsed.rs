@@ -54,7 +54,7 @@ pub(super) fn parse(text: &str) -> Result<Profile, Problem> {
     Ok(builder.build())
 }
 
-/// What a stack has behind it.
+/// The number at the end of a stack's line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Count {
     Samples(u64),
@@ -70,7 +70,7 @@ fn two_counts(text: &str) -> Option<Problem> {
         .map(|(stack, _)| stack)
         .peekable();
     let _some = stacks.peek()?;
-    // A single function may be called `thread 1`, but not each of several behind a `;`.
+    // A single function may be called `thread 1`, but not each of several functions after a `;`.
     let has_two = |stack: &str| stack.contains(';') && split(stack).is_some();
     stacks.all(has_two).then(|| {
         Problem::new(

@@ -1,7 +1,7 @@
 //! V8's CPU profile (`node --cpu-prof`, `.cpuprofile` of Chrome's developer tools): a tree of nodes,
 //! and for each sample the innermost node and the time since the sample before it, in microseconds.
 //!
-//! A sample stands for the wall time until the next one. Samples of `(idle)` are left out.
+//! A sample represents the wall time until the next one. Samples of `(idle)` are left out.
 
 use super::{Problem, list, some, text};
 use crate::builder::{Builder, delivered_hz};
@@ -59,7 +59,7 @@ pub(super) fn parse(value: &Value) -> Result<Profile, Problem> {
     let seconds = number(value, "endTime")
         .zip(number(value, "startTime"))
         .map_or(0.0, |(end, start)| (end - start) * MICRO);
-    // After the last sample the profile went on to its end.
+    // The profile continued from the last sample to its end.
     let last = (seconds - deltas.iter().sum::<f64>()).max(0.0);
     for (index, &id) in samples.iter().enumerate() {
         let until = deltas.get(index + 1).copied().unwrap_or(last);
@@ -89,7 +89,7 @@ pub(super) fn parse(value: &Value) -> Result<Profile, Problem> {
 }
 
 fn frame(call: &Value, name: &str) -> Frame {
-    // Lines count from 0; -1 stands for none.
+    // Lines are counted from 0; -1 means no line.
     let line = call.get("lineNumber").and_then(Value::as_i64).map(|line| line + 1);
     Frame {
         name: some(name).unwrap_or_else(|| "(anonymous)".to_owned()),

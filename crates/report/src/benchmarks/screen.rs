@@ -19,7 +19,7 @@ use assay_analysis::{Analysis, Comparison, Role};
 use assay_data::Severity;
 use assay_data::list;
 
-/// Maximum number of rows of a table; more are counted, and the files have all.
+/// Maximum number of rows of a table; further rows are counted, and the files contain all.
 const MOST_ROWS: usize = 200;
 /// Widest and narrowest names in a table.
 const WIDEST_NAME: usize = 60;
@@ -59,7 +59,7 @@ pub(crate) fn render(suite: &Analysis, shown: DisplayOptions, screen: &Screen) -
     close(page, suite, shown)
 }
 
-/// Appends what follows the result.
+/// Appends the parts that follow the result.
 fn close(mut page: Page, suite: &Analysis, shown: DisplayOptions) -> String {
     page.gap();
     let mut remarks = remarks::List::new(shown.remarks);
@@ -72,7 +72,8 @@ fn close(mut page: Page, suite: &Analysis, shown: DisplayOptions) -> String {
     page.finish()
 }
 
-/// Draws the metrics that do not decide: tables of those with differences, the rest on one line.
+/// Draws the metrics that do not decide: tables of those with differences, the other metrics on one
+/// line.
 fn others(page: &mut Page, suite: &Analysis, shown: DisplayOptions) {
     // Metrics that are only named are collected by side, one line each, since repeating the sides
     // with every metric would hide the metrics.

@@ -1,5 +1,5 @@
-//! Settings of a suite, each compared with none: a sentence on which are worthwhile, the effect of
-//! each on the total time and memory, and the tests that gain most.
+//! Settings of a suite, each compared with no setting: a sentence on which are worthwhile, the
+//! effect of each on the total time and memory, and the tests that gain most.
 //!
 //! A setting is worthwhile if the verdict for the whole suite is faster, and has no relevant effect
 //! if it is equivalent. The saving of all settings together is compared with the individual savings

@@ -119,10 +119,9 @@ pub(crate) fn sureness(suite: &Analysis) -> String {
     format!("{how}; threshold {}{untested}", number::threshold(&suite.plan.threshold))
 }
 
-/// Returns what is known of rows without a direction:
-/// `11 of 13 benchmarks within ± 2.6 %; BM_map/100000 within ± 9.1 %`. `None` if every row has a
-/// verdict, or if differences are not ratios. If a few rows are known much less precisely than the
-/// rest, they are named.
+/// Returns a statement on rows without a direction: `11 of 13 benchmarks within ± 2.6 %;
+/// BM_map/100000 within ± 9.1 %`. `None` if every row has a verdict, or if differences are not
+/// ratios. If a few rows are known much less precisely than the rest, they are named.
 pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     /// Minimum factor by which a row's bound exceeds the previous one to count as much less
     /// precise.
@@ -168,8 +167,8 @@ pub(crate) fn by(one: &str, other: &str) -> &'static str {
     if [one, other].iter().any(|name| name.contains(['/', '.'])) { " / " } else { "/" }
 }
 
-/// Fewest benchmarks whose geometric mean is shown: the mean of a few is that of none of them, and
-/// says nothing about others.
+/// Minimum number of benchmarks whose geometric mean is shown: the mean of a few represents neither
+/// them nor others.
 const FEWEST_IN_MEAN: usize = 10;
 
 /// Returns the geometric mean of a table, with its intervals; `None` for few benchmarks.
@@ -198,14 +197,14 @@ pub(crate) fn mean(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     Some(line)
 }
 
-/// Returns the lines that say what the verdicts rest on: which benchmarks reach a change, how far
-/// the others moved, and how far the reference moved against itself.
+/// Returns the lines on the basis of the verdicts: which benchmarks reach a change, how far the
+/// others moved, and how far the reference moved against itself.
 pub(crate) fn controls(suite: &Analysis) -> impl Iterator<Item = String> {
     let stated = findings::about_code(suite);
     stated.map(|finding| finding.message.clone()).chain(floor(suite))
 }
 
-/// Returns how far the reference moved against itself, if it was measured twice.
+/// Returns the difference of the reference from itself, if it was measured twice.
 fn floor(suite: &Analysis) -> Option<String> {
     let moved = |c: &Comparison| Some((c.ratio?.estimate - 1.0).abs());
     let all = suite.controls.iter().filter_map(|c| Some((moved(c)?, c)));
@@ -370,7 +369,7 @@ pub(crate) fn contradictions(suite: &Analysis, rows: &[&Comparison]) -> Option<S
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// Returns what the effect of a row is, if it differs from what the adjacent values suggest.
+/// Returns the effect of a row, if it differs from what the adjacent values suggest.
 fn what_effect_is(suite: &Analysis, row: &Comparison) -> String {
     let what = match row.decision.scale {
         Scale::Ratio => "ratio",

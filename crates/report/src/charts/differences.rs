@@ -25,8 +25,8 @@ fn whose(sheet: &Sheet<'_>, between: &[&Between]) -> String {
     }
 }
 
-/// Draws the distribution of the differences with the estimate and its interval; `None` without
-/// differences.
+/// Draws the distribution of the differences with the estimate and its interval; `None` if there
+/// are no differences.
 pub(super) fn pairwise(sheet: &Sheet<'_>) -> Option<Chart> {
     let drawn: Vec<&Between> =
         sheet.figures.between.iter().filter(|b| !b.differences.is_empty()).collect();

@@ -141,7 +141,8 @@ impl LoadChart<'_> {
         scene.line(frame.upright(found.median), ink, 1.6);
     }
 
-    /// Draws latency over the share of the requests, one frame per step; `None` without requests.
+    /// Draws latency over the share of the requests, one frame per step; `None` if there are no
+    /// requests.
     fn quantiles(&self) -> Option<Chart> {
         let known = self.figures.quantiles.iter().filter(|curve| curve.requests > 0);
         let (steps, all) = self.steps(known, |curve| curve.subject);

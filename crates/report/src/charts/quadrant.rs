@@ -1,5 +1,6 @@
-//! Well tested or tangled at a glance: each function by how much of it the tests detect and how
-//! local the failures are, with a colour for whether rewrites fail a test.
+//! A chart that shows which functions are well tested and which are tangled. Each function is
+//! placed by the share of its changes that the tests detect and by how local the failures are; the
+//! colour shows whether a rewrite fails a test.
 
 use super::frame::{Axis, Frame};
 use super::scene::{Anchor, Ink, LETTERS, Position, Scene};
@@ -20,7 +21,7 @@ const NAME: usize = 22;
 /// Maximum number of functions with intervals; more would overlap.
 const WITH_INTERVALS: usize = 40;
 
-/// Draws the picture; `None` if too little is known of every function.
+/// Draws the picture; `None` if too little is known about every function.
 pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
     let known: Vec<(usize, &Coupling, f64, f64)> = all
         .units

@@ -41,7 +41,7 @@ pub enum Shape {
     Line {
         /// The points, in order.
         points: Vec<Position>,
-        /// Its role.
+        /// Role of the line.
         ink: Ink,
         /// Line width.
         width: f64,
@@ -50,18 +50,18 @@ pub enum Shape {
     },
     /// A filled polygon.
     Area {
-        /// Its corners, in order.
+        /// Corners of the polygon, in order.
         points: Vec<Position>,
-        /// Its role.
+        /// Role of the polygon.
         ink: Ink,
         /// From 0, invisible, to 1.
         opacity: f64,
     },
     /// Separate lines of one ink, each between two positions.
     Sticks {
-        /// Their ends.
+        /// Ends of the lines.
         ends: Vec<(Position, Position)>,
-        /// Their role.
+        /// Role of the lines.
         ink: Ink,
         /// Line width.
         width: f64,
@@ -70,9 +70,9 @@ pub enum Shape {
     Dots {
         /// Centres.
         places: Vec<Position>,
-        /// Their radius.
+        /// Radius of the circles.
         radius: f64,
-        /// Their role.
+        /// Role of the circles.
         ink: Ink,
         /// From 0, invisible, to 1.
         opacity: f64,
@@ -83,11 +83,11 @@ pub enum Shape {
         place: Position,
         /// The text.
         text: String,
-        /// Its alignment.
+        /// Alignment of the text.
         anchor: Anchor,
         /// Height of the letters.
         size: f64,
-        /// Its role.
+        /// Role of the text.
         ink: Ink,
     },
 }
@@ -112,7 +112,7 @@ pub struct Ruler {
 pub struct Reading {
     /// Upper left corner of the frame.
     pub corner: Position,
-    /// Its width and height.
+    /// Width and height of the frame.
     pub size: Position,
     /// The horizontal values; `None` if they are not numbers.
     pub across: Option<Ruler>,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// An output file, and the option that names it.
 pub type OutputFile<'a> = (&'static str, &'a Path);
 
-/// Checks that no two outputs, and no output and input, are the same file.
+/// Checks that no output is the same file as another output or an input.
 ///
 /// # Errors
 ///

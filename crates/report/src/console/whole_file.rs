@@ -70,7 +70,7 @@ pub fn check(path: &Path, such_as: &str) -> anyhow::Result<()> {
 ///
 /// # Errors
 ///
-/// If they can't.
+/// If no file can be created.
 pub fn check_directory(directory: &Path) -> std::io::Result<()> {
     new_file(directory).map(drop)
 }

@@ -15,8 +15,8 @@ pub(crate) struct SeriesOnPage {
     pub facts: Vec<(&'static str, String)>,
 }
 
-/// Returns all series that vary; constant ones have only their finding. Headings name the metric if
-/// there are several.
+/// Returns all series that vary; constant series are reported only as findings. Headings include
+/// the metric if there are several metrics.
 pub(crate) fn of(summaries: &[SeriesSummary]) -> Vec<SeriesOnPage> {
     let several = summaries.iter().any(|p| p.metric.name != summaries[0].metric.name);
     let varying = summaries.iter().filter(|p| p.distinct > 1);

@@ -17,7 +17,7 @@ pub(super) struct SpeedRow {
     pub link: String,
     pub name: String,
     pub metric: String,
-    /// Over all targets.
+    /// The mean over all targets.
     pub pooled: String,
     pub pooled_tone: &'static str,
     pub differ: String,
@@ -131,7 +131,8 @@ pub struct BenchmarkPage<'a> {
     pub project: &'a Project,
     /// The versions shown, newest first, with their verdicts.
     pub judged: &'a [Judged],
-    /// Path, within the history, of its values over time; `None` if none were stored.
+    /// Path of the page, within the history, with the benchmark's values over time; `None` if none
+    /// were stored.
     pub history: Option<&'a str>,
 }
 
@@ -185,7 +186,8 @@ struct Line {
 
 impl Line {
     fn of(all: &[(f64, f64)]) -> Self {
-        // At least ± 2 %, or noise would fill the page; at most a factor of 4.
+        // The range is at least ± 2 %, since noise would fill the page otherwise, and at most a
+        // factor of 4.
         let (mut low, mut high) = (-0.02_f64, 0.02_f64);
         for (lower, upper) in all {
             low = low.min(*lower);

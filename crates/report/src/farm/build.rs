@@ -43,7 +43,7 @@ pub struct Lease {
     pub began: String,
     /// End time; `None` if it is still running.
     pub ended: Option<String>,
-    /// How it ended.
+    /// Outcome of the attempt.
     pub how: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use assay_analysis::farm::State;
 /// A version in a list of versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionLine {
-    /// Its name.
+    /// Name of the version.
     pub name: String,
     /// Publication time, RFC 3339.
     pub time: String,
@@ -24,7 +24,7 @@ pub struct VersionLine {
 pub struct ProjectLine {
     /// Owner.
     pub owner: String,
-    /// Its name.
+    /// Name of the project.
     pub name: String,
     /// Total number of builds by state.
     pub builds: Vec<Sum>,

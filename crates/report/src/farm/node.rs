@@ -1,5 +1,5 @@
-//! The page of a node: whether it gets work, its targets, its reliability (calibrations), and its
-//! latest builds.
+//! The page of a node: whether the node gets work, its targets, its reliability (calibrations), and
+//! its latest builds.
 
 use super::{Around, Frame, Line, Row, minute, rows};
 use crate::html::short_time;
@@ -29,7 +29,7 @@ pub struct Calibration {
 pub struct NodePage<'a> {
     /// Properties shared by all pages.
     pub frame: &'a Frame,
-    /// Its name.
+    /// Name of the node.
     pub name: &'a str,
     /// Name and version of its program.
     pub tool: &'a str,
@@ -43,9 +43,9 @@ pub struct NodePage<'a> {
     pub targets: &'a [String],
     /// The jobs assigned to it.
     pub jobs: &'a [i64],
-    /// Its calibrations, newest first.
+    /// Calibrations of the node, newest first.
     pub calibrations: &'a [Calibration],
-    /// Its latest builds.
+    /// Latest builds of the node.
     pub latest: &'a [Line],
 }
 

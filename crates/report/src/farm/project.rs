@@ -42,13 +42,13 @@ pub struct ProjectPage<'a> {
     pub frame: &'a Frame,
     /// Owner.
     pub owner: &'a str,
-    /// Its name.
+    /// Name of the project.
     pub name: &'a str,
     /// Origin of its versions, in words.
     pub origin: &'a str,
     /// Total number of builds by state.
     pub builds: &'a [Sum],
-    /// Its versions on its targets.
+    /// Versions of the project on its targets.
     pub matrix: Matrix<'a>,
     /// Cursor for older versions.
     pub next: Option<&'a str>,
@@ -56,7 +56,7 @@ pub struct ProjectPage<'a> {
     pub history: Option<&'a str>,
     /// The jobs that have not ended.
     pub jobs: &'a [JobLine],
-    /// Its latest builds.
+    /// Latest builds of the project.
     pub latest: &'a [Line],
 }
 

@@ -7,16 +7,16 @@ use assay_analysis::farm::{State, words};
 /// A state in the form that templates take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marked {
-    /// Its symbol, also used on terminals.
+    /// Symbol of the state, also used on terminals.
     pub symbol: &'static str,
-    /// Its word.
+    /// Word for the state.
     pub word: &'static str,
-    /// Its CSS class.
+    /// CSS class of the state.
     pub class: &'static str,
 }
 
 impl Marked {
-    /// Returns how a state is shown.
+    /// Returns the display form of a state.
     pub const fn of(state: State) -> Self {
         let symbol = match state {
             State::Passed => "✓",

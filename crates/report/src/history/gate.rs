@@ -1,6 +1,6 @@
-//! Whether a run is worse than normal: one sentence, a line for each benchmark that is not normal,
-//! and their number. This module has the screen; its submodules have the formats for pull requests,
-//! test reports, code scanning and READMEs.
+//! Reports whether a run is worse than normal: one sentence, a line for each benchmark that is not
+//! normal, and their number. This module has the screen; its submodules have the formats for pull
+//! requests, test reports, code scanning and READMEs.
 
 mod badge;
 mod junit;
@@ -29,7 +29,7 @@ pub struct GateReport<'a> {
     pub gate: &'a Gate,
     /// The project.
     pub project: &'a str,
-    /// The file, or the run of the history, that was judged.
+    /// The judged file or recorded run.
     pub run: &'a str,
     /// The file the judgement is about, if any: the judged file, or the measured program.
     pub file: Option<&'a str>,

@@ -17,7 +17,7 @@ use assay_analysis::history::{Contents, Run, RunResult};
 pub struct ShownRun<'a> {
     /// The run.
     pub run: &'a Run,
-    /// Its contents.
+    /// Contents of the run.
     pub contents: &'a Contents,
     /// If true, all metrics are shown; otherwise only the deciding one.
     pub all: bool,

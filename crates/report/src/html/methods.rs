@@ -1,5 +1,5 @@
-//! The methods behind the numbers of a page, in sentences that can be copied into a paper, with the
-//! sources of the methods used.
+//! The methods used for the numbers on a page, in sentences that can be copied into a paper, with
+//! the sources of the methods used.
 
 use crate::names::fitted;
 use crate::number;

@@ -1,4 +1,4 @@
-//! Whether code is well tested or tangled, as shown by `assay mutate --coupling`: a sentence, a
+//! Reports whether code is well tested or tangled, for `assay mutate --coupling`: a sentence, a
 //! table of what needs attention, and advice.
 
 use super::percent;

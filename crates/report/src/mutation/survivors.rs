@@ -1,5 +1,5 @@
-//! Undetected changes by importance, each with everything a report shows about it. Nothing is
-//! decided here but the order.
+//! Undetected changes by importance, each with everything a report shows about it. Only the order
+//! is decided here.
 
 use super::advice;
 use super::survivor::{Survivor, is_whole};

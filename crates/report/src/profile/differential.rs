@@ -19,11 +19,11 @@ const NAMED: usize = 4;
 /// The known change of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It takes more than before.
+    /// The function takes more than before.
     More,
-    /// It takes less.
+    /// The function takes less than before.
     Less,
-    /// It takes the same, within the threshold.
+    /// The function takes the same as before, within the threshold.
     Same,
     /// Unknown.
     Unknown,
@@ -34,7 +34,7 @@ pub enum Change {
 pub struct Mark {
     /// Kind of change.
     pub change: Change,
-    /// Its size, in a unit common to all marks of a picture; not negative.
+    /// Size of the change, in a unit common to all marks of a picture; not negative.
     pub size: f64,
     /// The size in a few characters, such as `+11.4`; shown only for a known change.
     pub short: String,
@@ -42,7 +42,7 @@ pub struct Mark {
     pub told: String,
     /// Name of the function without its file.
     pub name: String,
-    /// Its file, if the verdict is about a function of one file.
+    /// File of the function, if the verdict is about a function of one file.
     pub file: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub struct Differential<'a> {
     pub names: [String; 2],
     /// The result, in a sentence.
     pub claim: String,
-    /// Its certainty.
+    /// The certainty of the result.
     pub sure: String,
     /// The quantity shown by the colours.
     pub about: String,

@@ -1,6 +1,6 @@
 //! A flame graph as SVG: every function is as wide as its share, and above its caller. The picture
-//! needs no script; each box shows its name and share on hover. Colours only distinguish functions,
-//! except that of the garbage collector.
+//! needs no script; each box shows its name and share on hover. Colours merely distinguish
+//! functions, except that of the garbage collector.
 
 use super::boxes::{Layers, Words, picture};
 use super::screen::amount;

@@ -1,5 +1,5 @@
-//! The screen of a profile: what was sampled and how well, the garbage collector's share, the
-//! functions with their shares, and findings.
+//! The screen of a profile: the sampled program, the quality of the samples, the garbage
+//! collector's share, the functions with their shares, and findings.
 //!
 //! The columns are pprof's (flat, flat%, sum%, cum, cum%), with an interval for each share. On
 //! narrow pages, the intervals of the rightmost columns are dropped first.

@@ -54,7 +54,7 @@ pub fn suite_status(
     format!("round {}{GAP}{}{GAP}{time}", round + 1, told.join(", "))
 }
 
-/// Approximate number of rounds that a first verdict takes.
+/// Approximate number of rounds required for a first verdict.
 const ROUNDS_OF_A_VERDICT: f64 = 12.0;
 
 /// Returns the plan of a suite with its approximate duration: `20 benchmarks on old and new (Google

@@ -28,13 +28,13 @@ pub(crate) struct ChainOnPage {
 pub(crate) struct StepOnPage {
     /// The step's name.
     pub name: String,
-    /// Its status in words.
+    /// Status of the step in words.
     pub status: &'static str,
-    /// Its status as a CSS class.
+    /// Status of the step as a CSS class.
     pub class: &'static str,
-    /// Its conclusion.
+    /// Conclusion of the step.
     pub line: String,
-    /// Its numbers, findings and advice.
+    /// Numbers, findings and advice of the step.
     pub details: Vec<String>,
 }
 

@@ -260,7 +260,7 @@ pub(crate) fn shown(status: Status) -> &'static str {
     }
 }
 
-/// Returns what the failure of a step means.
+/// Returns the meaning of a step's failure.
 pub(crate) fn failure(step: usize) -> &'static str {
     let meanings = ["the samples are not valid", "there are too few samples", "the test failed"];
     meanings.get(step).copied().unwrap_or("a step before failed")

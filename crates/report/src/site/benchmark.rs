@@ -25,7 +25,7 @@ pub struct BenchmarkPage<'a> {
     pub index: &'a Index,
     /// The benchmark's name with its parameters.
     pub name: &'a str,
-    /// Its file name without extension; its series are `FILE.0`, `FILE.1`, …
+    /// File name of the benchmark without extension; its series are `FILE.0`, `FILE.1`, …
     pub file: &'a str,
     /// The series with the commands that narrow down their changes; the first is the deciding one.
     pub trends: &'a [(Trend, Vec<Option<String>>)],

@@ -1,11 +1,11 @@
 //! The data of a history's pages: scripts that call one function each, since a page from a disk
 //! can't fetch anything.
 //!
-//! Ten thousand runs of five hundred benchmarks are stored twice: by benchmark for its page, and by
-//! run for comparing runs. Therefore the data are compact: whole multiples of a power of ten that
-//! keeps five digits of the smallest value, each as the difference from the previous one, and the
-//! ends of intervals as distances. Whole values keep all their digits. Content from outside is JSON
-//! in which nothing can end a script.
+//! There may be ten thousand runs of five hundred benchmarks, stored twice: by benchmark for its
+//! page, and by run for comparing runs. Therefore the data are compact: whole multiples of a power
+//! of ten that keeps five digits of the smallest value, each as the difference from the previous
+//! one, and the ends of intervals as distances. Whole values keep all their digits. Content from
+//! outside is JSON in which nothing can end a script.
 
 use super::{Index, metric_name};
 use crate::history::{change_size, sentence_of_trend, where_it_lies};
@@ -40,7 +40,7 @@ fn script(value: &Value) -> String {
     text.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-/// Returns `data/runs.js`: the runs and what they measured.
+/// Returns `data/runs.js`: the runs with their revisions and machines.
 pub fn runs(index: &Index, stamp: &str) -> String {
     let of = |f: &dyn Fn(usize) -> Value| (0..index.measured.len()).map(f).collect::<Vec<_>>();
     let revision = |f: &dyn Fn(&assay_analysis::history::Revision) -> Value| {
@@ -240,7 +240,7 @@ fn exponent(results: &[&RunSummary]) -> i32 {
     let smallest = centres().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
     let digits = |v: f64| v.log10().floor() as i32;
     let wanted = if smallest.is_finite() { digits(smallest) + 1 - DIGITS } else { 0 };
-    // No more digits than a script's numbers have, including differences of two numbers.
+    // Keeps no more digits than a script's numbers have, including differences of two numbers.
     wanted.max(if largest > 0.0 { digits(largest) - 14 } else { wanted })
 }
 

@@ -38,7 +38,7 @@ struct Machine {
     rows: Vec<Vec<String>>,
 }
 
-/// Facts of each machine: for each fact the runs that have it, in chronological order.
+/// Facts of each machine: for each fact, the runs in which it was recorded, in chronological order.
 type Facts<'a> = BTreeMap<(usize, &'a str), Vec<(usize, f64)>>;
 
 impl MachineStates<'_> {

@@ -56,7 +56,7 @@ pub struct Row {
     pub change: String,
     /// The tone of the last change.
     pub tone: &'static str,
-    /// Time of the last change, milliseconds since 1970; 0 without one.
+    /// Time of the last change, milliseconds since 1970; 0 if there is none.
     pub changed: i64,
     /// The points of its picture.
     pub points: String,

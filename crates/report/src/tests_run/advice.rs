@@ -20,7 +20,7 @@ const MOST: usize = 2;
 /// Input for the advice.
 #[derive(Clone, Copy, Debug)]
 pub struct AdviceInput<'a> {
-    /// The framework, as its runs named it.
+    /// The framework, as named in its runs.
     pub framework: &'a str,
     /// The command of the suite; empty if unknown.
     pub command: &'a str,
@@ -110,7 +110,8 @@ pub(super) fn lines(found: &Testing, asked: &AdviceInput<'_>) -> Vec<String> {
     all
 }
 
-/// Returns a setting that may cost much of the time, if any: the observation, and the toggle.
+/// Returns the observation and the toggle for a setting that may account for much of the time, if
+/// any.
 fn settings(
     found: &Testing,
     framework: &str,

@@ -1,6 +1,6 @@
 //! The page of a test suite for publication: its duration, the distribution of time, its tests by
 //! file and by time, and a sortable table of all tests, in one self-contained HTML file. All
-//! content is there without scripts. Several sides use the page of suites, with these parts for
+//! content is available without scripts. Several sides use the page of suites, with these parts for
 //! each. Everything that came from outside is escaped by the templates or when it is drawn.
 
 use super::icicle::{Icicle, named, seconds};

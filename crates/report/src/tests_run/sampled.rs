@@ -31,7 +31,7 @@ pub struct SampledSuite<'a> {
     pub ran: usize,
     /// Number of failed tests.
     pub failed: usize,
-    /// The profile of everything, with each stack below the name of what it belongs to.
+    /// The profile of all samples, with each stack below the name of its owner.
     pub whole: &'a ProfileReport<'a>,
     /// The samples attributed to tests.
     pub found: &'a Attributed,

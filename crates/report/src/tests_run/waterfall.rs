@@ -149,7 +149,7 @@ fn merged<'a>(lane: &'a Lane, scale: f64, narrowest: f64) -> Vec<DrawnBar<'a>> {
         }
         let last = open.get(of.row).copied().flatten();
         match last.and_then(|last| drawn.get_mut(last)) {
-            // Merged, they are no wider than what can be distinguished.
+            // Merged bars are no wider than the smallest distinguishable width.
             Some(last)
                 if is_narrow
                     && (of.began - last.until) * scale < NEAR.max(narrowest / 2.0)

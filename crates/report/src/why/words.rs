@@ -42,7 +42,7 @@ pub fn sentence(report: &WhyReport<'_>) -> String {
     }
 }
 
-/// Says that no part explains the difference, and why not.
+/// Returns a sentence saying that no part explains the difference, and why.
 fn unexplained(report: &WhyReport<'_>) -> String {
     let why = report.why;
     let known: Vec<&Part> = why.parts.iter().filter(|part| part.share.is_some()).collect();
@@ -163,7 +163,7 @@ fn of_cause(report: &WhyReport<'_>, cause: &Cause) -> String {
     }
 }
 
-/// Returns the evidence in decreasing importance, each line with its heading.
+/// Returns the evidence in decreasing order of importance, each line with its heading.
 pub(super) fn evidence(report: &WhyReport<'_>) -> Vec<(&'static str, String)> {
     let (analysis, why) = (report.analysis, report.why);
     let (of, against) = report.names();
@@ -390,7 +390,7 @@ fn brief_changes(analysis: &Analysis, why: &Why) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns what the sides differ in; `None` if nothing is known.
+/// Returns the differences between the sides; `None` if none are known.
 pub(super) fn input_words(why: &Why) -> Option<String> {
     let told = why.inputs.iter().map(|input| match input {
         Input::Files(Some(name)) => format!("the file {}", quoted(name)),

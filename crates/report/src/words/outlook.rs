@@ -32,8 +32,8 @@ impl Teller<'_> {
         decision.interval.is_some() && decision.verdict.is_directional() && self.busy().is_some()
     }
 
-    /// Returns what was observed with too few values for a verdict, and how likely chance alone
-    /// would produce it.
+    /// Returns the observation if there are too few values for a verdict, with the probability that
+    /// chance alone would produce it.
     fn seen_so_far(&self) -> Option<String> {
         let c = self.c;
         let mut said = Vec::new();
@@ -56,7 +56,7 @@ impl Teller<'_> {
                     said.push(format!("that happens by chance in {chance}"));
                 }
             }
-            // A user who interrupted the run has already been shown how many blocks it takes.
+            // A user who interrupted the run has already seen how many blocks it takes.
             if self.analysis.stop != Some(StopReason::Interrupted) {
                 let confidence = number::chosen_percent(self.analysis.plan.confidence);
                 let fewest = c.fewest_blocks;

@@ -1,7 +1,7 @@
 //! One line if the tail behaves differently from the centre: "the middle did not move, but p99 is
 //! 8.1 % higher".
 //!
-//! The analysis decides whether it does; for most comparisons there is no such line.
+//! The analysis decides whether the tail differs; most comparisons have no such line.
 
 use super::Teller;
 use crate::number;

@@ -8,17 +8,17 @@
 //! parts by their length, so that a series with changes is not split further by chance more often
 //! than one without.
 //!
-//! If a part has several changes, its first split is biased towards the others. So once all are
-//! found, each is located again between its neighbours, twice (the repartition of Bai, "Estimating
-//! multiple breaks one at a time", 1997), which neither adds nor removes any.
+//! If a part has several changes, its first split is biased towards the others. Therefore, once all
+//! are found, each is located again between its neighbours, twice (the repartition of Bai,
+//! "Estimating multiple breaks one at a time", 1997), which neither adds nor removes any.
 
 use crate::resampling::Stream;
 
 /// Minimum number of permutations for a test, unless it fails sooner.
 const PERMUTATIONS: u32 = 999;
 
-/// Number of permutations that may reach a significant split: with fewer, chance would decide about
-/// splits near a small level.
+/// Number of permutations that may reach a significant split: with fewer, chance would decide
+/// whether splits near a small level are significant.
 const REACHING: f64 = 10.0;
 
 /// The places at which a new part begins, ascending. `ranks`: distinct ranks of the whole series;

@@ -27,7 +27,7 @@ use super::{distinct_ranks, lag1_of_differences};
 use crate::resampling::Stream;
 use crate::{descriptive, normal};
 
-/// Maximum φ: beyond it, nothing could be detected.
+/// Maximum φ: beyond it, no change could be detected.
 const MOST_LAG1: f64 = 0.97;
 /// Maximum number of iterations of φ and the steps.
 const ROUNDS: usize = 6;
@@ -49,7 +49,7 @@ pub struct LevelChange {
     pub p: f64,
 }
 
-/// Where a series changes its level.
+/// The changes of level in a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Levels {
     /// The changes, in the order of the series.
@@ -128,7 +128,7 @@ pub fn places(xs: &[f64], best: usize, lag1: f64, confidences: &[f64]) -> Vec<(u
     confidences.iter().map(set).collect()
 }
 
-/// How a series changes from its first to its last level.
+/// A gradual change of a series from its first to its last level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Creep {
     /// p-value of Spearman's correlation with time, allowing for dependence of the values.

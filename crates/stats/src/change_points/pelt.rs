@@ -39,8 +39,8 @@ pub(super) fn best_division(scores: &[f64], penalty: f64, shortest: usize) -> Ve
     let mut best = vec![f64::INFINITY; n + 1];
     let mut last = vec![0; n + 1];
     best[0] = -penalty;
-    // A candidate is the start of the last part; one that is beaten at t is kept until t itself may
-    // be a start, `shortest` values later.
+    // A candidate is the start of the last part; a candidate that is beaten at t is kept until t
+    // itself may be a start, `shortest` values later.
     let mut candidates: Vec<(usize, usize)> = Vec::new();
     for t in shortest..=n {
         let newest = t - shortest;

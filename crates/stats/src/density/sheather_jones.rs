@@ -134,7 +134,7 @@ impl Pairs {
     }
 }
 
-/// Where the function changes its sign between two points; `None` if a value there is NaN.
+/// The point at which the function changes sign between two points; `None` if a value there is NaN.
 fn bisected(f: impl Fn(f64) -> f64, mut lower: f64, mut upper: f64) -> Option<f64> {
     let at_lower = f(lower);
     for _ in 0..60 {

@@ -4,8 +4,8 @@
 //! values without either the distribution is exact, otherwise normal with the variance corrected
 //! for ties, with or without half a unit of continuity correction. The large-sample interval is
 //! computed in closed form, while R searches it: its ends are the Walsh averages at which the
-//! corrected statistic crosses the quantile. Verdicts do not use this interval but that of the
-//! parent module, which keeps zeros.
+//! corrected statistic crosses the quantile. Verdicts use not this interval but that of the parent
+//! module, which keeps zeros.
 
 use super::{SignedRankDistribution, pseudo_median, walsh_count, walsh_interval};
 use crate::p_values::{PValues, corrected_z, doubled};
@@ -25,7 +25,7 @@ pub struct SignedRankTest {
     pub ties: bool,
     /// True if any value was 0 and dropped.
     pub zeros: bool,
-    /// The standard deviation of V under random signs; 0 without values.
+    /// The standard deviation of V under random signs; 0 if there are no values.
     pub sd: f64,
 }
 
@@ -59,8 +59,8 @@ impl SignedRankTest {
         self.v - walsh_count(self.used()) as f64 / 2.0
     }
 
-    /// The share of positive rank minus the share of negative rank, in −1..=1; NaN without values
-    /// (Kerby 2014).
+    /// The share of positive rank minus the share of negative rank, in −1..=1; NaN if there are no
+    /// values (Kerby 2014).
     #[must_use]
     pub fn rank_biserial(&self) -> f64 {
         2.0 * self.centred() / walsh_count(self.used()) as f64
@@ -104,7 +104,7 @@ impl SignedRankTest {
         PValues::of_normal(self.centred(), self.sd, corrected)
     }
 
-    /// The pseudo-median of the nonzero values; NaN without any.
+    /// The pseudo-median of the nonzero values; NaN if there are none.
     #[must_use]
     pub fn estimate(&self) -> f64 {
         pseudo_median(&self.sorted)
@@ -137,7 +137,8 @@ impl SignedRankTest {
             return None;
         }
         let z = normal::two_sided(confidence);
-        // With everything on one side of the outermost value the statistic must reach the quantile.
+        // With all values on one side of the outermost value, the statistic must reach the
+        // quantile.
         let above = &self.sorted[self.sorted.partition_point(|x| *x <= low)..];
         let below = &self.sorted[..self.sorted.partition_point(|x| *x < high)];
         let reaches = |rest: &[f64]| {

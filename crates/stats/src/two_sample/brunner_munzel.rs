@@ -15,16 +15,16 @@ use crate::{Interval, student_t};
 pub struct BrunnerMunzel {
     /// P(Y < X) + ½ P(Y = X), in 0..=1: above one half, the second sample tends to be smaller.
     pub p_y_less: f64,
-    /// Its standard error; 0 without overlap.
+    /// Standard error of the estimate; 0 if there is no overlap.
     pub standard_error: f64,
-    /// Degrees of freedom; NaN without overlap.
+    /// Degrees of freedom; NaN if there is no overlap.
     pub df: f64,
-    /// (p − ½) / standard error; infinite without overlap, NaN if all values are equal.
+    /// (p − ½) / standard error; infinite if there is no overlap, NaN if all values are equal.
     pub statistic: f64,
 }
 
 impl BrunnerMunzel {
-    /// p-values against ½; NaN without overlap.
+    /// p-values against ½; NaN if there is no overlap.
     #[must_use]
     pub fn p(&self) -> PValues {
         let below = |t: f64| student_t::cdf(t, self.df);
@@ -32,7 +32,8 @@ impl BrunnerMunzel {
         PValues { two: 2.0 * below(-t.abs()), less: below(-t), greater: below(t) }
     }
 
-    /// The interval for P(Y < X) + ½ P(Y = X), at `confidence` in 0..1; `None` without overlap.
+    /// The interval for P(Y < X) + ½ P(Y = X), at `confidence` in 0..1; `None` if there is no
+    /// overlap.
     #[must_use]
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
         if self.df.is_nan() || !(0.0..1.0).contains(&confidence) {

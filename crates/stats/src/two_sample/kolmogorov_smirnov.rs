@@ -16,7 +16,7 @@ use std::f64::consts::PI;
 /// Below this product of the sample sizes the distribution is exact.
 const EXACT_BELOW: usize = 10_000;
 
-/// Where R stops adding terms of the limit distribution.
+/// The threshold at which R stops adding terms of the limit distribution.
 const LIMIT_TOLERANCE: f64 = 1e-6;
 
 /// The distances of two empirical distribution functions with their p-values.

@@ -81,7 +81,7 @@ pub fn placement_interval_of(
 
 /// The variances of the placements of all x among the shifted y, and of all shifted y among the x.
 fn placement_variances(counts: &(Vec<u32>, Vec<u32>), columns: usize) -> (f64, f64) {
-    // One after the other: for long samples each takes megabytes.
+    // The two are computed one after the other, since for long samples each takes megabytes.
     let of_rows = descriptive::variance(&placements_of_rows(counts));
     (of_rows, descriptive::variance(&placements_of_columns(counts, columns)))
 }

@@ -3,10 +3,10 @@
 //!
 //! The placements are recomputed at every shift ("The nonparametric Behrens-Fisher problem", 2000),
 //! unlike in [`placement_interval`](super::placement_interval), which computes them once at the
-//! estimate: with few values those at the estimate are too sure, and give no end at all at strict
-//! levels. Deviation from the source: each variance is multiplied by the autocorrelation time τ of
-//! its sample, and the degrees of freedom are those of n/τ values. No such formula accounts for
-//! slow drift between the two recordings.
+//! estimate: with few values, placements at the estimate give intervals that are too narrow, and no
+//! ends at all at strict levels. Deviation from the source: each variance is multiplied by the
+//! autocorrelation time τ of its sample, and the degrees of freedom are those of n/τ values. No
+//! such formula accounts for slow drift between the two recordings.
 
 use super::brunner_munzel::Placements;
 use super::differences;
@@ -28,7 +28,7 @@ impl Placements {
         if all <= 0.0 {
             return off == 0.0;
         }
-        // The minimum effective size is one value, which leaves hardly a degree of freedom.
+        // The minimum effective size is one value, which leaves hardly any degrees of freedom.
         let free = |n: f64, tau: f64| (n / tau - 1.0).max(LEAST_FREEDOM);
         let df = all * all / (vx * vx / free(n, tau_x) + vy * vy / free(m, tau_y));
         // Student's tails are heavier, so acceptance by the normal distribution is sufficient; and
@@ -77,8 +77,8 @@ pub fn studentized_interval(
         }
     };
     let mut shifted = y.to_vec();
-    // Whether a shift with `below` differences under it is accepted; between equal ones there is no
-    // such shift.
+    // Returns true if a shift with `below` differences under it is accepted. Between equal
+    // differences there is no such shift.
     let mut accepts = |below: u64| -> Option<bool> {
         if below == 0 || below == pairs {
             return Some(false);

@@ -16,11 +16,11 @@ use std::rc::Rc;
 /// The reason for running a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SelectionReason {
-    /// It failed in its last run.
+    /// The test failed in its last run.
     Failed,
-    /// Its uses were not recorded.
+    /// The uses of the test were not recorded.
     Unseen,
-    /// It used something that has changed.
+    /// The test used something that has changed.
     Used {
         /// Kind of use.
         how: UseKind,
@@ -29,16 +29,16 @@ pub enum SelectionReason {
         /// The name of the block, if known.
         block: Option<String>,
     },
-    /// It is in a file that changed outside its tests, whose current content is unknown.
+    /// The test is in a file that changed outside its tests, whose current content is unknown.
     InFile(String),
-    /// It may use more than is known, for this reason.
+    /// The test may use more than is known, for this reason.
     Maybe(String),
-    /// It imports the package whose directory contains a new source.
+    /// The test imports the package whose directory contains a new source.
     Beside {
         /// The new source.
         source: String,
     },
-    /// Its file name matches a new source.
+    /// The file name of the test matches a new source.
     Called {
         /// The new source.
         source: String,
@@ -57,7 +57,7 @@ pub enum SelectionReason {
 /// A test selected to run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectedTest<'a> {
-    /// Its name.
+    /// Name of the test.
     pub name: &'a str,
     /// Known data of the test.
     pub known: &'a TestRecord,
@@ -180,7 +180,7 @@ impl<'a> Choosing<'a, '_> {
         let mut is_touched = false;
         for path in &paths[..asked] {
             if rules::changes_everything(path) {
-                return Err(format!("{path} changed, on which everything may depend"));
+                return Err(format!("everything may depend on {path}, which changed"));
             }
             let is_ruled = self.by_rules(path, &beside, &mut files);
             is_touched |= is_ruled;
@@ -275,8 +275,8 @@ impl<'a> Choosing<'a, '_> {
             return Ok(());
         }
         let Some(language) = Language::of(Path::new(path)) else { return Ok(()) };
-        // It belongs to the sources from which programs were built, whose file names are compared
-        // separately.
+        // The path belongs to the sources from which programs were built, whose file names are
+        // compared separately.
         let is_in = |own: &String| Extent::read(own).is_some_and(|own| own.holds(path));
         if self.map.paths().iter().any(is_in) {
             return Ok(());
@@ -290,7 +290,7 @@ impl<'a> Choosing<'a, '_> {
             if !is_there || is_ruled {
                 return Ok(());
             }
-            return Err(format!("nobody knows who uses {path}"));
+            return Err(format!("it is not known what uses {path}"));
         }
         for (name, known) in &self.map.tests {
             if known.file.as_deref().is_some_and(|file| tests.contains(&file)) {

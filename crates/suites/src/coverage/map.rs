@@ -2,7 +2,7 @@
 //! tests affected by a change.
 //!
 //! It is updated with the observations of runs ([`Map::take`]) and queried by
-//! [`choose`](crate::coverage::choose). The only time it knows is the beginning of a run, and it
+//! [`choose`](crate::coverage::choose). It uses no clock except the start time of a run, and
 //! accesses files only through [`Project`].
 
 use crate::coverage::blocks::Sum;
@@ -53,7 +53,7 @@ pub struct Use {
     pub path: u32,
     /// Kind of use.
     pub how: UseKind,
-    /// Its checksum at that time.
+    /// Checksum of the content at that time.
     pub sum: Sum,
 }
 
@@ -66,19 +66,19 @@ pub struct TestRecord {
     pub id: Option<String>,
     /// Duration of its last run, seconds.
     pub seconds: Option<f64>,
-    /// Its last result.
+    /// Last result of the test.
     pub status: TestStatus,
-    /// Its uses, distinct and sorted; `None` if they were not recorded.
+    /// Uses by the test, distinct and sorted; `None` if they were not recorded.
     pub uses: Option<Vec<Use>>,
-    /// A sentence explaining why every change affects it, if so: for example, it starts a program
-    /// that may read anything.
+    /// A sentence explaining why every change affects the test, if that is so: for example, the
+    /// test starts a program that may read anything.
     pub always: Option<String>,
 }
 
 /// A test of a run, as input for the map.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CompletedTest {
-    /// Its name.
+    /// Name of the test.
     pub name: String,
     /// See [`TestRecord`], also for the following fields.
     pub file: Option<String>,
@@ -155,8 +155,8 @@ impl Map {
     }
 
     /// Adds the observations of a run. Files written since its start may have been seen in a
-    /// different state and count as unknown. Data of tests that were in files that ran as a whole,
-    /// but that did not run, are removed: `whole` names those files, or is `None` if all tests ran.
+    /// different state and count as unknown. If a file ran as a whole, data of its tests that did
+    /// not run are removed. `whole` names those files, or is `None` if all tests ran.
     pub fn take(
         &mut self,
         project: &mut Project,

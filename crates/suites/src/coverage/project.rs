@@ -40,7 +40,7 @@ pub struct FileState {
     /// Checksum of the whole content; [`ABSENT`] if there is no file, [`DIRECTORY`] for a
     /// directory.
     pub content: Sum,
-    /// Its blocks, if its language is known and there is a cutter.
+    /// Blocks of the file, if its language is known and there is a cutter.
     pub blocks: Option<Blocks>,
 }
 

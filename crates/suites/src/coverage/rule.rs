@@ -27,7 +27,7 @@ impl Rule {
         let both = text.split_once('=').map(|(about, tests)| (about.trim(), tests.trim()));
         let Some((about, tests)) = both.filter(|(a, b)| !a.is_empty() && !b.is_empty()) else {
             return Err(format!(
-                "`{text}` is no rule: write it as PATTERN=TESTS, such as 'app/views/**=spec/features'"
+                "`{text}` is not a rule: write it as PATTERN=TESTS, such as 'app/views/**=spec/features'"
             ));
         };
         Ok(Self {
@@ -61,11 +61,11 @@ impl Rule {
 
 fn pattern(text: &str) -> Result<Gitignore, String> {
     let mut builder = GitignoreBuilder::new(Path::new(""));
-    let told = |error: ignore::Error| format!("`{text}` is no pattern: {error}");
+    let told = |error: ignore::Error| format!("`{text}` is not a pattern: {error}");
     builder.add_line(None, text.strip_prefix("./").unwrap_or(text)).map_err(told)?;
     let own = builder.build().map_err(told)?;
     match own.num_ignores() {
-        0 => Err(format!("`{text}` is no pattern of files")),
+        0 => Err(format!("`{text}` is not a pattern of files")),
         _ => Ok(own),
     }
 }

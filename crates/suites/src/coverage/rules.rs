@@ -1,5 +1,5 @@
 //! Rules based on file names: which files are tests, which source belongs to which test, and which
-//! files affect everything. For files that no test was observed to use.
+//! files affect everything. They apply to files that no test was observed to use.
 //!
 //! The rules are those of autotest and the conventions of the frameworks.
 

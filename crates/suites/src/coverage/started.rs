@@ -149,7 +149,7 @@ const READERS: [&str; 57] = [
 const WALKERS: [&str; 3] = ["du", "find", "tree"];
 /// Readers that traverse directories with an option.
 const RECURSIVE: [&str; 5] = ["cp", "diff", "egrep", "fgrep", "grep"];
-/// Commands of git that read no project file.
+/// Git commands that read no project file.
 const OF_GIT: [&str; 12] = [
     "--exec-path",
     "--help",
@@ -164,7 +164,7 @@ const OF_GIT: [&str; 12] = [
     "tag",
     "version",
 ];
-/// Arguments that make any program only describe itself.
+/// Arguments that make any program print only its help or version.
 const ABOUT: [&str; 5] = ["--help", "--version", "-V", "-version", "-v"];
 
 /// The project files that a command reads.
@@ -244,7 +244,7 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Comm
     if !is_known {
         let is_near = |path: &PathBuf| path.starts_with(project) || project.starts_with(path);
         let project = project.to_string_lossy();
-        // As in `from:TOP/a` and `kind=bind,from=TOP/a`.
+        // For example, `from:TOP/a` and `kind=bind,from=TOP/a`.
         let is_named = words.iter().any(|word| word.contains(&*project));
         let is_far = !is_named && !places.iter().chain(&named).any(is_near);
         return if is_far { nothing() } else { CommandReads::Anything };
@@ -285,7 +285,7 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Comm
     CommandReads::These(all)
 }
 
-/// Returns true unless a word of `ls` is an option that shows more of files than their names.
+/// Returns true unless an argument of `ls` is an option that shows more than the names of files.
 fn is_of_names(word: &str) -> bool {
     match (word.strip_prefix("--"), word.strip_prefix('-')) {
         (Some(long), _) => {
@@ -351,7 +351,8 @@ fn named(word: &str, place: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Returns a path, and the target of its links if different: that may be in the project.
+/// Returns a path, and the target of its links if different, since the target may be in the
+/// project.
 fn with_real(path: PathBuf) -> Vec<PathBuf> {
     let real = path.canonicalize().ok().filter(|real| *real != path);
     [path].into_iter().chain(real).collect()
@@ -373,9 +374,9 @@ fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
     }
     let mut all = Vec::new();
     let parts = text.split([';', '|']).flat_map(|part| part.split("&&")).map(str::trim);
-    // `||` leaves an empty part.
+    // `||` is split into an empty part.
     for part in parts.filter(|part| !part.is_empty()) {
-        // Of redirected files, only those that are read count.
+        // Only redirected files that are read count.
         let mut words = Vec::new();
         let mut rest = part;
         while !rest.is_empty() {
@@ -489,7 +490,7 @@ mod tests {
         assert_eq!(commands(&words), [vec!["wc", "-l", "data/a.txt"], vec!["sort", "-u"]]);
     }
 
-    /// Returns what a command reads in a project with some files.
+    /// Returns the files that a command reads in a project with some files.
     fn read_in(words: &[&str], place: Option<&str>) -> CommandReads {
         let room = tempfile::tempdir().unwrap();
         let top = room.path().canonicalize().unwrap().join("project");
@@ -506,7 +507,7 @@ mod tests {
         reads(&Started { words, place, is_cut: false }, &top)
     }
 
-    /// Returns what is read, if known.
+    /// Returns the files that are read, if known.
     fn these(reads: CommandReads) -> Vec<ReadPath> {
         match reads {
             CommandReads::These(these) => these,

@@ -1,6 +1,5 @@
 //! The map on disk: a SQLite file in the user's cache, one per project and way of running its
-//! tests. It contains nothing that the next full run would not reproduce, so an unreadable file is
-//! replaced.
+//! tests. The next full run would reproduce all of its contents, so an unreadable file is replaced.
 
 use crate::coverage::blocks::Sum;
 use crate::coverage::map::{Map, TestRecord, Use, UseKind};

@@ -69,7 +69,7 @@ impl<'a> ObservationConverter<'a> {
         self.outside_always = self.always(own);
     }
 
-    /// Returns what a test in this file used.
+    /// Returns the uses by a test in this file.
     pub fn test(&mut self, own: &Used, file: Option<&str>) -> (Vec<Use>, Option<String>) {
         let process = self.process;
         let mut uses = self.outside.clone();
@@ -85,7 +85,7 @@ impl<'a> ObservationConverter<'a> {
             tops.insert(file);
             let number = process.sources.iter().find(|(_, path)| path.as_str() == file);
             if let Some((number, _)) = number {
-                // Blocks that its file executed when it was loaded.
+                // Blocks that the test's file executed when it was loaded.
                 if let Some(lines) = process.outside.blocks.get(number) {
                     self.blocks(file, lines, &mut uses);
                 }
@@ -204,8 +204,8 @@ impl<'a> ObservationConverter<'a> {
         Use { path: self.map.number_of(path), how, sum }
     }
 
-    /// Returns why a test may use more than is known: it was not fully observed, or it started a
-    /// program that may read anything in the project.
+    /// Returns the reason why a test may use more than is known: it was not fully observed, or it
+    /// started a program that may read anything in the project.
     fn always(&self, own: &Used) -> Option<String> {
         if own.unseen.is_some() {
             return own.unseen.clone();

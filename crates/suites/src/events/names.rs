@@ -5,9 +5,9 @@ use crate::run::Test;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// Prefixes tests that have the same name in several files with the file, because the order of
-/// files that run in parallel differs between runs. Remaining duplicates after the first are
-/// numbered, as in reports.
+/// Prefixes tests that have the same name in several files with their file, because files that run
+/// in parallel end in a different order in each run. Any remaining duplicates are numbered from the
+/// second on, as in reports.
 pub(super) fn told_apart(tests: &mut [Test], names: &[String]) {
     let mut files: HashMap<&str, Option<&str>> = HashMap::new();
     let mut shared: HashSet<&str> = HashSet::new();

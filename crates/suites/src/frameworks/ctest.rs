@@ -43,7 +43,8 @@ impl Framework for Ctest {
         if seed(wanted).is_some() {
             return Err(SuiteError::Unable {
                 framework: "ctest",
-                what: "draws its random order by itself, without a seed; --order given".to_owned(),
+                what: "draws its random order by itself, without a seed; use --order given"
+                    .to_owned(),
             });
         }
         let report = room.join("report.xml").display().to_string();

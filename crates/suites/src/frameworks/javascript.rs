@@ -165,7 +165,7 @@ impl Framework for Listened {
         if seed(wanted).is_some() {
             return Err(SuiteError::Unable {
                 framework: self.name,
-                what: "has no random order that assay asks for; --order given".to_owned(),
+                what: "has no random order that assay can request; use --order given".to_owned(),
             });
         }
         let own = wanted
@@ -262,7 +262,7 @@ impl Framework for NodeTest {
         if seed(wanted).is_some() {
             return Err(SuiteError::Unable {
                 framework: "node --test",
-                what: "has no random order; --order given".to_owned(),
+                what: "has no random order; use --order given".to_owned(),
             });
         }
         let mut options = reporters(room);

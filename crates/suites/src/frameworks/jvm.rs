@@ -85,7 +85,7 @@ impl Framework for Gradle {
         if seed(wanted).is_some() {
             return Err(SuiteError::Unable {
                 framework: "Gradle",
-                what: "has no random order; --order given".to_owned(),
+                what: "has no random order; use --order given".to_owned(),
             });
         }
         let mut options = Vec::new();

@@ -16,10 +16,10 @@ fn request(call: &Call, wanted: &RunRequirements) -> Result<Request, SuiteError>
     let unable =
         |what: &str| SuiteError::Unable { framework: "this command", what: what.to_owned() };
     if seed(wanted).is_some() {
-        return Err(unable("has no random order that assay knows how to ask for; --order given"));
+        return Err(unable("has no random order that assay can request; use --order given"));
     }
     if wanted.only.is_some() {
-        return Err(unable("can't be held to some of its tests"));
+        return Err(unable("can't run only some of its tests"));
     }
     Ok(Request::words(call.argv.clone()))
 }

@@ -17,13 +17,13 @@ pub(super) struct Heading {
 
 /// The classification of a line.
 pub(super) enum LineClass {
-    /// It is held back.
+    /// The line is held back.
     Held,
-    /// It ends a heading with this test name.
+    /// The line ends a heading with this test name.
     Name(Vec<u8>),
     /// The held-back lines are not a heading; the current line follows them.
     Lines(Vec<Vec<u8>>),
-    /// It is not part of a heading.
+    /// The line is not part of a heading.
     Line,
 }
 

@@ -19,7 +19,7 @@ pub struct Marker {
     pub(super) takes_headings: bool,
 }
 
-/// Why a pattern cannot be a marker.
+/// The error for a pattern that cannot be a marker.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "--marker: {problem}; give a regular expression whose first group is the name of the test, as in `{}`",

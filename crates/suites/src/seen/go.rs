@@ -129,7 +129,8 @@ fn read(directory: &Path, name: &str) -> Option<String> {
 }
 
 /// Returns the patterns of all modules whose code is counted, separated by commas: those in
-/// `go.work`, or the module around a directory if there is no `go.work`. `None` without any module.
+/// `go.work`, or the module around a directory if there is no `go.work`. `None` if there is no
+/// module.
 pub(crate) fn modules(directory: &Path) -> Option<String> {
     let directory = directory.canonicalize().ok()?;
     let pattern = |text: String| module(&text).map(|own| format!("{own}/..."));
@@ -216,7 +217,7 @@ fn is_test(name: &str) -> bool {
     rest.is_some_and(|rest| !rest.starts_with(char::is_lowercase)) && name != "TestMain"
 }
 
-/// Returns what the tests of a run used, and sets the files of the tests. Empty if usage was not
+/// Returns the usage by the tests of a run, and sets the files of the tests. Empty if usage was not
 /// requested.
 pub(crate) fn seen(answer: &Answer<'_>, tests: &mut [Test]) -> Seen {
     let Some(top) = top_of(answer) else { return Seen::default() };
@@ -260,7 +261,7 @@ struct ProgramUsage<'a> {
     program: Program,
     /// First lines of the functions of each file, ascending.
     begins: HashMap<u32, Vec<u32>>,
-    /// For each test function, its file and what it used, if recorded.
+    /// For each test function, its file and its usage, if recorded.
     tests: BTreeMap<String, (String, Option<Used>)>,
 }
 

@@ -13,7 +13,7 @@ pub const ALL: &str = "all";
 pub struct Side {
     /// The displayed name.
     pub name: String,
-    /// Its toggles, in the order in which they were given.
+    /// Toggles of the side, in the order in which they were given.
     pub on: Vec<Toggle>,
 }
 
@@ -61,7 +61,7 @@ impl EnvironmentAdditions {
 }
 
 impl Side {
-    /// Returns what the side adds to the environment; `files` is the directory with
+    /// Returns the variables that the side adds to the environment; `files` is the directory with
     /// [`super::FILES`].
     pub fn added(&self, files: &Path) -> EnvironmentAdditions {
         let mut found = EnvironmentAdditions::default();
@@ -97,7 +97,7 @@ impl Side {
         self.parts().filter_map(own).collect()
     }
 
-    /// Returns true if its PostgreSQL keeps its data in memory.
+    /// Returns true if the side's PostgreSQL server keeps its data in memory.
     pub fn is_in_memory(&self) -> bool {
         self.parts().any(|part| *part == ToggleEffect::PostgresInMemory)
     }

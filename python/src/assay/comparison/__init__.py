@@ -55,7 +55,7 @@ def compare(
     `compare({"with a blank": f, "new": g})`.
 
     A side is a function, whose call is included in the time; a function of one argument, which
-    receives the number of iterations and loops itself; or a text, which is compiled into a loop
+    receives the number of iterations and loops itself; or a string, which is compiled into a loop
     with access to `globals`.
 
     `time`: maximum measuring time per side in seconds. `warmup`: unmeasured warm-up time per side

@@ -146,7 +146,7 @@ class Experiment:
         self._choose_clock()
         with self.recording.with_file() as path:
             self.analysis = binary.compare(path)
-        gc.collect()  # What asking left over must not be collected in somebody's batch.
+        gc.collect()  # Garbage from asking must not be collected during a side's batch.
         return self.analysis
 
     def _calibrate(self) -> None:
@@ -172,7 +172,7 @@ class Experiment:
             long = 0 if taken < _BATCH else long + (1 if taken < _LONGEST_BATCH else 2)
             if taken < _BATCH:
                 times *= 2
-        if taken >= _LONGEST_BATCH:  # Such a call holds all its collections, and further ones before the first block tell nothing new.
+        if taken >= _LONGEST_BATCH:  # Such a call includes all its collections; further ones before the first block add no information.
             self.collecting[side.name] = 0.0
             return taken / times, _BATCH
         return self._watch(side, times)

@@ -97,7 +97,7 @@ def _form_of(name: str, code: Any) -> str:
         raise ValueError(f"what is compared is a function or a text, and side `{name}` is {code!r}")
     try:
         parameters = inspect.signature(code).parameters.values()
-    except (TypeError, ValueError):  # Of functions written in C not all tell.
+    except (TypeError, ValueError):  # Not all functions written in C have a signature.
         return "function"
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     needed = [

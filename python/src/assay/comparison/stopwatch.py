@@ -66,5 +66,5 @@ def allocations(side: Side, times: int) -> float | None:
         return None
     once, _ = engine.count_allocations(functools.partial(side.run, times))
     twice, _ = engine.count_allocations(functools.partial(side.run, 2 * times))
-    count = max(0, twice - once)  # What the loop itself takes is in both.
+    count = max(0, twice - once)  # Both include the allocations of the loop itself.
     return count // times if count % times == 0 else count / times

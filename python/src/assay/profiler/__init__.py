@@ -389,7 +389,7 @@ class Profiling:
                 with Profiling(report):
                     return await function(*args, **kwargs)
 
-            return profiled_task  # type: ignore[return-value]  # A function that gives an awaitable, as the one that it stands for.
+            return profiled_task  # type: ignore[return-value]  # A function that returns an awaitable, like the one that it replaces.
 
         @functools.wraps(function)
         def profiled(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -79,7 +79,7 @@ def look_up(target: Target, name: str) -> tuple[Any, bool]:
     """Returns the object under this name, unbound, and whether it is the target's own or
     inherited."""
     if isinstance(target, types.ModuleType) and name not in vars(target):
-        getattr(target, name, None)  # A module may load its members when they are first asked for.
+        getattr(target, name, None)  # A module may load its members on first access.
     found, own = find(target, name)
     if found is _missing:
         close = difflib.get_close_matches(name, [n for n in dir(target) if callable(getattr(target, n, None))], 1)

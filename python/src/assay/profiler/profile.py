@@ -171,7 +171,7 @@ class Profile(Mapping[str, Union[float, Totals]]):
                 with self.attach():
                     return await function(*args, **kwargs)
 
-            return attached_task  # type: ignore[return-value]  # A function that gives an awaitable, as the one that it stands for.
+            return attached_task  # type: ignore[return-value]  # A function that returns an awaitable, like the one that it replaces.
 
         @functools.wraps(function)
         def attached(*args: P.args, **kwargs: P.kwargs) -> R:

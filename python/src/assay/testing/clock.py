@@ -65,7 +65,7 @@ class Clock:
     # Timers, for the fakes of this package.
 
     def at(self, seconds: float, action: Callable[[], object]) -> Timer:
-        """Calls `action` when the clock comes to this time, in seconds from now."""
+        """Calls `action` when the clock reaches this time, in seconds from now."""
         with self._lock:
             timer = Timer(self._elapsed + max(0, round(seconds * 1e9)), action)
             self._timers.append(timer)

@@ -155,7 +155,7 @@ def _waiting(wait: _Wait, before: Any, passes: Pass, timers: _Timers, target: ty
 
 
 class _Timers:
-    """Timers that the module has started. Each fires when the clock comes to its time."""
+    """Timers that the module has started. Each fires when the clock reaches its time."""
 
     def __init__(self, clock: Clock, record: Record, target: types.ModuleType) -> None:
         self._clock = clock

@@ -134,7 +134,7 @@ module Assay
       def ask
         choose_clock
         @analysis = @recording.with_file { |file| Binary.analysis(file) }
-        GC.start # What asking left over must not be collected in somebody's batch.
+        GC.start # Garbage from asking must not be collected during a side's batch.
         @analysis
       end
 
@@ -172,7 +172,7 @@ module Assay
       end
 
       # Batches of a side that allocates are longer: collections happen at intervals, and half a
-      # collection is no fair share.
+      # collection is not a fair share.
       def watch(side, times)
         readings = []
         readings << undisturbed(side, times) until readings.sum(&:nanoseconds) >= LONGEST_BATCH

@@ -13,7 +13,7 @@ module Assay
     #   cache = Assay::Farm::Cache.new(farm)
     #   farm.versions("alice", "tidy").each do |version|
     #     next if cache.build?("alice", "tidy", version.name, facts)
-    #     …test it, and hand in what came of it with farm.add_build…
+    #     …test it, and submit the result with farm.add_build…
     #   end
     #
     # Safe to share between threads.

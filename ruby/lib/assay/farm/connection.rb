@@ -138,7 +138,7 @@ module Assay
         @http.started? ? @http : @http.start
       end
 
-      # Raises the error that a response stands for, or returns the response with its body.
+      # Raises the error that a response represents, or returns the response with its body.
       def answered(request, answer, text)
         status = answer.code.to_i
         # A server that does not state its API version is not a farm, whatever its status.

@@ -14,7 +14,7 @@
 module Assay
   module MethodProfiler
     # The id of the first name. The one below it is used by calibration.rb; 0 is never an id, since
-    # element 0 of a line's slots is no slot.
+    # element 0 of a line's slots is not a slot.
     FIRST_ID = 2
 
     # The recorder in C; see ext/assay/native.c.

@@ -38,7 +38,7 @@ pub struct Confirmation {
 /// The result of a fresh run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fresh {
-    /// Its verdict.
+    /// Verdict of the fresh run.
     pub verdict: Verdict,
     /// New / last normal, with its interval.
     pub ratio: Option<Effect>,

@@ -63,8 +63,7 @@ pub fn not_on_branch(branch: &str, runs: usize) -> Finding {
     Finding::new(code::RUNS_LEFT_OUT, message).with("runs", runs as f64)
 }
 
-/// The finding that both revisions can be measured here. The caller, who knows the command line,
-/// adds how.
+/// The finding that both revisions can be measured here. The caller adds the command line for it.
 pub fn can_confirm() -> Finding {
     let message = "the last normal revision and this one can be measured here by turns, which sees smaller changes: \
                    what runs differ by cancels; `--confirm` does so with every alarm";

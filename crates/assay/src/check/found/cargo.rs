@@ -22,7 +22,7 @@ const SOUGHT: &str = "Cargo.toml with a [[bench]] target or a file in benches/, 
 struct Target {
     package: String,
     name: String,
-    /// Its source, from the top.
+    /// Source file of the target, relative to the top.
     source: String,
     /// The directory of its package, from the top.
     directory: String,
@@ -33,7 +33,7 @@ pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     let manifests = tree.named("Cargo.toml");
     let mut notes = Vec::new();
     let mut ways: Vec<ProgramGroup> = Vec::new();
-    // A directory below a workspace belongs to it; elsewhere it is a project of its own.
+    // A directory below a workspace belongs to it; elsewhere it is a separate project.
     let mut roots: Vec<&str> = Vec::new();
     for manifest in &manifests {
         let directory = directory_of(manifest);
@@ -234,7 +234,7 @@ fn way(
     let mut programs = Vec::new();
     for target in targets {
         let file = format!("{OURS}/{}", unique(target));
-        // Cargo says where it puts each program, whose name has a hash.
+        // Cargo reports the path of each program, whose name contains a hash.
         let source = regex::escape(&target.source).replace('/', r"\/");
         let found = format!(r#"s/.*"src_path":"[^"]*\/{source}".*"executable":"\([^"]*\)".*/\1/p"#);
         build.push(format!("cp \"$(sed -n {} {log} | tail -n 1)\" {}", word(&found), word(&file)));

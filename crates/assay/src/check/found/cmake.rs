@@ -41,7 +41,7 @@ fn without_comments(text: &str) -> String {
     text.lines().map(|line| line.split('#').next().unwrap_or_default().to_owned() + "\n").collect()
 }
 
-/// Returns the calls of a command, each as its words.
+/// Returns the calls of a command, each as a list of its words.
 fn calls(text: &str, command: &str) -> Vec<Vec<String>> {
     let pattern = Regex::new(&format!(r"(?i)\b{command}\s*\(([^()]*)\)"));
     let pattern = pattern.expect("the names of commands are letters");
@@ -99,7 +99,7 @@ fn way(
     for (name, sources) in targets {
         let file = format!("{OURS}/{name}");
         let found = format!("find {tree} -type f -name {} -perm -u+x", word(name));
-        // A link that is missing is made anew: the build line runs once for every link.
+        // A missing link is created again, because the build line runs once for every link.
         build.push(format!("cp \"$({found} | head -n 1)\" {}", word(&file)));
         programs.push(Program {
             name: name.clone(),
@@ -108,7 +108,7 @@ fn way(
             variables: Vec::new(),
             is_timed: false,
             sources: sources.clone(),
-            // It is copied from the build directory, where it would not be linked anew.
+            // The program is copied from the build directory, where it would not be linked again.
             is_linked: false,
         });
     }

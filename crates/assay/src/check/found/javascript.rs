@@ -76,7 +76,7 @@ fn imports(text: &str) -> bool {
     })
 }
 
-/// Returns the line that installs the packages; `None` without dependencies.
+/// Returns the line that installs the packages; `None` if there are no dependencies.
 fn installing(tree: &Tree, package: &Value) -> Option<String> {
     let has = |table: &str| package[table].as_object().is_some_and(|own| !own.is_empty());
     if !has("dependencies") && !has("devDependencies") {

@@ -7,9 +7,9 @@ use super::{Looked, OURS, Program, ProgramGroup, Tree, some, word};
 use regex::Regex;
 
 const SOUGHT: &str = "tests that use the fixture `benchmark` of pytest-benchmark, and scripts that make a pyperf.Runner, beside pyproject.toml, setup.py, setup.cfg or requirements*.txt";
-/// Files that say that a directory is a Python project.
+/// Files that show that a directory is a Python project.
 const MANIFESTS: [&str; 4] = ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"];
-/// Words in them that say that something is compiled.
+/// Words in these files that show that something is compiled.
 const COMPILED: [&str; 11] = [
     "maturin",
     "setuptools-rust",

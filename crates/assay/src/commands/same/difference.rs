@@ -54,7 +54,7 @@ pub(in crate::commands) fn described(
 struct Spot {
     /// The first byte that differs, counted from 1.
     byte: u64,
-    /// Its line, counted from 1, if both are texts.
+    /// Line of the difference, counted from 1, if both are texts.
     line: Option<u64>,
     /// Both outputs there.
     quoted: String,

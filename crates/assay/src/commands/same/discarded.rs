@@ -33,8 +33,8 @@ fn known(command: &Prepared) -> Option<&'static str> {
     is(words.first()?.to_str()?)
 }
 
-/// Sends the output of all commands to a pipe that is read if one is known to do less otherwise,
-/// unless `--output` says where it goes. Returns the finding about it.
+/// If a command is known to do less work when its output is discarded, sends the output of all
+/// commands to a pipe that is read, unless `--output` is given. Returns the finding about this.
 pub(crate) fn read_where_noticed(commands: &mut [Prepared]) -> Option<Finding> {
     let discarded = |command: &Prepared| {
         !command.output_given

@@ -20,14 +20,14 @@ pub(super) struct ChooseArgs {
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     exclude: Option<Filter>,
 
-    /// Compare two sets of benchmarks within one program; the names of the reference match this
-    /// regular expression
+    /// Compare two sets of benchmarks within one program; this regular expression selects the
+    /// reference
     #[arg(long, value_name = "REGEX", requires = "new_filter")]
     old_filter: Option<Regex>,
 
-    /// The set to compare with --old-filter
+    /// Regular expression that selects the set to compare with that of --old-filter
     ///
-    /// Two benchmarks form a pair if their names are equal without the parts that match.
+    /// Two benchmarks form a pair if their names are equal once the matching parts are removed.
     #[arg(long, value_name = "REGEX", requires = "old_filter")]
     new_filter: Option<Regex>,
 
@@ -83,8 +83,8 @@ pub(super) struct SideArgs {
     #[arg(long)]
     pub aa: bool,
 
-    /// Measure the reference twice in every block: how far it moves against itself is the floor of
-    /// this run
+    /// Measure the reference twice in every block; the difference between the two is the floor of
+    /// this run, and smaller differences mean nothing
     #[arg(long)]
     pub control: bool,
 }
@@ -105,7 +105,7 @@ impl SideArgs {
         if let (Some(old), Some(new)) = (&choose.old_filter, &choose.new_filter) {
             if commands.len() > 2 {
                 bail!(
-                    "--old-filter and --new-filter are about two sides, and here are {}",
+                    "--old-filter and --new-filter compare two sides, but there are {}",
                     commands.len()
                 );
             }
@@ -116,7 +116,7 @@ impl SideArgs {
             patterns.push(None);
         }
         if two_environments && commands.len() != 2 {
-            bail!("--old-env and --new-env are about two sides; for more: --env N:NAME=VALUE");
+            bail!("--old-env and --new-env compare two sides; for more, use --env N:NAME=VALUE");
         }
         self.set_variables(&mut commands)?;
         if self.name.len() > commands.len() {

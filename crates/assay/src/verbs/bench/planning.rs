@@ -68,7 +68,7 @@ pub(super) fn primary(
     let compared = |name: &&str| !NOT_COMPARED.contains(name);
     match known().find(|name| *name == "wall").or_else(|| known().find(compared)) {
         Some(name) => Ok((name.to_owned(), false)),
-        None => bail!("the benchmarks give no value"),
+        None => bail!("the benchmarks report no value"),
     }
 }
 

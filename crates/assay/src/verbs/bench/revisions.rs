@@ -17,8 +17,8 @@ use std::path::PathBuf;
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Git revisions")]
 pub(super) struct RevisionArgs {
-    /// Build and measure this git revision; repeat it for each side, the first is the reference;
-    /// `.` is the working tree
+    /// Build and measure this git revision; `.` is the working tree; repeat it for each side, the
+    /// reference first
     #[arg(long, value_name = "REVISION", conflicts_with = "programs", value_parser = any_words())]
     pub rev: Vec<String>,
 
@@ -38,8 +38,8 @@ pub(super) struct RevisionArgs {
     #[arg(long, value_name = "DIR", requires = "program")]
     directory: Option<PathBuf>,
 
-    /// Measure several builds per side, so that effects of the linker's placement are not mistaken
-    /// for a change
+    /// Measure several builds per side, so that effects of code placement by the linker are not
+    /// mistaken for a change
     ///
     /// With --rev: the number of links per side, in shuffled order. Otherwise: the files of each
     /// side, as in 'old-*,new-*' (docs/guides/layout.md).
@@ -70,10 +70,10 @@ impl RevisionArgs {
     pub fn check(&self) -> anyhow::Result<()> {
         match (&self.builds, self.rev.is_empty()) {
             (Some(Builds::Links(_)), true) => bail!(
-                "--builds N links revisions: name them with --rev, or name the files of both sides, as in --builds 'old-*,new-*'"
+                "--builds N applies to git revisions: name them with --rev, or name the files of both sides, as in --builds 'old-*,new-*'"
             ),
             (Some(Builds::Files(_)), false) => bail!(
-                "--builds with files needs no --rev; with --rev it is the number of links of each"
+                "--builds with files can't be used with --rev; with --rev, give the number of links per side"
             ),
             _ => Ok(()),
         }
@@ -116,7 +116,7 @@ impl RevisionArgs {
                 "no benchmarks were found in this project (`assay check --explain` shows what was looked for); say how to build and run them with --build and --program"
             ),
             (_, Some(name)) => bail!(
-                "--program {name}: the programs found here are {}; for another one, say how it is built with --build (`:` if it is not)",
+                "--program {name}: the programs found here are {}; for another one, give the line that builds it with --build (`:` if nothing is built)",
                 list::first(&names, SHOWN)
             ),
             (_, None) => bail!(
@@ -143,7 +143,7 @@ impl RevisionArgs {
         let if_same = (!same).then_some("--aa");
         if let Some(directory) = recipe.directory.as_ref().filter(|own| !is_below(own)) {
             bail!(
-                "--directory {}: name it from the top of the working tree, for each revision has one of its own",
+                "--directory {}: name it relative to the top of the working tree, because each revision has its own tree",
                 directory.display()
             );
         }
@@ -166,13 +166,13 @@ impl RevisionArgs {
         let Some(Builds::Links(count)) = self.builds else { return Ok(None) };
         if self.rev.iter().any(|written| written == ".") {
             bail!(
-                "--builds links a revision anew several times, and `.` is your working tree, in which nothing is left behind: commit it, and name the commit"
+                "--builds links each revision several times, but `.` is your working tree, in which assay leaves nothing behind: commit your changes, and name the commit"
             );
         }
         let linker = Linker::installed();
         if linker.is_none() && !recipe.line.contains(SEED) {
             bail!(
-                "--builds {count} shuffles with mold or lld, and neither is installed: apt install mold (or lld); or let the build line use ${SEED}"
+                "--builds {count} needs mold or lld to shuffle, and neither is installed: apt install mold (or lld), or use ${SEED} in the build line"
             );
         }
         Ok(Some(Links { count, program: PathBuf::from(&recipe.program.argv[0]), linker }))

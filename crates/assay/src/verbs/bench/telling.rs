@@ -42,7 +42,7 @@ impl Telling {
         }
     }
 
-    /// Reports what will be measured, and about how long that takes.
+    /// Reports what will be measured, and the approximate duration.
     pub fn plan(
         &self,
         catalogue: &Catalogue,

@@ -74,8 +74,7 @@ impl SuiteArgs {
             AdjustHow::None => "none",
         };
         anyhow::bail!(
-            "--rigorous shares the significance by Holm's procedure, whatever the number of comparisons; leave out --adjust {other}, or \
-             --rigorous"
+            "--rigorous always corrects by Holm's procedure; leave out --adjust {other}, or --rigorous"
         )
     }
 

@@ -1,5 +1,5 @@
-//! `assay gate --branch`: determines which runs are on the main line. A store knows commits but no
-//! branches, so this queries git, which knows only where the branch is now.
+//! `assay gate --branch`: determines which runs are on the main line. A store contains commits but
+//! no branches, so this queries git, which gives only the current position of a branch.
 
 use anyhow::{Context, bail};
 use assay_analysis::history::Revision;
@@ -27,15 +27,15 @@ impl Branch {
         };
         if git::is_shallow(here) {
             bail!(
-                "--branch {name}: this clone has only the last commits, so git can't tell what leads to it: git fetch --unshallow"
+                "--branch {name}: this clone has only the last commits, so git can't list its ancestors: git fetch --unshallow"
             );
         }
         let commits = git::first_parents(here, None, &place.commit)
-            .with_context(|| format!("--branch {name}: git can't list what leads to it"))?;
+            .with_context(|| format!("--branch {name}: git can't list its ancestors"))?;
         Ok(Self { name: name.to_owned(), commits: commits.into_iter().collect() })
     }
 
-    /// Returns true if a measured revision is on it; false if unknown.
+    /// Returns true if a measured revision is on the branch; false if unknown.
     pub fn has(&self, revision: Option<&Revision>) -> bool {
         revision.is_some_and(|revision| self.commits.contains(&revision.commit))
     }

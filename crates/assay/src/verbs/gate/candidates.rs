@@ -1,4 +1,4 @@
-//! The judged run, and the earlier runs of it in the store. Nothing is decided here.
+//! The judged run, and its earlier runs in the store. Nothing is decided here.
 
 use super::Args;
 use super::branch::Branch;
@@ -54,7 +54,9 @@ fn found(args: &Args, store: &Store, project: &str) -> anyhow::Result<Judging> {
         });
     };
     if sides.len() > 1 {
-        bail!("one run is judged; put all its recordings behind one name: --side 'new=new*.json'");
+        bail!(
+            "only one run is judged; list all its recordings after one name: --side 'new=new*.json'"
+        );
     }
     let samples = import::load_sides(&sides, &args.beside.reading.options())?;
     let (fingerprint, machine) =
@@ -98,7 +100,7 @@ impl Judging {
         of_side.or_else(of_run).or_else(of_file)
     }
 
-    /// Returns the command line that measured it, if that was assay's.
+    /// Returns the command line that measured the run, if it was measured by assay.
     pub fn argv(&self) -> &[String] {
         &self.samples.argv
     }
@@ -181,7 +183,7 @@ impl Past<'_> {
         let metric = self.judging.samples.metrics[summary.metric].clone();
         let benchmark = Rc::unwrap_or_clone(summary.benchmark);
         let mut findings = Vec::new();
-        // Two more to look at three together, and the run itself.
+        // Two more runs, because three are examined together, and the run itself.
         let enough = self.asked.window + 3;
         let mut last = enough;
         let mut before = loop {

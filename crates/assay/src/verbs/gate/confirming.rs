@@ -30,7 +30,7 @@ pub(super) struct Confirming<'a> {
     pub names: &'a [String],
 }
 
-/// Two revisions of one repository, the last normal one first.
+/// Two revisions of one repository; the last normal revision comes first.
 struct Pair {
     old: String,
     new: String,
@@ -99,7 +99,7 @@ impl Confirming<'_> {
         Ok(())
     }
 
-    /// Returns how the run was measured, if it can be measured here.
+    /// Returns the way in which the run was measured, if it can be measured here.
     fn known(&self) -> Result<Measured, Why> {
         let judging = self.judging;
         if self.args.beside.machine.is_none() {
@@ -109,7 +109,7 @@ impl Confirming<'_> {
                 && there != here
             {
                 return Err(format!(
-                    "{} was measured on {there}, and this is {here} (--machine NAME stands for host names that change)",
+                    "{} was measured on {there}, and this is {here} (if the host name changes, use --machine NAME)",
                     judging.name
                 ));
             }
@@ -121,16 +121,22 @@ impl Confirming<'_> {
         let words = judging.argv().get(1..).unwrap_or_default();
         if words.is_empty() {
             return Err(format!(
-                "it is not known how {} was measured: say it behind --, as in `-- bench build/bm`",
+                "it is not known how {} was measured; give the command after --, as in `-- bench build/bm`",
                 judging.name
             ));
         }
         if !judging.samples.left_out().is_empty() {
-            return Err(format!("{} is anonymous, and its command line lacks words", judging.name));
+            return Err(format!(
+                "{} is anonymous, and its command line is incomplete",
+                judging.name
+            ));
         }
         let top = git::top(Path::new("."));
         Measured::of(words, top.as_deref()).map_err(|error| {
-            format!("how {} was measured does not fit two revisions: {error:#}", judging.name)
+            format!(
+                "{} was measured in a way that does not work for two revisions: {error:#}",
+                judging.name
+            )
         })
     }
 
@@ -141,7 +147,7 @@ impl Confirming<'_> {
         }
         let judging = self.judging;
         let commit = judging.commit().ok_or_else(|| {
-            format!("it is not known which revision {} measured: --rev names it", judging.name)
+            format!("it is not known which revision {} measured; name it with --rev", judging.name)
         })?;
         let dirty = judging.samples.environment.flag("git_dirty").unwrap_or(false)
             || judging.kept.as_ref().is_some_and(|run| run.changed);
@@ -153,7 +159,7 @@ impl Confirming<'_> {
                 let is_here =
                     here.is_some_and(|h| Some(h.commit.as_str()) == plain.or(Some(&commit)));
                 is_here.then(|| ".".to_owned()).ok_or_else(|| {
-                    format!("{} was measured with changes that are in no commit", judging.name)
+                    format!("{} was measured with uncommitted changes", judging.name)
                 })
             }
         }
@@ -163,7 +169,7 @@ impl Confirming<'_> {
     fn pair(&self, judged: &Judged) -> Result<Pair, Why> {
         let new = self.new_revision()?;
         if judged.benchmark.role > 0 {
-            return Err("its run compared two builds that are no revisions".to_owned());
+            return Err("its run compared two builds that are not revisions".to_owned());
         }
         let old = judged.last_normal.as_ref().ok_or("no normal run has a revision")?;
         let here = Path::new(".");
@@ -397,7 +403,7 @@ pub(super) fn name_line<'a>(line: &str, findings: impl IntoIterator<Item = &'a m
 enum Obstacle {
     /// The user interrupted.
     Interrupted,
-    /// Any other reason; the alarm stays as it was.
+    /// Any other reason; the alarm is unchanged.
     Other(Why),
 }
 

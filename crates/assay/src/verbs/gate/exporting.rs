@@ -36,7 +36,7 @@ fn form_of(path: &Path) -> Option<Form> {
 /// the judged file.
 ///
 /// # Errors
-/// If one of them fails a check.
+/// If a file fails a check.
 pub(super) fn check(export: &[PathBuf], judged: Option<&Path>) -> anyhow::Result<()> {
     let read: Vec<PathBuf> = judged.map(Path::to_owned).into_iter().collect();
     let wanted: Vec<_> = export.iter().map(|path| ("--export", path.as_path())).collect();
@@ -44,7 +44,7 @@ pub(super) fn check(export: &[PathBuf], judged: Option<&Path>) -> anyhow::Result
     for path in export {
         if form_of(path).is_none() {
             bail!(
-                "--export {}: the ending says how to write it: .json, .md (a comment), .xml (JUnit), .sarif or .svg (a badge)",
+                "--export {}: the extension selects the format: .json, .md (a comment), .xml (JUnit), .sarif or .svg (a badge)",
                 path.display()
             );
         }
@@ -57,7 +57,7 @@ pub(super) fn check(export: &[PathBuf], judged: Option<&Path>) -> anyhow::Result
 /// Writes the answer to all files.
 ///
 /// # Errors
-/// If one cannot be written; the others are written all the same.
+/// If a file cannot be written; all others are still written.
 pub(super) fn write(
     export: &[PathBuf],
     report: &GateReport<'_>,

@@ -38,14 +38,14 @@ const OF_RUN: [&str; 10] = [
 const NUMBERED: [&str; 6] = ["env", "input", "output", "pin", "nice", "jobs"];
 /// Options of `assay run` that are given once for all commands, or once for each.
 const EACH: [&str; 2] = ["prepare", "conclude"];
-/// Options that make a run a different experiment than one of single commands.
+/// Options that make a run a different kind of experiment than one of single commands.
 const SCANS: [&str; 3] = ["parameter", "list", "builds"];
 
-/// How a run was measured.
+/// The way in which a run was measured.
 pub(super) enum Measured {
     /// Benchmarks of a program.
     Bench {
-        /// The program, from the top of the tree.
+        /// Path of the program, relative to the top of the tree.
         program: String,
         /// The line that builds a revision, if given.
         build: Option<String>,
@@ -56,7 +56,7 @@ pub(super) enum Measured {
     },
     /// Commands.
     Run {
-        /// Each with its options, and its name if it has one.
+        /// The commands, each with its options, and with its name if it has one.
         commands: Vec<Ran>,
     },
 }
@@ -66,7 +66,7 @@ pub(super) struct Ran {
     pub name: Option<String>,
     pub text: String,
     pub options: Vec<String>,
-    /// Its working directory, from the top of the tree.
+    /// Working directory of the command, relative to the top of the tree.
     pub cwd: Option<String>,
     pub shell: Option<String>,
 }
@@ -84,7 +84,7 @@ impl Typed {
         let name = words.first().map(String::as_str).unwrap_or_default();
         let verb = VERBS.iter().find(|verb| ["run", "bench"].contains(&name) && verb.name == name);
         let Some(verb) = verb else {
-            bail!("`assay run` or `assay bench` is wanted, and this is `{name}`");
+            bail!("expected `run` or `bench` with arguments, not `{name}`");
         };
         let verb = (verb.augment)(Verb::new(verb.name));
         let found = verb.clone().try_get_matches_from(words).map_err(|error| {
@@ -132,9 +132,9 @@ impl Typed {
 /// Checks that the words describe a way to measure.
 ///
 /// # Errors
-/// If they do not.
+/// If they do not describe a way to measure.
 pub(super) fn check(words: &[String]) -> anyhow::Result<()> {
-    Measured::of(words, None).map(drop).context("what stands behind --")
+    Measured::of(words, None).map(drop).context("the words after --")
 }
 
 /// Returns the program that a command line measured, as typed.
@@ -166,7 +166,7 @@ impl Measured {
     fn bench(typed: &Typed, top: Option<&Path>) -> anyhow::Result<Self> {
         let two = ["old_filter", "new_filter", "old_env", "new_env", "aa", "builds", "resume"];
         if let Some(id) = two.into_iter().find(|id| typed.values(id).is_some()) {
-            bail!("--{} compares something else than revisions", id.replace('_', "-"));
+            bail!("--{} compares something other than revisions", id.replace('_', "-"));
         }
         if typed.values("rev").is_some() && typed.one("build").is_none() {
             bail!("its build line was found in the project, not given with --build");
@@ -186,7 +186,7 @@ impl Measured {
 
     fn run(typed: &Typed) -> anyhow::Result<Self> {
         if let Some(id) = SCANS.into_iter().find(|id| typed.values(id).is_some()) {
-            bail!("--{id} measures more than a command");
+            bail!("--{id} measures more than one command");
         }
         let (texts, names) = (typed.values("commands"), typed.values("name").unwrap_or_default());
         let texts = texts.context("there is no command")?;
@@ -247,7 +247,7 @@ fn from_top(text: &str, top: Option<&Path>) -> anyhow::Result<String> {
         let whole = without_dots(&here.join(&path));
         let below = whole.strip_prefix(top).with_context(|| {
             format!(
-                "{} is not in the working tree, so revisions have none of their own",
+                "{} is not in the working tree, so revisions have no copy of their own",
                 path.display()
             )
         })?;

@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PERCENT", value_parser = share, help_heading = "Deciding")]
     pub(super) detect: Option<f64>,
 
-    /// Confidence level of all answers together [default: 95%]
+    /// Confidence level of all verdicts together [default: 95%]
     #[arg(long, value_name = "PERCENT", value_parser = confidence, help_heading = "Deciding")]
     pub(super) confidence: Option<f64>,
 
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METRICS", value_delimiter = ',', help_heading = "Deciding")]
     pub(super) secondary: Vec<String>,
 
-    /// Count only runs of revisions on this branch, by first parents, as normal
+    /// Treat only runs of revisions on this branch (by first parents) as normal
     #[arg(long, value_name = "BRANCH", help_heading = "Deciding", value_parser = any_words())]
     pub(super) branch: Option<String>,
 
@@ -97,7 +97,7 @@ pub(super) struct ConfirmArgs {
     #[arg(long, value_name = "REVISION", requires = "confirm", value_parser = any_words())]
     pub(super) rev: Option<String>,
 
-    /// Time budget of a fresh run, without builds [default: 60s]
+    /// Time budget of a fresh run, not counting builds [default: 60s]
     #[arg(long, value_name = "SPAN", value_parser = seconds, requires = "confirm")]
     pub(super) time: Option<f64>,
 

@@ -138,7 +138,7 @@ impl Work<'_> {
         let shown = path.display();
         if args.rev.is_some() {
             bail!(
-                "--rev: {shown} holds {} of {}, and each says which revision it is of",
+                "--rev: {shown} contains {} of {}, and each names its own revision",
                 counted(found.len(), "run"),
                 found.tool
             );
@@ -183,7 +183,7 @@ impl Work<'_> {
         }
         line.end();
         if sums.unread == found.len() {
-            bail!("no run of {shown} ({}) can be read", found.tool);
+            bail!("none of the runs in {shown} ({}) can be read", found.tool);
         }
         if !look.json {
             output::print(&sums.told(&shown.to_string(), found.tool))?;
@@ -263,14 +263,13 @@ impl Sums {
         match self.unplaced.len() {
             0 => {}
             unplaced => output::say(&format!(
-                "{} of these revisions are no commits of the repository here, or it is a shallow clone: their place among others is that of their \
-                 time",
+                "{} of these revisions are not commits in this repository, or it is a shallow clone: they are ordered among the others by their time",
                 unplaced
             )),
         }
         if self.without > 0 {
             output::say(&format!(
-                "{} do not say which revision they are of: their time counts",
+                "{} do not say which revision they measured, so they are ordered by their time",
                 counted(self.without, "run")
             ));
         }
@@ -285,15 +284,14 @@ fn is_placed(run: &Run) -> bool {
 fn unplaced(run: &Run, file: &str) -> String {
     match &run.revision {
         None => format!(
-            "{file} does not say which revision it measured: --rev names it. Until then its time counts"
+            "{file} does not say which revision it measured; name it with --rev. Until then, it is ordered by its time"
         ),
         Some(revision) if revision.time.is_some() => format!(
-            "the repository here is a shallow clone, which does not say how many commits lead to `{}`: its place among others is \
-             that of its time; run `git fetch --unshallow` before adding",
+            "this repository is a shallow clone, which does not show how many commits precede `{}`, so it is ordered among the others by its time; run `git fetch --unshallow` before adding",
             revision.short()
         ),
         Some(revision) => format!(
-            "`{}` is no commit of the repository here, so its place among others is that of its time",
+            "`{}` is not a commit in this repository, so it is ordered among the others by its time",
             revision.commit
         ),
     }

@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     if let Some(old) = &args.remove
         && !args.of.open(Access::Write)?.remove_alias(&project, old)?
     {
-        bail!("`{old}` has no other name; `assay history alias` lists those that have");
+        bail!("`{old}` has no alias; list all aliases with `assay history alias`");
     }
     let mut change = StoreChange::new(&reading.place().to_string(), &project);
     change.aliases = reading.aliases(&project)?.into_iter().map(|(old, new)| [old, new]).collect();

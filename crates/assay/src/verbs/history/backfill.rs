@@ -32,9 +32,9 @@ use std::path::Path;
 
 The words after `--` are a command line of assay run, bench or load. It runs in
 the tree of each revision, and paths of programs are relative to the root of
-that tree. The ends of the range are measured first, then always the middle of
-the widest gap. A revision that does not build, or cannot be measured, is left
-out. After an interruption, run the same command again to continue.")]
+that tree. The ends of the range are measured first, then, repeatedly, the
+middle of the widest gap. A revision that does not build, or cannot be measured,
+is left out. After an interruption, run the same command again to continue.")]
 pub(super) struct Args {
     /// Commits from A to B, both included, by first parents [default for B: HEAD]
     #[arg(value_name = "A..B", required_unless_present = "at", value_parser = any_words())]
@@ -114,7 +114,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     if left > 0 {
         output::error(
             &RunError::Interrupted(format!(
-                "before the end: the same line goes on with the {left} that are left"
+                "before the end; run the same command again to measure the remaining {left}"
             ))
             .into(),
         );
@@ -154,7 +154,7 @@ fn check(words: &[String]) -> anyhow::Result<()> {
         let line = Line::<A>::try_parse_from(words).map_err(|error| {
             let told = error.to_string();
             let first = told.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            anyhow::anyhow!("what stands behind --: {first}")
+            anyhow::anyhow!("the words after --: {first}")
         })?;
         Ok(line.args)
     }
@@ -163,9 +163,9 @@ fn check(words: &[String]) -> anyhow::Result<()> {
         Some("bench") => parsed::<verbs::bench::Args>(words)?.record,
         #[cfg(target_os = "linux")]
         Some("load") => parsed::<verbs::load::Args>(words)?.record,
-        _ => bail!(
-            "behind -- stands run, bench or load with its arguments, as in: -- bench build/bm"
-        ),
+        _ => {
+            bail!("after --, give run, bench or load with its arguments, as in: -- bench build/bm")
+        }
     };
     let keep = &record.keep;
     if keep.save.is_some()
@@ -174,7 +174,7 @@ fn check(words: &[String]) -> anyhow::Result<()> {
         || record.earlier.resume.is_some()
     {
         bail!(
-            "behind --: leave out --save, --no-save, --keep and --resume; every run is kept in the history"
+            "after --, leave out --save, --no-save, --keep and --resume; every run is kept in the history"
         );
     }
     Ok(())
@@ -244,7 +244,7 @@ impl Task<'_> {
         let mut samples =
             assay_file::read(file).map_err(|error| Obstacle::Revision(error.into()))?;
         if matches!(samples.stop, Some(StopReason::Interrupted | StopReason::Failed)) {
-            let why = anyhow::anyhow!("it was not measured to its end");
+            let why = anyhow::anyhow!("the measurement did not finish");
             return Err(Obstacle::Revision(why));
         }
         // The temporary location of the record is not worth keeping.

@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
                 if store.take_back(&project, &run.digest, benchmark.as_deref())? == 0 {
                     let what = benchmark.as_deref().unwrap_or("all benchmarks together");
                     bail!(
-                        "nothing was accepted of {what} at run {}; `assay history bless --list` shows what was",
+                        "no level of {what} was accepted at run {}; list the accepted ones with `assay history bless --list`",
                         run.short()
                     );
                 }

@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 /// The beginning of every page written by `assay`.
 const OURS: &str = "<meta name=\"generator\" content=\"assay ";
 
-/// Summary of what was written.
+/// Summary of the written files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
     /// Number of files.
@@ -87,7 +87,8 @@ impl Out for Directory<'_> {
     }
 }
 
-/// Writes all pages of a project. Calls `told` with the number of benchmarks done, and of all.
+/// Writes all pages of a project. Calls `told` with the number of benchmarks done and the total
+/// number.
 ///
 /// # Errors
 /// If the directory contains pages of other origin or cannot be written, or the store cannot be
@@ -100,7 +101,7 @@ pub(super) fn write(
     let first = out.join("index.html");
     let is_ours = fs::read_to_string(&first).map_or(!first.exists(), |text| text.contains(OURS));
     if !is_ours {
-        bail!("{} is no page of assay: name another directory", first.display());
+        bail!("{} was not written by assay; name another directory", first.display());
     }
     for part in [site::BENCHMARKS, site::DATA, site::ASSETS] {
         let path = out.join(part);

@@ -48,7 +48,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
             if saved == SalvagedStore::default() {
                 return Err(error);
             }
-            output::say(&format!("{error:#}\nhint: what could be read was saved, of all projects"));
+            output::say(&format!(
+                "{error:#}\nhint: everything that could be read was saved, for all projects"
+            ));
             change.lost = saved.lost;
         }
         (whole, _) => whole?,

@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     screen += &format!("{} of {total} runs of {project} {done}\n", going.len());
     output::print(&screen)?;
     if !args.remove && !going.is_empty() && !args.look.quiet {
-        output::say("nothing was changed yet: --remove does it");
+        output::say("nothing was changed yet; to remove these runs, add --remove");
     }
     Ok(Ending::Fine)
 }

@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let site = pages(store, &project, true)?;
     let address = SocketAddr::new(args.listen, args.port);
     let listener = TcpListener::bind(address)
-        .with_context(|| format!("can't listen at {address}; --port names another port"))?;
+        .with_context(|| format!("can't listen on {address}; choose another port with --port"))?;
     output::print(&format!("http://{}/\n", listener.local_addr()?))?;
     serve(&listener, site)?;
     Ok(Ending::Fine)

@@ -3,7 +3,8 @@
 //!
 //! Other web sites must learn nothing through the user's browser. So host names that anybody could
 //! control are rejected (DNS rebinding), requests for embedding by other sites are rejected, and
-//! all responses forbid embedding. The server knows pages by their names only, and no files.
+//! all responses forbid embedding. The server addresses pages only by their names, and serves no
+//! files.
 
 use assay_data::threads;
 use assay_history::Store;

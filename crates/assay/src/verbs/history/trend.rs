@@ -40,8 +40,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METRIC")]
     metric: Option<String>,
 
-    /// Machine to examine [default: that of the last run; every machine for all benchmarks
-    /// together]
+    /// Machine to examine [default: that of the last run; without BENCHMARK, every machine]
     #[arg(long, value_name = "NAME", value_parser = any_words())]
     machine: Option<String>,
 
@@ -91,7 +90,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     found.retain(|series| name == wanted || series.benchmark.label() == *wanted);
     let Some(machine) = found.first().map(|series| series.machine.clone()) else {
         bail!(
-            "{name} has no results of that metric, machine or parameters; `assay history show --all` shows what there is"
+            "{name} has no results for that metric, machine or parameters; `assay history show --all` lists all results"
         );
     };
     found.retain(|series| series.machine == machine);

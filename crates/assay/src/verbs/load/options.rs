@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Arguments of `assay load`.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
-How it measures: a slice is one server under one load for some seconds, without the settling time at its start. A block \
+How it measures: a slice loads one server at one rate for a few seconds, not counting the settling time at its start. A block \
 measures every server at every rate once, in random order. Requests are sent on a fixed schedule, no matter how fast the server answers: \
 latency is counted from the scheduled time of a request, and a failed request counts as never answered. The generator's own delays \
 are measured, and slices in which it was the bottleneck are left out.
@@ -27,7 +27,8 @@ Examples:
   assay load --rate 20 --har visit.har https://shop.local/              replay a recorded visit, with pauses and cookies
   assay load --rate 200 --header 'Accept: text/html' --values users.csv 'http://localhost:3000/user/{{id}}'
   assay load --i-may-load test.example.org --rate 50 https://test.example.org/")]
-#[command(mut_arg("time", |time| time.help("Time budget [default: 60s, extended up to 12 blocks if there are too few for a verdict]").long_help(None)))]
+#[command(mut_arg("time", |time| time.help("Time budget [default: 60s; extended to 12 blocks if there are too few for a verdict]").long_help(None)))]
+#[command(mut_arg("primary", |primary| primary.help("Metric that the verdict is about [default: latency_p50; with --connections alone, rate_achieved; with --find, capacity]").long_help(None)))]
 pub(crate) struct Args {
     /// Servers to load, by URL; the first is the reference
     ///
@@ -70,7 +71,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub same: SameArgs,
 
-    /// Also write single requests with their times to a CSV file
+    /// Also write individual requests with their times to a CSV file
     ///
     /// At most 10000 per slice, evenly sampled.
     #[arg(long, value_name = "FILE", help_heading = "Recording")]
@@ -111,8 +112,8 @@ pub(crate) struct PaceArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "find"])]
     pub replay: Option<PathBuf>,
 
-    /// Length of a slice without its settling time [default: 2s, or as long as --requests-per-step
-    /// takes]
+    /// Length of a slice, excluding its settling time [default: 2s, or as long as
+    /// --requests-per-step takes]
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     pub slice: Option<f64>,
 
@@ -175,7 +176,7 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "FILE")]
     pub values: Option<PathBuf>,
 
-    /// Follow redirects to the same server; latency ends with the last answer
+    /// Follow redirects to the same server; latency ends with the final response
     #[arg(long)]
     pub follow: bool,
 
@@ -196,7 +197,7 @@ pub(crate) struct ConnectArgs {
     #[arg(long)]
     pub new_connections: bool,
 
-    /// Send up to this many requests on a connection before the first answer (HTTP/1.1)
+    /// Send up to this many requests on a connection before the first response (HTTP/1.1)
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["http2", "new_connections"], value_parser = clap::value_parser!(u32).range(1..10_000))]
     pub pipeline: Option<u32>,
 
@@ -229,11 +230,11 @@ pub(crate) struct ConnectArgs {
     #[arg(long, value_name = "FILE")]
     pub ca: Option<PathBuf>,
 
-    /// Maximum time to wait for an answer
+    /// Maximum time to wait for a response
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30s")]
     pub timeout: f64,
 
-    /// Maximum time to wait for a connection, including TLS [default: as --timeout]
+    /// Maximum time to wait for a connection, including TLS [default: the same as --timeout]
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     pub connect_timeout: Option<f64>,
 }
@@ -262,8 +263,8 @@ pub(crate) enum HowVersion {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Servers")]
 pub(crate) struct ServeArgs {
-    /// Command that starts a server, or NAME=COMMAND; repeat it for each side. {port} is a free
-    /// port, also in the URL
+    /// Command that starts a server, or NAME=COMMAND; repeat it for each side. {port}, also in the
+    /// URL, stands for a free port
     ///
     /// Measuring starts when the server answers. CPU time, memory and descriptors are measured for
     /// the server and all processes that it starts; all of them are stopped afterwards. With one
@@ -279,7 +280,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30s", requires = "serve")]
     pub ready_timeout: f64,
 
-    /// Values of a parameter, filled in for {NAME} in --serve and URL, as in workers=1..6
+    /// Values of a parameter, substituted for {NAME} in --serve and URL, as in workers=1..6
     #[arg(long, short = 'P', value_name = "NAME=VALUES")]
     pub parameter: Vec<String>,
 
@@ -296,8 +297,8 @@ pub(crate) struct ServeArgs {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Git revisions")]
 pub(crate) struct RevisionArgs {
-    /// Start the server of this git revision; repeat it for each side, the first is the reference;
-    /// `.` is the working tree
+    /// Start the server of this git revision; `.` is the working tree; repeat it for each side, the
+    /// reference first
     ///
     /// --serve runs at the root of the revision's own working tree.
     #[arg(long, value_name = "REVISION", requires = "serve", value_parser = any_words())]
@@ -317,7 +318,7 @@ pub(crate) struct GeneratorArgs {
     #[arg(long, value_name = "CPUS", value_delimiter = ',')]
     pub pin: Vec<u32>,
 
-    /// Number of processes that send requests, and share the schedule
+    /// Number of processes that send requests and share the schedule
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..1000))]
     pub generators: u32,
 

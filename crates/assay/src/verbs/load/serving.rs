@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 
 /// Shortest time limit of a check, s.
 const LAST_LOOK: f64 = 1.0;
-/// Largest number of first requests to a server that fails without delay. One that fails sometimes
-/// can be measured.
+/// Maximum number of first requests to a server that fails without delay. A server that fails only
+/// sometimes can be measured.
 const LOOKS: u32 = 5;
 /// Time between two checks.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -111,7 +111,7 @@ pub(super) fn await_answers(
                 let patience = args.connect.timeout;
                 let mut target = place.job.scenario.requests[0].target.clone();
                 if args.pace.replay.is_some() {
-                    // The paths are those of the log.
+                    // The paths are taken from the log.
                     target = target.with_path("/");
                 }
                 let began = Instant::now();
@@ -203,7 +203,7 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
             detail.unwrap_or_default().to_owned()
         }
         Failure::Reset | Failure::Closed if args.connect.http2 => {
-            "it broke the connection off without an answer: does it speak HTTP/2 at this port?"
+            "it closed the connection without a response: does it speak HTTP/2 at this port?"
                 .to_owned()
         }
         Failure::Reset | Failure::Closed => {
@@ -211,28 +211,29 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
                 true => String::new(),
                 false => format!("; if it speaks TLS, load {by_tls}"),
             };
-            format!("it broke the connection off without an answer{instead}")
+            format!("it closed the connection without a response{instead}")
         }
         Failure::ConnectTimeout => format!("no connection {within}"),
         Failure::TlsTimeout => format!("no TLS handshake {within}: {speaks_tls}"),
         Failure::Timeout => match detail {
             Some(detail) => format!(
-                "{detail} {within}; an answer that takes longer can be waited for with --timeout, and one without an end can't be measured"
+                "{detail} {within}; use --timeout to wait longer (a response without an end can't be measured)"
             ),
-            None => format!("no answer {within}; to wait longer, say --timeout"),
+            None => format!("no answer {within}; to wait longer, use --timeout"),
         },
         Failure::Tls => {
             let why = detail.unwrap_or("the connection was closed");
             match why.contains("certificate") {
-                // What ends a handshake by the rules does speak TLS, and says what to do.
+                // A server that ends a handshake by an alert does speak TLS, and its alert explains
+                // what to do.
                 _ if why.contains("an alert") => format!("TLS: {why}"),
                 true if why.contains("not valid for name") => format!(
-                    "TLS: {why}; ask for a name that it has with --sni NAME, or take any certificate with --insecure"
+                    "TLS: {why}; request a name that it has with --sni NAME, or accept any certificate with --insecure"
                 ),
                 true => format!(
-                    "TLS: {why}; trust its certificate with --ca FILE, or take any with --insecure"
+                    "TLS: {why}; trust its certificate with --ca FILE, or accept any with --insecure"
                 ),
-                // The first bytes of its answer are not those of a record.
+                // The first bytes of the answer are not those of a TLS record.
                 false if why.contains("InvalidContentType") => {
                     format!("it does not answer in TLS; without TLS, load {in_plain}")
                 }
@@ -243,35 +244,35 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
             Some(detail) if args.connect.http2 => {
                 format!("{detail}: does it speak HTTP/2 at this port?")
             }
-            Some(detail) => format!("its answer breaks the rules of HTTP: {detail}"),
-            None => "what it answers is not HTTP of the version asked for".to_owned(),
+            Some(detail) => format!("its response is not valid HTTP: {detail}"),
+            None => "its response is not in the requested version of HTTP".to_owned(),
         },
         Failure::WrongLength => {
-            "its answer is not as long as it says (Content-Length, or a chunk)".to_owned()
+            "its response does not have the length that it declares (Content-Length, or a chunk)".to_owned()
         }
         Failure::WrongStatus if detail.is_some() => {
-            format!("{}: status {status}; leave out --follow, or say --expect-status {status}", detail.unwrap_or_default())
+            format!("{}: status {status}; leave out --follow, or add --expect-status {status}", detail.unwrap_or_default())
         }
         Failure::WrongStatus if status == 101 => {
-            "it switches to another protocol (status 101), so that no HTTP follows; if that is what is to be measured, say --expect-status 101".to_owned()
+            "it switches to another protocol (status 101), so no HTTP follows; to measure this anyway, add --expect-status 101".to_owned()
         }
         Failure::WrongStatus if status == 400 && !target.tls && target.socket.is_none() => format!(
-            "it answers with status 400, as servers that speak TLS do without it; then load {by_tls}; if it is right, say --expect-status 400"
+            "it answers with status 400, as TLS servers do to plain requests; if this is one, load {by_tls}; if 400 is right, add --expect-status 400"
         ),
         Failure::WrongStatus => {
             format!(
-                "it answers with status {status}; if that is right, say --expect-status {status}"
+                "it answers with status {status}; if that is right, add --expect-status {status}"
             )
         }
         Failure::RedirectLoop => format!(
-            "it redirects without end, more than ten times, in the end to {}",
+            "it redirects more than ten times, the last time to {}",
             detail.unwrap_or("itself")
         ),
         Failure::RedirectedAway => format!(
             "it redirects to another server, {}; only the server that was named is loaded: load that one, or leave out --follow",
             detail.unwrap_or("which is not named")
         ),
-        Failure::WrongBody => "its answer does not hold the text of --expect-body".to_owned(),
+        Failure::WrongBody => "its response does not contain the text of --expect-body".to_owned(),
         Failure::StreamReset => match detail {
             Some(detail) => detail.to_owned(),
             None => "it ended the stream of HTTP/2 with an error".to_owned(),

@@ -86,7 +86,7 @@ impl LoadSettings {
             && args.pace.replay.is_none();
         ensure!(
             !is_closed || args.pace.arrivals == HowArrivals::Constant,
-            "--arrivals: without --rate nothing arrives by a schedule: give --rate, or leave it out"
+            "--arrivals: without --rate, requests have no schedule; give --rate, or leave out --arrivals"
         );
         ensure!(
             !commands.is_empty() || !urls.iter().any(|url| url.contains("{port}")),
@@ -118,7 +118,7 @@ impl LoadSettings {
                     .with_context(|| format!("--replay {}", path.display()))?;
                 if found.skipped > 0 {
                     let message = format!(
-                        "{} of {} lines of {} hold no request that can be made again, and were left out",
+                        "{} of {} lines of {} contain no request that can be repeated, and were left out",
                         found.skipped,
                         found.skipped + found.asked.len(),
                         path.display()
@@ -278,7 +278,7 @@ impl LoadSettings {
         let most = args.permission.most_rate;
         ensure!(
             rate <= most,
-            "{rate} requests per second are more than {most}, the ceiling; if that is meant, raise it: --most-rate {rate}"
+            "{rate} requests per second are more than the allowed {most}; to raise the limit, use --most-rate {rate}"
         );
         Ok(())
     }
@@ -324,7 +324,7 @@ impl LoadSettings {
         for text in &ask.header {
             let (name, value) = text.split_once(':').with_context(|| {
                 format!(
-                    "--header: `{}` is no field: write it like 'Name: value'",
+                    "--header: `{}` is not a header field: write it like 'Name: value'",
                     without_secrets(text)
                 )
             })?;
@@ -334,7 +334,7 @@ impl LoadSettings {
         if let Some(recorded) = &self.har {
             let at_home = |request: &Request| -> anyhow::Result<Request> {
                 let target =
-                    target.at(&request.target.path).context("a path that can't be asked")?;
+                    target.at(&request.target.path).context("a path that can't be requested")?;
                 let mut request = Request { target, ..request.clone() };
                 request.fields.extend(fields.iter().cloned());
                 Ok(request)
@@ -353,7 +353,7 @@ impl LoadSettings {
         let is_token = |text: &str| {
             !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
         };
-        ensure!(is_token(&method), "--method {method}: a method is a word, as in GET");
+        ensure!(is_token(&method), "--method {method}: a method must be a single word, as in GET");
         let first = Request { method, fields, body, has_body, ..Request::get(target.clone()) };
         if let Some(found) = self.replayed.as_ref().filter(|found| !found.asked.is_empty()) {
             return self.of_log(&first, target, found);
@@ -369,7 +369,7 @@ impl LoadSettings {
             };
             ensure!(
                 weight > 0.0 && weight.is_finite(),
-                "--path {text}: a weight is a number above 0"
+                "--path {text}: a weight must be a number above 0"
             );
             let target = target
                 .at(path)
@@ -393,7 +393,7 @@ impl LoadSettings {
             found.asked.iter().filter(|(method, _)| method == "GET" || method == "HEAD").count();
         ensure!(
             gets == found.asked.len(),
-            "--replay: {} of {} requests of the log have another method than GET or HEAD; what they sent is not in it, so they can't be made again: take their lines out of the file",
+            "--replay: {} of {} requests in the log have a method other than GET or HEAD; what they sent is not in the log, so they can't be repeated: remove their lines from the file",
             found.asked.len() - gets,
             found.asked.len()
         );
@@ -410,13 +410,13 @@ impl LoadSettings {
     /// Returns the initial rate of a search.
     ///
     /// # Errors
-    /// If it is not a rate.
+    /// If the value is not a rate.
     pub fn first_rate(&self, args: &Args) -> anyhow::Result<f64> {
         let Some(text) = &args.pace.rate else { return Ok(FIRST_RATE) };
         let rate = text.parse::<f64>().ok().filter(|rate| *rate > 0.0 && rate.is_finite());
         rate.with_context(|| {
             format!(
-                "--rate {text}: with --find it is where the search begins; give one number above 0"
+                "--rate {text}: with --find, it is the rate at which the search starts; give one number above 0"
             )
         })
     }
@@ -507,7 +507,7 @@ fn scan(args: &Args, is_closed: bool, sides: usize) -> anyhow::Result<Scan> {
     };
     if let Some((name, values)) = steps.filter(|_| args.find.is_none()) {
         let step = format!("{name}={values}");
-        // What is wrong with it is reported by the option that was typed.
+        // An error in it is reported for the option that was typed.
         crate::scan::parameter(&step).with_context(|| format!("--{name} {values}"))?;
         all.push(step);
     }
@@ -518,7 +518,7 @@ fn connecting(args: &Args, is_closed: bool) -> anyhow::Result<ConnectionSettings
     let connect = &args.connect;
     let most = match (&args.pace.connections, is_closed) {
         (Some(count), false) => count.parse().ok().filter(|count| *count > 0).with_context(|| {
-            format!("--connections {count}: with --rate it is the most connections that may be open; give one number")
+            format!("--connections {count}: with --rate, it is the maximum number of open connections; give one number")
         })?,
         _ => ConnectionSettings::default().most,
     };
@@ -551,7 +551,9 @@ fn connecting(args: &Args, is_closed: bool) -> anyhow::Result<ConnectionSettings
 fn by_slurm(nodes: &str) -> anyhow::Result<Vec<GeneratorLaunch>> {
     let many: u32 =
         nodes.parse().ok().filter(|many| (1..=MOST_NODES).contains(many)).with_context(|| {
-            format!("--on slurm:{nodes}: behind `slurm:` is how many nodes, 1 to {MOST_NODES}")
+            format!(
+                "--on slurm:{nodes}: give a number of nodes after `slurm:`, from 1 to {MOST_NODES}"
+            )
         })?;
     let words = ["srun", "--quiet", "--nodes=1", "--ntasks=1", "--exclusive", "--unbuffered"];
     let way = |number: u32| {
@@ -562,12 +564,12 @@ fn by_slurm(nodes: &str) -> anyhow::Result<Vec<GeneratorLaunch>> {
     Ok((1..=many).map(way).collect())
 }
 
-/// Returns how separate generators are started.
+/// Returns the way in which separate generators are started.
 fn ways(args: &Args) -> anyhow::Result<Vec<GeneratorLaunch>> {
     let own = &args.generators;
     if !own.on.is_empty() {
         let over_ssh = |host: &String| {
-            ensure!(!host.starts_with('-') && !host.is_empty(), "--on {host}: that is no host");
+            ensure!(!host.starts_with('-') && !host.is_empty(), "--on {host}: that is not a host");
             let prefix = ["ssh", "-o", "BatchMode=yes", "--", host].map(str::to_owned).to_vec();
             Ok(GeneratorLaunch { name: host.clone(), prefix, program: Some("assay".to_owned()) })
         };

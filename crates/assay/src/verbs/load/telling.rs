@@ -36,7 +36,7 @@ impl Telling {
     }
 
     /// Reports what will be measured, and how long that takes at most. `from` is the initial rate
-    /// of a search; `hanging` returns how much longer slices of a server that hangs take, s.
+    /// of a search; `hanging` returns the additional time that slices of a hanging server take, s.
     pub fn plan(
         &self,
         load: &str,

@@ -25,20 +25,20 @@ use std::path::PathBuf;
 pub(crate) const BLOCKS: u32 = 12;
 
 /// Width of the range around the requested rate from which each run draws its own rate, as a
-/// fraction of it. If a program does the same in every run, a timer that starts with it always hits
-/// the same places: the error of counting whole samples would be the same in all runs, and no
+/// fraction of it. If a program does the same work in every run, a timer that starts with it always
+/// hits the same places: the error of counting whole samples would be the same in all runs, and no
 /// interval would cover it.
 const VARIED: f64 = 0.1;
 
-/// Samples both alternately, decides, shows.
+/// Samples both commands alternately, analyzes the samples, and shows the result.
 pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Ending> {
     if args.how.overhead {
-        bail!("--overhead is about one program; leave one of the two out");
+        bail!("--overhead applies to a single program; leave out one of the two");
     }
     let can_be = |path: &&PathBuf| exporting::is_of_result(path) || exporting::is_picture(path);
     if let Some(path) = args.show.export.iter().find(|path| !can_be(path)) {
         bail!(
-            "--export {}: of two commands there is a result to write, as .json, .md, .csv, .samples.csv or .assay, and a differential flame graph, as .svg or .html; a profile of one is written when it is profiled by itself",
+            "--export {}: for two commands, the result can be exported as .json, .md, .csv, .samples.csv or .assay, and a differential flame graph as .svg or .html; to export the profile of one, profile it by itself",
             path.display()
         );
     }
@@ -107,7 +107,7 @@ pub(crate) fn samplers(
     let samplers = [of(both[0])?, of(both[1])?];
     if samplers[0].place.sampler != samplers[1].place.sampler {
         bail!(
-            "{} would be sampled by {} and {} by {}, and what two samplers see can't be compared; --sampler names one for both",
+            "{} would be sampled by {} and {} by {}, and results of two samplers can't be compared; choose one for both with --sampler",
             names[0],
             samplers[0].place.sampler.name(),
             names[1],
@@ -125,7 +125,7 @@ pub(crate) struct Alternated {
     pub merged: [Profile; 2],
     /// The file of each function that has one, by its name, of each side.
     pub files: [HashMap<String, String>; 2],
-    /// How the runs ended.
+    /// Outcomes of the runs.
     pub endings: Vec<ProcessEnd>,
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn alternately(
     let mut found = samples(names, &runs);
     found.plan = Some(plan.clone());
     found.environment = environment;
-    // Other verbs read this file, and they name its rows like that.
+    // Other verbs read this file, and name its rows in this way.
     found.environment.set("sampler", sampler.name());
     found.started = Some(began.to_string());
     found.argv = present::argv();
@@ -186,8 +186,8 @@ pub(crate) fn alternately(
     Ok(Some(Alternated { samples: found, merged, files, endings }))
 }
 
-/// Warns if there are fewer runs than by default, which decide on few functions: the smallest p
-/// value of the test is 2^(1 - runs), and the functions share the error.
+/// Warns if there are fewer runs than by default, which suffice to decide on only a few functions:
+/// the smallest p value of the test is 2^(1 - runs), and the functions share the error.
 fn too_few(runs: u32, confidence: f64) -> Option<String> {
     let functions = ((1.0 - confidence) * 2f64.powf(f64::from(runs) - 1.0) + 1e-9).floor();
     let enough = match functions {
@@ -208,8 +208,7 @@ fn only_named(suite: &Analysis, text: &str) -> Analysis {
     shown
 }
 
-/// Two commands that are sampled. What is measured is the total of a run; its functions become
-/// known only afterwards.
+/// Two sampled commands. Each run yields only its total; the functions become known afterwards.
 struct Both<'a> {
     samplers: [Sampling; 2],
     commands: [&'a Command; 2],

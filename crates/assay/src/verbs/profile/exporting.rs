@@ -62,7 +62,7 @@ pub(crate) fn check_files(files: &[PathBuf], inputs: &[PathBuf]) -> anyhow::Resu
         if form_of(path).is_none() && !is_of_result(path) {
             let endings: Vec<&str> = ENDINGS.iter().map(|(ending, _)| *ending).collect();
             bail!(
-                "--export {}: the ending says how to write it; known are .svg, .html, {}",
+                "--export {}: the extension selects the format; known are .svg, .html, {}",
                 path.display(),
                 endings.join(", ")
             );
@@ -77,7 +77,7 @@ pub(crate) fn check_files(files: &[PathBuf], inputs: &[PathBuf]) -> anyhow::Resu
 pub(crate) fn check_single(files: &[PathBuf]) -> anyhow::Result<()> {
     match files.iter().find(|path| form_of(path).is_none()) {
         Some(path) => bail!(
-            "--export {}: that is a form for the result of two commands; a profile is written as .svg, .html, .txt, .pb.gz, .speedscope.json, .firefox.json or .collapsed (and --json prints its numbers)",
+            "--export {}: that is a format for the result of two commands; a profile can be exported as .svg, .html, .txt, .pb.gz, .speedscope.json, .firefox.json or .collapsed (and --json prints its numbers)",
             path.display()
         ),
         None => Ok(()),

@@ -48,14 +48,14 @@ pub(super) fn by_line(profiles: &mut [Profile]) -> anyhow::Result<()> {
         return Ok(());
     }
     let tool = profiles.first().and_then(|own| own.tool.as_deref()).unwrap_or("whatever wrote it");
-    bail!("--lines: {tool} does not report which lines were at work; py-spy, rbspy and pprof do");
+    bail!("--lines: {tool} does not report which lines were running; py-spy, rbspy and pprof do");
 }
 
 /// Compares two recordings, function by function.
 pub(super) fn two(args: &Args, old: &Path, new: &Path) -> anyhow::Result<Ending> {
     if let Some(path) = args.show.export.iter().find(|path| !exporting::is_picture(path)) {
         bail!(
-            "--export {}: of two recordings there is a differential flame graph to write, as .svg or .html (and --json prints the numbers); export each profile by itself",
+            "--export {}: for two recordings, only a differential flame graph can be exported, as .svg or .html (and --json prints the numbers); export each profile by itself",
             path.display()
         );
     }
@@ -124,7 +124,7 @@ fn read(file: &Path) -> anyhow::Result<Profile> {
     })
 }
 
-/// Returns how to sample a file that is a program instead of a profile.
+/// Returns advice on sampling a file that is a program instead of a profile.
 fn program_line(file: &Path, bytes: &[u8]) -> Option<String> {
     let name = file.display();
     if bytes.starts_with(b"\x7fELF") {

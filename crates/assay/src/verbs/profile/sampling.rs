@@ -159,7 +159,7 @@ impl Sampling {
             profile.held_against(&Counted { whole, threads: had.threads });
             if profile.stacks.is_empty() {
                 bail!(
-                    "{name} only waited: the kernel counted {whole:.2} s of CPU time in {:.1} s, and what {} took for running ({claimed:.2} s) were threads that wait. Sample it while it works, or count waiting too (--clock wall)",
+                    "{name} only waited: the kernel counted {whole:.2} s of CPU time in {:.1} s, and what {} counted as running ({claimed:.2} s) were waiting threads. Sample it while it works, or also count waiting (--clock wall)",
                     sampled.ended.wall_seconds,
                     self.place.sampler.name()
                 );
@@ -183,7 +183,7 @@ impl Sampling {
             profile.held_against_whole(whole);
             if profile.stacks.is_empty() {
                 bail!(
-                    "{name} only waited: the kernel counted {whole:.2} s of CPU time in {:.1} s. Count waiting too (--clock wall)",
+                    "{name} only waited: the kernel counted {whole:.2} s of CPU time in {:.1} s. To count waiting as well, use --clock wall",
                     sampled.ended.wall_seconds
                 );
             }
@@ -260,7 +260,7 @@ pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
     exporting::check_single(&args.show.export)?;
     if args.how.overhead || args.how.runs.is_some() {
         bail!(
-            "--overhead and --runs start a program several times, and process {process} runs already"
+            "--overhead and --runs start a program several times, but process {process} is already running"
         );
     }
     let language = match args.how.by.sampler() {
@@ -314,7 +314,7 @@ pub(super) fn command(args: &Args, command: &Command) -> anyhow::Result<Ending> 
     Ok(ending(args, &endings))
 }
 
-/// Returns how the verb ends: as the runs did.
+/// Returns the outcome of the verb, which is that of the runs.
 pub(super) fn ending(args: &Args, endings: &[ProcessEnd]) -> Ending {
     let failed = |ended: &ProcessEnd| !ended.outcome.is_success() && args.how.duration.is_none();
     if interrupt::count() > 0 {
@@ -366,7 +366,8 @@ fn run_again(name: &str) -> Finding {
     Finding::new(code::PROFILE_UNSEEN, told).at(Severity::Warning)
 }
 
-/// That perf sampled less of a program than the kernel counted. `level` is that of `kernel.perf_event_paranoid`, if it hides the kernel.
+/// Returns the finding that perf sampled less of a program than the kernel counted. `level` is the
+/// value of `kernel.perf_event_paranoid` if it hides the kernel.
 fn unseen(profile: &Profile, whole: f64, rate: f64, level: Option<i64>) -> Option<Finding> {
     let seen = profile.amount();
     let lacks = whole - seen;
@@ -398,7 +399,8 @@ fn unseen(profile: &Profile, whole: f64, rate: f64, level: Option<i64>) -> Optio
     })
 }
 
-/// That of a Ruby program a sampler was taken that does not see the collector.
+/// Returns the finding that a Ruby program was sampled by a sampler that does not see the garbage
+/// collector.
 pub(crate) fn no_collection(source: &Sampling, language: Language) -> Option<Finding> {
     let sampler = source.place.sampler;
     (language == Language::Ruby && sampler != sampling::Sampler::Stackprof).then(|| {
@@ -449,7 +451,7 @@ fn with_and_without(
         samples: taken.iter().map(|own| own.profile.samples()).sum::<u64>() as f64
             / taken.len() as f64,
     };
-    // Without a complete block of both nothing can be said about them.
+    // Without a complete block of both, the two cannot be compared.
     let Some(analysis) = compared(&plan, &costs, [Arm::Without, Arm::With]) else {
         return Ok((taken, None));
     };

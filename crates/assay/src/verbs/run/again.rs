@@ -60,19 +60,20 @@ pub(crate) fn again(wanted: Again<'_>, decide: Decide<'_>) -> anyhow::Result<End
     let (recorded, place) = (wanted.recorded, wanted.path.display());
     ensure!(
         recorded.subjects.iter().any(|subject| subject.command.is_some()),
-        "{place} holds numbers, not commands: there is nothing that could be measured again. Hold it against another recording \
-         with `assay compare`"
+        "{place} contains numbers, not commands, so it can't be measured again. Compare it with another recording using `assay compare`"
     );
     let instead = "give its commands to `assay run`, with the values";
     resume::check_complete(recorded, wanted.path, "repeated", instead)?;
     let mut args = resume::begun::<Args>(recorded, wanted.path, "run", "repeated")?;
     let before = recorded.plan.clone().with_context(|| {
-        format!("{place} holds no plan, so it can't be repeated; give its commands to `assay run`")
+        format!(
+            "{place} contains no plan, so it can't be repeated; give its commands to `assay run`"
+        )
     })?;
     let stop = wanted.runs.map_or(before.stop.clone(), |blocks| StopRule::Fixed { blocks });
     let budget_seconds = match (wanted.time, wanted.runs) {
         (Some(time), _) => Some(time),
-        // The requested number of blocks is run, however long it takes.
+        // The requested number of blocks is run, regardless of the time.
         (None, Some(_)) => None,
         (None, None) => before.budget_seconds,
     };

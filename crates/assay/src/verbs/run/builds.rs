@@ -28,14 +28,14 @@ pub(super) fn of_builds(
 ) -> anyhow::Result<(Vec<Prepared>, Vec<Finding>)> {
     let Some((names, sides)) = builds.commands()? else {
         bail!(
-            "--builds N links git revisions, which `assay bench --rev` does; name the files of both sides, as in --builds 'old-*,new-*'"
+            "--builds N applies to git revisions, which `assay bench --rev` measures; name the files of both sides, as in --builds 'old-*,new-*'"
         );
     };
     let template = match typed {
         [] => PLACE,
         [one] if one.contains(PLACE) => one,
         _ => bail!(
-            "--builds: give one command, with {PLACE} where the executable stands, as in --builds 'old-*,new-*' '{PLACE} data.txt'"
+            "--builds: give one command, with {PLACE} in place of the executable, as in --builds 'old-*,new-*' '{PLACE} data.txt'"
         ),
     };
     let how = match how.name[..] {

@@ -73,16 +73,16 @@ pub(super) struct HowArgs {
     #[arg(long, value_name = "[N:]WHERE")]
     pub output: Vec<String>,
 
-    /// Compare this file too, as every command leaves it, in addition to exit status and standard
-    /// output; repeat it for several
+    /// Also compare this file as each command leaves it, in addition to exit status and standard
+    /// output; repeat it for more
     ///
-    /// A relative path is relative to the directory in which the command runs; N: means the N-th
-    /// command's name for it. Outputs are compared in the warm-up runs, without adding to any
-    /// measured time (docs/guides/two-builds.md).
+    /// A relative path is relative to the directory in which the command runs; with N:, it is the
+    /// path for the N-th command only. Outputs are compared in the warm-up runs, without adding to
+    /// any measured time (docs/guides/two-builds.md).
     #[arg(long, value_name = "[N:]FILE")]
     pub same: Vec<String>,
 
-    /// Fail with status 4 if the outputs of the commands differ, and with 3 if that is unknown
+    /// Exit with status 4 if the outputs of the commands differ, and with 3 if that is unknown
     #[arg(long)]
     pub require_same: bool,
 
@@ -94,11 +94,11 @@ pub(super) struct HowArgs {
     #[arg(long, value_name = "[N:]DIR")]
     pub cwd: Vec<String>,
 
-    /// Start this many copies of a command in parallel; all of them together are one run
+    /// Start this many copies of a command in parallel; together they count as one run
     #[arg(long, value_name = "[N:]COUNT")]
     pub jobs: Vec<String>,
 
-    /// Name or number of the command that the others, or the N-th, are compared with [default: the
+    /// Name or number of the command to compare the others (or only the N-th) with [default: the
     /// first]
     #[arg(long, value_name = "[N:]WHICH")]
     pub reference: Vec<String>,
@@ -120,7 +120,7 @@ fn tolerated(text: &str) -> Result<Tolerated, String> {
     }
     let status = |part: &str| match part.trim().parse() {
         Ok(status @ 0..=255) => Ok(status),
-        _ => Err(format!("`{part}` is no exit status; they go from 0 to 255")),
+        _ => Err(format!("`{part}` is not an exit status, which is a number from 0 to 255")),
     };
     text.split(',').map(status).collect::<Result<_, _>>().map(Tolerated::Statuses)
 }
@@ -212,7 +212,7 @@ fn of_one_combination(
     })?;
     anyhow::ensure!(
         same.iter().all(|own| own.len() == same[0].len()),
-        "--same: name as many files for one command as for another; N: gives the name for the N-th only"
+        "--same: name the same number of files for every command; with N:, a path is for the N-th only"
     );
     for (option, values, apply) in control.settings() {
         assign(values, option, &mut commands, apply)?;
@@ -221,7 +221,7 @@ fn of_one_combination(
     each(&how.jobs, "--jobs", texts.len(), parameters, |index, value| {
         let count = value.parse().ok().filter(|count| (1..=MOST_JOBS).contains(count));
         jobs[index] = count.with_context(|| {
-            format!("--jobs {value}: a number from 1 to {MOST_JOBS}, of runs at once")
+            format!("--jobs {value}: give a number of parallel copies, from 1 to {MOST_JOBS}")
         })?;
         Ok(())
     })?;

@@ -117,16 +117,18 @@ impl ControlArgs {
             }),
             ("--fifo", &self.fifo, &|command, value| {
                 let priority = value.parse().ok().filter(|p| (1..=99).contains(p));
-                command.control.fifo = Some(
-                    priority.with_context(|| format!("--fifo {value}: a priority from 1 to 99"))?,
-                );
+                command.control.fifo =
+                    Some(priority.with_context(|| {
+                        format!("--fifo {value}: give a priority from 1 to 99")
+                    })?);
                 Ok(())
             }),
             ("--nice", &self.nice, &|command, value| {
                 let nice = value.parse().ok().filter(|n| (-20..=19).contains(n));
-                command.control.nice = Some(
-                    nice.with_context(|| format!("--nice {value}: a niceness from -20 to 19"))?,
-                );
+                command.control.nice =
+                    Some(nice.with_context(|| {
+                        format!("--nice {value}: give a niceness from -20 to 19")
+                    })?);
                 Ok(())
             }),
             ("--no-aslr", &self.no_aslr, &|command, _all| {
@@ -215,7 +217,9 @@ pub(super) fn lock_programs(commands: &[Prepared]) -> (Vec<machine::PinnedFile>,
 fn cpus(text: &str) -> anyhow::Result<Vec<u32>> {
     let number = |part: &str| {
         let cpu = part.trim().parse().ok().filter(|&cpu: &u32| cpu < MOST_CPUS);
-        cpu.with_context(|| format!("`{part}` is no number of a CPU; write them as 1 or 0,2-3"))
+        cpu.with_context(|| {
+            format!("`{part}` is not the number of a CPU; write them as 1 or 0,2-3")
+        })
     };
     let mut cpus = Vec::new();
     for part in text.split(',') {
@@ -224,7 +228,7 @@ fn cpus(text: &str) -> anyhow::Result<Vec<u32>> {
                 let (first, last) = (number(first)?, number(last)?);
                 anyhow::ensure!(
                     first <= last,
-                    "`{}` is upside down; write it as {last}-{first}",
+                    "`{}` is reversed; write it as {last}-{first}",
                     part.trim()
                 );
                 cpus.extend(first..=last);

@@ -28,8 +28,8 @@ pub(super) struct MetricArgs {
 
     /// Record every number that the program reports through the sample protocol
     ///
-    /// Numbers are passed over a file descriptor, or with =path over a file, for programs that
-    /// close descriptors.
+    /// Numbers are passed through a file descriptor or, with =path, through a file, for programs
+    /// that close descriptors.
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "fd", value_enum)]
     pub samples: Option<How>,
 
@@ -93,17 +93,17 @@ impl MetricArgs {
             let name = &spec.metric.name;
             ensure!(
                 !Meter::is_own(name),
-                "--metric {text}: every run has a metric `{name}` already; choose another name, or --primary {name}"
+                "--metric {text}: every run already has a metric `{name}`; choose another name, or --primary {name}"
             );
             if let Some(own) = counted.iter().find(|own| own.names().contains(&name.as_str())) {
                 let option = own.option();
                 bail!(
-                    "--metric {text}: {option} counts something of that name; choose another one"
+                    "--metric {text}: {option} counts something with that name; choose another one"
                 );
             }
             ensure!(
                 specs.iter().all(|s| s.metric.name != *name),
-                "--metric {text}: there are two metrics of the name `{name}`"
+                "--metric {text}: there are two metrics named `{name}`"
             );
             specs.push(spec);
         }
@@ -120,7 +120,9 @@ impl MetricArgs {
         };
         if let Some(spec) = specs.iter().find(|s| events.iter().any(|e| e.name == s.metric.name)) {
             let name = &spec.metric.name;
-            bail!("--metric {name}: --counters counts something of that name; choose another one");
+            bail!(
+                "--metric {name}: --counters counts something with that name; choose another one"
+            );
         }
         let all_samples = self.samples.is_some();
         Ok(RequestedMetrics { specs, channel, all_samples, events, counted })

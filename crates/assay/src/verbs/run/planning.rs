@@ -30,7 +30,7 @@ pub(super) struct LengthArgs {
 
     /// Number of warm-up blocks, which are not recorded
     ///
-    /// At least one if settings or custom metrics have to be tried first.
+    /// At least one is run if settings or custom metrics have to be tried first.
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     pub warmup: u32,
 }
@@ -108,7 +108,7 @@ pub(super) fn gone_on_with(
 ) -> anyhow::Result<Plan> {
     let when = &length.duration;
     let Some(begun) = recorded.plan.clone() else {
-        anyhow::bail!("--resume: the file holds no plan, so there is nothing to go on with");
+        anyhow::bail!("--resume: the file contains no plan, so it can't be resumed");
     };
     let mut changed = Vec::new();
     if judge.confidence.is_some() && wished.confidence != begun.confidence {
@@ -134,8 +134,7 @@ pub(super) fn gone_on_with(
     }
     anyhow::ensure!(
         changed.is_empty(),
-        "--resume: {} is not what the run was begun with; that was decided before its first block, and deciding anew after \
-         seeing some would make the verdict untrue. Leave it out, or begin a new run",
+        "--resume: {} differs from what the run was started with; that was decided before its first block, and changing it after seeing some would invalidate the verdict. Leave it out, or start a new run",
         changed.join(", ")
     );
     Ok(Plan { warmup: wished.warmup, ..planning::resumed(begun, when.time) })

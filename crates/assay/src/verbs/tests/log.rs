@@ -19,11 +19,11 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
 
-    /// Regular expression for a line that names the test that starts there
+    /// Regular expression for the lines that mark the start of a test
     ///
-    /// It is matched at the start of a line's message, and its first group is the name. Every other
-    /// line counts for the test that started last. Without this option, headings between two lines
-    /// of dashes, as Rails writes them, also name tests.
+    /// It is matched at the start of a line's message, and its first group is the test's name.
+    /// Every other line counts for the test that started last. Without this option, headings
+    /// between two lines of dashes, as Rails writes them, also name tests.
     #[arg(long, value_name = "REGEX", default_value = Marker::USUAL)]
     marker: String,
 
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(long, short = 'n', value_name = "TESTS", default_value_t = 10)]
     number: usize,
 
-    /// Number of most frequent lines to show below each test, with values replaced
+    /// Number of most frequent lines to show below each test, with values replaced by placeholders
     #[arg(long, value_name = "LINES", default_value_t = 1)]
     shapes: usize,
 

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// The time budget of a suite, in the long help.
 const LONGEST: &str = "Time budget [default if sides are compared: 60s]
 
-Extended up to 5min, or 12 runs, if the fewest runs for a verdict take longer.";
+Extended to at most 5min, or 12 runs, if the minimum number of runs for a verdict takes longer.";
 
 /// Options for running a suite and showing the results.
 #[derive(clap::Args, Debug)]
@@ -42,7 +42,7 @@ pub(crate) struct SuiteRunArgs {
     #[arg(long, value_name = "N", help_heading = "How long")]
     pub warmup: Option<u32>,
 
-    /// Kill a run of the suite that takes longer than this, and say which test was running
+    /// Kill a run of the suite that takes longer than this, and report which test was running
     #[arg(long, value_name = "SPAN", help_heading = "How long", value_parser = seconds, default_value = "30min")]
     pub timeout: f64,
 
@@ -115,8 +115,8 @@ pub(crate) struct AskArgs {
     #[arg(long, requires = "changed")]
     pub explain: bool,
 
-    /// Treat a change of files with this pattern as affecting the tests in files with the other, as
-    /// in 'app/views/**=spec/features'; repeat it for more
+    /// Treat a change to a file that matches PATTERN as affecting the tests in files that match
+    /// TESTS, as in 'app/views/**=spec/features'; repeat it for more
     ///
     /// Patterns are written as in .gitignore. These tests run in addition to those known to use
     /// what changed.
@@ -134,8 +134,8 @@ pub(crate) struct AskArgs {
 
     /// Do not search for the test that makes another one fail
     ///
-    /// The search starts when a test failed in some random orders only, and takes up to 12 runs of
-    /// some of the tests.
+    /// The search starts when a test fails in only some of the random orders, and takes up to 12
+    /// runs of some of the tests.
     #[arg(long)]
     pub no_search: bool,
 
@@ -157,8 +157,8 @@ pub(crate) enum OrderOf {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Git revisions")]
 pub(crate) struct RevisionArgs {
-    /// Run the suite of this git revision; repeat it for each side, the first is the reference; `.`
-    /// is the working tree
+    /// Run the suite of this git revision; `.` is the working tree; repeat it for each side, the
+    /// reference first
     #[arg(long, value_name = "REVISION", value_parser = any_words())]
     pub rev: Vec<String>,
 

@@ -1,5 +1,5 @@
 //! `assay tests --profile`: runs the suite under a sampler, and attributes each sample to a test.
-//! The hooks give every test a stack frame of its own, which the sampler sees. No arithmetic.
+//! The hooks give every test its own stack frame, which the sampler sees. Nothing is computed here.
 
 use super::options::SuiteRunArgs as Args;
 use super::running::{Sides, framework_of, order, sides};
@@ -71,8 +71,7 @@ fn language_of(framework: &dyn Framework) -> anyhow::Result<Language> {
         "rspec" | "minitest" | "test-unit" => Ok(Language::Ruby),
         "pytest" | "unittest" => Ok(Language::Python),
         other => bail!(
-            "--profile: samples can be attributed to the tests of rspec, minitest, test-unit, pytest and unittest; of {other} they can't. \
-             `assay profile` samples one program, such as that of a single test"
+            "--profile: samples can be attributed to the tests of rspec, minitest, test-unit, pytest and unittest, but not of {other}. `assay profile` samples one program, such as that of a single test"
         ),
     }
 }
@@ -115,7 +114,9 @@ fn suite<'a>(
     let interpreter = words.chain([&usual]).find_map(interpreter_of);
     let place = find(language, args.profiling.by.sampler(), interpreter.as_deref())?;
     if place.sampler == Sampler::Perf {
-        bail!("--sampler perf: it sees the functions of the interpreter, and not which test runs");
+        bail!(
+            "--sampler perf: it sees the functions of the interpreter, but not which test is running"
+        );
     }
     let settings = Settings {
         clock: args.profiling.by.clock(),
@@ -208,8 +209,8 @@ impl Source for Sampled<'_> {
     }
 }
 
-/// Returns what a run reported about its tests: final names by the names of their frames, and
-/// times.
+/// Returns the data that a run reported about its tests: final names by the names of their frames,
+/// and times.
 fn of_tests(run: &Run) -> (HashMap<String, String>, HashMap<String, Timed>) {
     let (mut names, mut timed) = (HashMap::new(), HashMap::new());
     for test in &run.tests {
@@ -235,7 +236,7 @@ fn attributed(taken: &SampledRun, run: &Run) -> marked::Run {
     marked::Run { parts, timed }
 }
 
-/// Shows the samples, and returns how the verb ends.
+/// Shows the samples, and returns the outcome of the verb.
 fn show(
     args: &Args,
     source: Sampled<'_>,

@@ -30,18 +30,18 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Confidence of the intervals, which the search for polluters does not use.
+/// Confidence of the intervals. The search for polluters does not use it.
 const CONFIDENCE: f64 = 0.95;
 /// The budget may be extended to this many runs of each side, or to [`CEILING`] if that is longer.
 const FEWEST_RUNS: f64 = 12.0;
-/// Secondary metrics with several sides: parts of the whole run. Those of every test would share
-/// the error with them.
+/// Secondary metrics with several sides: parts of the whole run. Secondary metrics of every test
+/// would share the error with these.
 const SHOWN: [&str; 4] = ["cpu", "max_rss", "boot", "loading"];
 
-/// Runs, records, decides, shows.
+/// Runs the suite, records and analyzes the results, and shows them.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     if let Some(option) = args.profiling.by.given() {
-        bail!("{option} is about sampling: it needs --profile");
+        bail!("{option} applies to sampling; add --profile");
     }
     recorded::run(&args.record, || measure(args, None), |path| resumed(args, path))
 }
@@ -69,7 +69,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let call = Call::new(&args.command, Path::new("."));
     if args.test_timeout.is_some() && !sees_running(framework.as_ref(), &call) {
         bail!(
-            "--test-timeout: what {} runs is not known before it is through; it is of rspec, minitest, test-unit, pytest, unittest, go test, cargo test and node --test. --timeout ends the whole suite",
+            "--test-timeout: {} does not report which test is running; rspec, minitest, test-unit, pytest, unittest, go test, cargo test and node --test do. To limit the whole suite, use --timeout",
             framework.name()
         );
     }
@@ -165,7 +165,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         (2.., None) => CEILING.max(block * FEWEST_RUNS),
         _ => 0.0,
     };
-    // The whole suite does not share its error with the tests.
+    // The whole suite is a family of its own, which does not share its error with the tests.
     let limits = Limits { ceiling_seconds, sharing: 0 };
     let (keep, earlier) = (&args.record.keep, &args.record.earlier);
     let done = running.begin((keep, earlier), recorded, (&plan, deciding, limits))?;
@@ -267,7 +267,7 @@ pub(super) fn sides(args: &Args, framework: &dyn Framework) -> anyhow::Result<Si
     }
     if args.toggles.is_asked()? {
         bail!(
-            "--rev compares revisions, --toggle and --with are for the suite as it is here: leave out one of them"
+            "--rev compares revisions, but --toggle and --with apply to the working tree: leave out one of them"
         );
     }
     let wanted = Revisions {
@@ -349,11 +349,11 @@ pub(super) fn order(args: &Args, framework: &dyn Framework, sides: usize) -> any
     let can = framework.orders() != Orders::No;
     match args.ask.order {
         Some(OrderOf::Random) if !can => bail!(
-            "--order random: {} has no random order that assay knows how to ask for; leave it out",
+            "--order random: assay does not know how to make {} use a random order; leave it out",
             framework.name()
         ),
         Some(order) => Ok(order == OrderOf::Random),
-        // Tests that are named run in the given order.
+        // Tests given by name run in the given order.
         None if !args.ask.only.is_empty() => Ok(false),
         None => Ok(can && sides < 2 && args.when.runs.is_some_and(|runs| runs > 1)),
     }

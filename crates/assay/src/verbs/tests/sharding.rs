@@ -53,8 +53,8 @@ pub(super) fn part(
     Ok(own)
 }
 
-/// Returns the last times of tests in the history; empty without a history. For Go, functions get
-/// the sum of their subtests.
+/// Returns the last times of tests in the history; empty if there is no history. For Go, functions
+/// get the sum of their subtests.
 fn times(args: &Args, by_function: bool) -> BTreeMap<String, f64> {
     let history = &args.record.history;
     let project = history.keep.clone().filter(|project| !project.is_empty());

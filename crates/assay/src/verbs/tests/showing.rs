@@ -29,7 +29,7 @@ fn longest_hook(run: &Run) -> Option<(String, f64)> {
     longest.map(|(name, seconds)| (name.to_owned(), seconds))
 }
 
-/// Shows the measurements, and returns how the verb ends.
+/// Shows the measurements, and returns the outcome of the verb.
 pub(super) fn show(
     args: &Args,
     session: &mut Session<'_, Suite<'_>, Record>,
@@ -39,7 +39,7 @@ pub(super) fn show(
     let (samples, source) = (&session.samples, &session.source);
     if samples.is_empty() {
         if samples.stop == Some(StopReason::Interrupted) {
-            output::say("interrupted before the first run was whole");
+            output::say("interrupted before the first run was complete");
             return Ok(Ending::Interrupted);
         }
         return Ok(Ending::Fine);

@@ -17,10 +17,10 @@ use std::path::Path;
 /// Options for sampling the commands of a record.
 #[derive(clap::Args, Debug)]
 pub(super) struct MeasureArgs {
-    /// Run both commands again under a sampling profiler, and name the functions that take the
-    /// difference
+    /// Run both commands again under a sampling profiler, and name the functions that account for
+    /// the difference
     ///
-    /// The commands come from the RECORD and run with your rights. They are printed first.
+    /// The commands come from the RECORD and run with your privileges. They are printed first.
     #[arg(long, help_heading = "Sampling")]
     measure: bool,
 
@@ -41,7 +41,7 @@ impl MeasureArgs {
     /// Rejects options about sampling without `--measure`.
     pub fn check(&self) -> anyhow::Result<()> {
         match self.by.given().filter(|_| !self.measure) {
-            Some(option) => bail!("{option} is about sampling; add --measure"),
+            Some(option) => bail!("{option} applies to sampling; add --measure"),
             None => Ok(()),
         }
     }
@@ -58,7 +58,7 @@ pub(super) fn measure(
     let verb = recorded.argv.get(1).map(String::as_str);
     ensure!(
         verb == Some("run"),
-        "--measure: {} was not recorded by `assay run`, so it holds no commands to sample; give them to `assay profile`",
+        "--measure: {} was not recorded by `assay run`, so it contains no commands to sample; give them to `assay profile`",
         file.display()
     );
     interrupt::install()?;

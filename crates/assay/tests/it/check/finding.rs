@@ -162,7 +162,9 @@ fn settings_are_read_and_shown_with_their_source() {
     assert_eq!(setting(1), ["60 s", "option"]);
     room.write("assay.toml", "threshhold = '3%'\n");
     let ended = checked(&room, &[]).ends(2);
-    ended.complains("there is no key `threshhold`; there are build, bench, run, base, budget, threshold, metric");
+    ended.complains(
+        "unknown key `threshhold`; known are build, bench, run, base, budget, threshold, metric",
+    );
     room.write("assay.toml", "build = 'make\n");
     checked(&room, &[]).ends(2).complains("assay.toml: TOML parse error at line 1");
 }

@@ -53,7 +53,7 @@ pub(super) fn executable(path: &str, recorder: &mut Recorder<'_>) {
     recorder.fact("google_benchmark.executable", name);
 }
 
-/// Records how the library was built, as opposed to the measured code.
+/// Records the build settings of the library, as opposed to those of the measured code.
 pub(super) fn build_type(build: &str, recorder: &mut Recorder<'_>) {
     recorder.fact("google_benchmark.library_build_type", build);
     if build.eq_ignore_ascii_case("debug") {

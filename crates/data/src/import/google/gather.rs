@@ -417,7 +417,7 @@ fn counter_totals(severity: Severity, what: &str, names: &[String], remedy: &str
         .advise(Action::text(remedy))
 }
 
-/// Returns how many of a unit of time are in one second.
+/// Returns the number of units of time in one second.
 fn per_second(unit: &str) -> Result<f64, String> {
     match unit {
         // Files of the first versions always use nanoseconds.
@@ -432,7 +432,7 @@ fn per_second(unit: &str) -> Result<f64, String> {
     }
 }
 
-/// Returns true if a count is a multiple of the iterations, except for what setup adds.
+/// Returns true if a count is a multiple of the iterations, apart from the amount added by setup.
 fn is_multiple(value: f64, iterations: f64) -> bool {
     let per_iteration = value / iterations;
     iterations >= TELLING_ITERATIONS

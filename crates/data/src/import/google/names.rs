@@ -1,10 +1,10 @@
 //! Parses the name of a benchmark as Google Benchmark prints it: base name, arguments, and settings
 //! of the library.
 
-/// Settings that the library appends to a name with their value; they change how it was measured,
-/// not what.
+/// Settings that the library appends to a name with their value. They describe how the benchmark
+/// was measured, not what was measured.
 const SETTINGS: [&str; 4] = ["iterations", "min_time", "min_warmup_time", "repeats"];
-/// Settings that it appends as a word.
+/// Settings that the library appends as a single word.
 const FLAGS: [&str; 3] = ["manual_time", "process_time", "real_time"];
 
 /// Returns the base name and the arguments of `name`: named ones as in `w:8`, others under their

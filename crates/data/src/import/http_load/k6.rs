@@ -110,7 +110,7 @@ impl Summary {
         self.metrics.get(metric)?.get(key).copied()
     }
 
-    /// Returns the report; `None` without requests.
+    /// Returns the report; `None` if there are no requests.
     fn report(&self) -> Option<Report> {
         let requests = self.number("http_reqs", "count")?;
         let mut report = Report::default();

@@ -105,7 +105,7 @@ fn hand_over(
     Ok(())
 }
 
-/// Returns the unit of a name in 2.x; an unknown one is kept as it is.
+/// Returns the unit of a name in 2.x; an unknown unit is kept unchanged.
 pub(super) fn declared(symbol: &str) -> DeclaredUnit {
     let (factor, unit) =
         unit_of_symbol(symbol).unwrap_or_else(|| (1.0, Unit::from(symbol.to_owned())));

@@ -151,7 +151,7 @@ fn metric_of(bench: &Bench, tool: &str) -> UnitMetric {
     UnitMetric { metric: metric.directed(better), conversion }
 }
 
-/// A run as it was read: the name of its location, its values, and its time in ms since 1970.
+/// A run as read: the name of its location, its values, and its time in ms since 1970.
 pub(super) type ReadRun = (String, Part, Option<i64>);
 
 pub(super) fn read(

@@ -36,8 +36,8 @@ pub(in crate::import) fn recognise_reportlog(head: &Head<'_>) -> bool {
     head.first.starts_with('{') && head.first.contains("\"$report_type\"")
 }
 
-/// Reads the events. Tests print other lines in between, also JSON, and may leave the line before an
-/// event without its end: `within` returns the part of a line that is an event.
+/// Reads the events. Tests print other lines in between, also JSON, and may leave the line before
+/// an event unterminated. `within` returns the part of a line that is an event.
 fn each<T: for<'de> Deserialize<'de>>(
     input: Input,
     context: &Context<'_>,
@@ -97,14 +97,14 @@ struct GoEvent {
 #[derive(Default)]
 struct RunningTest {
     began: Option<Moment>,
-    /// Its output, if failures are to be explained.
+    /// Output of the test, if failures are to be explained.
     said: String,
-    /// When it continued after waiting.
+    /// Time at which the test continued after waiting.
     resumed: Option<Moment>,
-    /// True if it waited for other tests: the time from start to end is then not its own.
+    /// True if the test waited for other tests, so that the time from start to end is not its own.
     paused: bool,
     has_subtests: bool,
-    /// True if one of its subtests failed.
+    /// True if a subtest failed.
     has_failed_below: bool,
 }
 
@@ -125,8 +125,8 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
         let at = event.time.as_deref().and_then(moment);
         let Some(test) = &event.test else {
             packages.event(&event, at, &tests);
-            // Its tests are unknown, unlike those of other packages. If single tests are kept it
-            // counts as a failed test; it has no time to compare.
+            // The tests of this package are unknown, unlike those of other packages. If individual
+            // tests are kept, the package counts as a failed test; it has no time to compare.
             if let Some(said) = packages.not_built(&event).filter(|_| tests.kept.is_some()) {
                 let took = event.elapsed.map_or(0.0, |time| time.0);
                 tests.observe(&event.package, Some(took), Status::Failed)?;
@@ -152,7 +152,7 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
                 }
                 Ok(())
             }
-            // It waited for other tests, and now runs in parallel with them.
+            // The test waited for other tests, and now runs in parallel with them.
             "cont" => {
                 if let Some(test) = running.get_mut(&name).filter(|test| test.resumed.is_none()) {
                     test.resumed = at;
@@ -359,7 +359,7 @@ pub(in crate::import) fn read_libtest(
             "ok" => Status::Passed,
             "failed" => Status::Failed,
             "ignored" => Status::Skipped,
-            // A `timeout` means that it has been running for a minute; its end is still to come.
+            // A `timeout` means that the test has been running for a minute; it has not ended yet.
             _ => return Ok(()),
         };
         if event.kind != "test" {

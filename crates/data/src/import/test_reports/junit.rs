@@ -58,7 +58,7 @@ struct Case {
     output: Option<String>,
     file: Option<String>,
     line: u64,
-    /// True if its status says that it was not run.
+    /// True if the test's status says that it was not run.
     is_not_run: bool,
     /// Number of failed attempts before the last one.
     retries: u32,
@@ -227,7 +227,7 @@ fn opened(
             "classname" => class = value,
             "time" => seconds = time(&value)?,
             "file" => file = Some(value.into_owned()),
-            // A test may have both: GoogleTest's `status` says whether it ran.
+            // A test may have both attributes: GoogleTest's `status` shows whether the test ran.
             "status" | "result" if status != Status::Failed => match &*value.to_ascii_lowercase() {
                 "notrun" => (status, is_not_run) = (Status::Skipped, true),
                 "disabled" | "skipped" | "suppressed" | "ignored" => {

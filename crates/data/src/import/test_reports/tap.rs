@@ -48,9 +48,9 @@ struct Pending {
     message: Option<String>,
     /// True if the message is on a line that follows.
     says_more: bool,
-    /// True if nothing but a comment can have its message: no block followed it.
+    /// True if only a comment can contain the test's message, because no block followed the result.
     is_bare: bool,
-    /// Its own name, if a brace behind it may open its subtests.
+    /// The test's own name, if a brace after it may open its subtests.
     opens: Option<String>,
     /// True if it contains subtests, which have the times.
     holds_others: bool,
@@ -74,7 +74,7 @@ impl Level {
 /// A parent whose subtests follow it between braces.
 struct Opened {
     depth: usize,
-    /// Its full name.
+    /// Full name of the parent.
     name: String,
     has_failed: bool,
 }
@@ -207,7 +207,8 @@ impl Reader<'_> {
                 "results are out of sequence: there is number {number} where {due} was due"
             ));
         }
-        // It is a test only if it failed on its own, for example during cleanup after its subtests.
+        // The parent is a test only if it failed on its own, for example during cleanup after its
+        // subtests.
         if holds_others && (found.status != Status::Failed || below.has_failed) {
             return Ok(());
         }
@@ -238,8 +239,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Takes the last result for the parent of what follows at `depth`, if its line ended in a
-    /// brace.
+    /// Treats the last result as the parent of the following results at `depth`, if its line ended
+    /// in a brace.
     fn open_braces(&mut self, depth: usize) {
         let opens = |own: &Pending| own.opens.is_some() && own.is_bare && own.depth + 1 == depth;
         let Some(parent) = self.pending.take_if(|own| opens(own)) else { return };
@@ -249,8 +250,8 @@ impl Reader<'_> {
         self.opened.push(Opened { depth, name, has_failed: parent.status == Status::Failed });
     }
 
-    /// Ends the subtests of the parent that was opened last. It is a test only if it failed although
-    /// they did not.
+    /// Ends the subtests of the parent that was opened last. The parent is a test only if it failed
+    /// although its subtests did not.
     fn close_braces(&mut self) -> Result<(), String> {
         self.settle()?;
         let Some(Opened { depth, name, has_failed }) = self.opened.pop() else { return Ok(()) };
@@ -313,7 +314,8 @@ impl Reader<'_> {
             && pending.message.is_none()
             && indent == pending.depth * INDENT
         {
-            // bats and busted say in comments why a test failed; others count their tests there.
+            // bats and busted give the reason for a failure in comments; others count their tests
+            // there.
             pending.message = said(text).filter(|text| !text.is_empty() && !is_count(text));
         } else if self.block.is_none()
             && indent >= own
@@ -367,7 +369,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Adds the last result: what follows does not concern it.
+    /// Adds the last result: the following lines do not concern it.
     fn settle(&mut self) -> Result<(), String> {
         self.block = None;
         let Some(Pending { name, seconds, status, message, holds_others, .. }) =
@@ -419,9 +421,9 @@ struct TestPoint<'a> {
     status: Status,
     number: Option<u64>,
     name: Cow<'a, str>,
-    /// Its time, if it follows the name.
+    /// Time of the test, if it follows the name.
     seconds: Option<f64>,
-    /// True if a brace behind it may open its subtests.
+    /// True if a brace after it may open its subtests.
     opens: bool,
 }
 
@@ -456,7 +458,7 @@ fn result(text: &str) -> Option<TestPoint<'_>> {
         own && (may_go_on || !goes_on())
     };
     let status = match passed {
-        // `# skipped` is as good; of a failed test only the word itself is one.
+        // `# skipped` is also accepted, but for a failed test only the word itself is.
         _ if is("skip", passed) => Status::Skipped,
         true => Status::Passed,
         // A TODO test may fail.

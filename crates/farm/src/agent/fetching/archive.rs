@@ -104,7 +104,7 @@ fn one<R: Read>(
     Ok(())
 }
 
-/// Writes a file, replacing what an earlier entry left there.
+/// Writes a file, replacing anything that an earlier entry left there.
 pub(super) fn regular(
     from: &mut dyn Read,
     path: &Path,
@@ -129,7 +129,7 @@ pub(super) fn link(target: &Path, path: &Path, depth: usize) -> anyhow::Result<(
     Ok(())
 }
 
-/// Returns the components of a name, if it stays inside.
+/// Returns the components of a name, if the name stays inside the directory.
 pub(super) fn inside(name: &Path) -> anyhow::Result<Vec<&std::ffi::OsStr>> {
     let mut parts = Vec::new();
     for part in name.components() {
@@ -176,7 +176,7 @@ fn existing(to: &Path, parts: &[&std::ffi::OsStr]) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// Removes what an earlier entry left under the name, unless it is a directory.
+/// Removes a file that an earlier entry left under the name, unless it is a directory.
 fn removed(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(_) => fs::remove_file(path),

@@ -240,7 +240,7 @@ mod tests {
         for words in [&["init", "--quiet", "."][..], &["add", "mark"], &commit, &["tag", "v1"]] {
             git(words, Some(&from), true, &mut || false).unwrap();
         }
-        // Only root can give it away; for other users it remains their own.
+        // Only root can change the owner; for other users, the file remains their own.
         if rustix::process::geteuid().is_root() {
             chown(&to, Some(65_534), Some(65_534)).unwrap();
         }

@@ -33,8 +33,8 @@ struct Entry {
 /// Unpacks an archive into an existing empty directory, with a limit on bytes.
 ///
 /// # Errors
-/// The first entry that may not be unpacked or does not match its description; what was unpacked
-/// before remains.
+/// If an entry may not be unpacked or does not match its description. Entries unpacked before it
+/// remain.
 pub(super) fn unpack(from: File, to: &Path, most: u64) -> anyhow::Result<()> {
     let mut left = UnpackQuota::new(most);
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];

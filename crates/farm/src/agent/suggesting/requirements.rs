@@ -88,7 +88,8 @@ fn literals(mut rest: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Returns what test sessions in noxfile.py install, from calls with only literal strings.
+/// Returns the packages that test sessions in noxfile.py install, from calls with only literal
+/// strings.
 fn nox(top: &Path) -> Vec<String> {
     let text = text_of(&top.join("noxfile.py"));
     let of_tests = text.split("\ndef ").skip(1).filter(|own| {

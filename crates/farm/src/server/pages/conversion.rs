@@ -9,7 +9,7 @@ use assay_farm::builds::wire::{self, BenchmarkComparison, Matrix, MatrixCell};
 use assay_report::farm::{Calibration, Lease, Line, Sum, VersionLine, VersionNote};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A project's matrix, in the form in which it is judged and shown.
+/// A project's matrix in the form used for judging and display.
 pub(crate) struct JudgedMatrix {
     pub project: Project,
     /// For each version, in order.

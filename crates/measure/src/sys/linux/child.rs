@@ -20,7 +20,7 @@ use super::signals;
 /// the kernel watches the thread, not the process.
 pub(crate) fn end_with_us(command: &mut Command) {
     // SAFETY: between fork and exec the child makes system calls only and touches no memory but its
-    // stack, so it needs nothing that another thread may have held at the time of the fork.
+    // stack, so it needs no lock that another thread may have held at the time of the fork.
     unsafe {
         command.pre_exec(|| {
             signals::uninstall()?;
@@ -37,7 +37,7 @@ pub(crate) fn end_with_us(command: &mut Command) {
 /// and is not stopped forever like a group in the background.
 pub(crate) fn end_with_us_as_session(command: &mut Command, page: Arc<Page>) {
     // SAFETY: between fork and exec the child makes system calls only and writes one integer into
-    // memory shared with the guard; it needs nothing that another thread may have held at the time
+    // memory shared with the guard; it needs no lock that another thread may have held at the time
     // of the fork.
     unsafe {
         command.pre_exec(move || {

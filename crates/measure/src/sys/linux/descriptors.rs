@@ -12,7 +12,7 @@ const ON_EXEC: libc::c_uint = 4;
 
 /// Sets close-on-exec on all open descriptors from 3 on.
 pub(crate) fn close_on_exec() {
-    // SAFETY: it takes numbers, and changes only a flag of descriptors.
+    // SAFETY: the call takes numbers, and changes only a flag of descriptors.
     let done = unsafe {
         libc::syscall(libc::SYS_close_range, FIRST as libc::c_uint, libc::c_uint::MAX, ON_EXEC)
     };

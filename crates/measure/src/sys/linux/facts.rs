@@ -237,12 +237,12 @@ pub(crate) fn sched_autogroup() -> Option<bool> {
     integer("/proc/sys/kernel/sched_autogroup_enabled").map(|on| on != 0)
 }
 
-/// Returns how many µs of each second real-time tasks may use; -1 for all.
+/// Returns the time of each second that real-time tasks may use, in µs; -1 for no limit.
 pub(crate) fn sched_rt_runtime_us() -> Option<i64> {
     integer("/proc/sys/kernel/sched_rt_runtime_us")
 }
 
-/// Returns how strongly performance counters are restricted for unprivileged users: from -1, not at
+/// Returns the level of restriction of performance counters for unprivileged users: from -1, not at
 /// all, upwards.
 pub(crate) fn perf_event_paranoid() -> Option<i64> {
     integer("/proc/sys/kernel/perf_event_paranoid")
@@ -259,7 +259,8 @@ pub(crate) fn nohz_full() -> Option<String> {
     line("/sys/devices/system/cpu/nohz_full").filter(|list| parse::cpu_list(list).is_some())
 }
 
-/// Returns how many times processors were throttled because of heat since boot, over all of them.
+/// Returns the number of times that processors were throttled because of heat since boot, summed
+/// over all of them.
 pub(crate) fn thermal_throttle_count() -> Option<i64> {
     let cpus = fs::read_dir("/sys/devices/system/cpu").ok()?.flatten();
     let counts: Vec<i64> = cpus

@@ -20,7 +20,8 @@ pub enum Knob {
     Governor(String),
     /// True if processors may exceed their nominal frequency.
     Turbo(bool),
-    /// How many µs of each period (usually a second) real-time tasks may use; `None` for all.
+    /// Time of each period (usually a second) that real-time tasks may use, in µs; `None` for no
+    /// limit.
     RtRuntime(Option<u32>),
     /// True if each session gets an equal share of the processors.
     Autogroup(bool),
@@ -72,7 +73,7 @@ pub enum Undone {
     },
 }
 
-/// Why a setting could not be read or changed.
+/// Reasons why a setting could not be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum KnobError {
     /// This machine has no such setting.
@@ -112,7 +113,7 @@ pub enum KnobError {
         path: PathBuf,
         /// The value that was written.
         wanted: String,
-        /// The contents afterwards.
+        /// The contents read back afterwards.
         found: String,
     },
     /// A change that cannot be part of a plan for this machine; nothing was written.
@@ -392,7 +393,7 @@ fn read_back(change: &Change) -> Result<String, KnobError> {
 fn write(knob: &'static str, path: &Path, value: &str) -> Result<(), KnobError> {
     let mut options = OpenOptions::new();
     let written = options.write(true).truncate(true).open(path).and_then(|mut file| {
-        // In one write: the kernel takes each write for a value.
+        // The value is written in one piece, because the kernel treats each write as a value.
         file.write_all(format!("{value}\n").as_bytes())
     });
     written.map_err(|error| failure(knob, path.to_owned(), error))

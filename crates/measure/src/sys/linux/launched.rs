@@ -52,7 +52,7 @@ impl Engine for Launcher {
         let (mut capture, writers) = Capture::open(wanted)?;
         let request = Request::Run {
             subject,
-            // A timeout of zero is the shortest one, not none.
+            // A timeout of zero is the shortest timeout, not the absence of one.
             timeout_ns: options.timeout.map_or(0, |t| {
                 u64::try_from(t.as_nanos()).unwrap_or(u64::MAX).clamp(1, i64::MAX as u64 / 2)
             }),

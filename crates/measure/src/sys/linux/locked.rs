@@ -42,8 +42,8 @@ impl Drop for PinnedFile {
     }
 }
 
-/// Locks files in memory, each on its own: best effort, with the reason for each failure. Reads
-/// what is not in memory yet, so it takes as long as the disk does.
+/// Locks files in memory independently of each other. This is best effort; the reason for each
+/// failure is returned. Contents that are not in memory yet are read from the disk first.
 ///
 /// The errors name the limit if it is too low. A file that is empty or not regular is
 /// `InvalidInput`.
@@ -74,8 +74,8 @@ fn lock(path: &Path) -> io::Result<PinnedFile> {
     }
 }
 
-/// Adds the limit to the error if it can be the reason. The limit includes what is locked already,
-/// so the length alone does not determine it.
+/// Adds the limit to the error if it may be the reason. The limit also covers memory that is
+/// already locked, so the length alone does not tell whether it was exceeded.
 fn why_refused(length: usize, error: Errno, privileges: &Privileges) -> io::Error {
     let limited = !privileges.ipc_lock && privileges.memlock_limit < u64::MAX;
     if !limited || !matches!(error, Errno::NOMEM | Errno::PERM | Errno::AGAIN) {

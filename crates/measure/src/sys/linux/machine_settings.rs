@@ -10,7 +10,8 @@ const REFUSED_FROM: i64 = 3;
 /// From this level on, those without the right sample no time within the kernel.
 const KERNEL_HIDDEN_FROM: i64 = 2;
 
-/// The level of `kernel.perf_event_paranoid`, if by it this process may not sample what happens within the kernel.
+/// Returns the level of `kernel.perf_event_paranoid` if it forbids this process to sample code
+/// within the kernel.
 pub(crate) fn perf_without_kernel() -> Option<i64> {
     let level = setting("/proc/sys/kernel/perf_event_paranoid")?;
     (level >= KERNEL_HIDDEN_FROM && !privileges().perfmon).then_some(level)

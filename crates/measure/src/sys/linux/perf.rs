@@ -164,8 +164,8 @@ impl Opener {
             Err(error) if !self.user_only && is_forbidden(&error) => {
                 self.user_only = true;
                 let descriptor = self.attempt(source, opened);
-                // If the event is forbidden altogether, that says nothing about the kernel's part
-                // of it.
+                // If the event is forbidden altogether, nothing is known about the kernel's part of
+                // it.
                 self.user_only = descriptor.is_ok();
                 descriptor
             }
@@ -220,7 +220,7 @@ impl Opener {
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the kernel has just created it, and nothing else owns it.
+        // SAFETY: the kernel has just created the descriptor, and nothing else owns it.
         Ok(Descriptor(unsafe { File::from_raw_fd(descriptor) }))
     }
 }
@@ -293,7 +293,8 @@ fn forbidden(paranoid: Option<i64>) -> String {
     }
 }
 
-/// Returns why a count in user code alone would not count this event: it happens in the kernel.
+/// Returns the reason why a count in user code alone would not count this event: it happens in the
+/// kernel.
 pub(crate) fn why_not_in_user_code() -> String {
     let now = facts::perf_event_paranoid();
     let now = now.map_or(String::new(), |now| format!(" (now {now})"));

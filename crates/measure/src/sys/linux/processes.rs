@@ -65,7 +65,7 @@ pub struct Busy {
     /// Name of its program, at most 15 characters. It is chosen by the process, and may contain any
     /// character.
     pub name: String,
-    /// The share of one CPU that it used; above 1 if it has several threads.
+    /// The share of one CPU that the process used; above 1 if it has several threads.
     pub share: f64,
 }
 
@@ -195,7 +195,7 @@ pub(crate) struct Member {
 }
 
 /// Returns a process, all its descendants, and all of its session; also those `known` to have
-/// belonged to it, wherever they are now. Ended processes are not included.
+/// belonged to it, even if they are elsewhere now. Ended processes are not included.
 pub(crate) fn tree_of(root: u32, known: &HashMap<u32, u64>) -> Vec<Member> {
     let all = all();
     let parents: HashMap<u32, u32> = all.iter().map(|own| (own.id, own.parent)).collect();

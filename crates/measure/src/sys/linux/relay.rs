@@ -35,7 +35,7 @@ extern "C" fn pass(signal: libc::c_int) {
         let error = libc::__errno_location();
         let kept = *error;
         if signal == libc::SIGTSTP {
-            // In a session without a terminal nothing else stops it.
+            // In a session without a terminal, nothing else stops the process.
             libc::kill(-group, libc::SIGSTOP);
             libc::raise(libc::SIGSTOP);
             libc::kill(-group, libc::SIGCONT);

@@ -1,4 +1,5 @@
-//! Reads facts about the machine from uname(3), getloadavg(3) and sysconf(3). The rest is `None`.
+//! Reads facts about the machine from uname(3), getloadavg(3) and sysconf(3). All other facts are
+//! `None`.
 
 #![expect(unsafe_code, reason = "getloadavg and sysconf")]
 
@@ -21,8 +22,8 @@ pub(crate) fn runner() -> Option<String> {
     RunnerKind::chosen().ok().map(|kind| kind.to_string())
 }
 
-/// Returns the load average over one minute; the number of running tasks is unknown, and estimated
-/// as the rounded load plus this one.
+/// Returns the load average over one minute. The number of running tasks is unknown; it is
+/// estimated as the rounded load plus this task.
 pub(crate) fn load() -> Option<(f64, u64)> {
     let mut loads = [0.0];
     // SAFETY: one number is written into an array of one.

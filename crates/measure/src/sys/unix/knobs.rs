@@ -7,13 +7,13 @@ pub enum Knob {
     Governor(String),
     /// True if processors may exceed their nominal frequency.
     Turbo(bool),
-    /// How many µs of each period real-time tasks may use; `None` for all.
+    /// Time of each period that real-time tasks may use, in µs; `None` for no limit.
     RtRuntime(Option<u32>),
     /// True if each session gets an equal share of the processors.
     Autogroup(bool),
 }
 
-/// Why a setting could not be changed.
+/// Reasons why a setting could not be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum KnobError {
     /// This machine has no such setting.

@@ -1,4 +1,4 @@
-//! Facts about the machine from the standard library. The rest is `None`.
+//! Facts about the machine from the standard library. All other facts are `None`.
 
 pub(crate) use crate::sys::unknown::*;
 

@@ -1,4 +1,5 @@
-//! Lines of C and C++ that the preprocessor leaves out on this platform. Of a project's own macros only those are known that nothing defines.
+//! Lines of C and C++ that the preprocessor leaves out on this platform. The only macros of the
+//! project that are known are those that nothing defines.
 
 use super::logic::{all, any, bare, not, split};
 use super::{BuildPlatform, ExcludedLines};

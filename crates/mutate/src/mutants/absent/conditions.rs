@@ -45,7 +45,7 @@ pub(super) fn of(
             if is_on_one_line {
                 return;
             }
-            // The parts of a condition that concern other platforms make no difference on this one.
+            // The parts of a condition that concern other platforms have no effect on this one.
             let consequence = field("consequence");
             let first = consequence.map(|own| match own.kind() {
                 "statement_block" | "block" => own.named_child(0).unwrap_or(own),

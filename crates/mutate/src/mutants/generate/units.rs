@@ -1,4 +1,4 @@
-//! Name of a function, and what is left of it without its body.
+//! Names of functions, and functions reduced to an empty body.
 
 use super::Walk;
 use crate::blocks::{Kind, kind};

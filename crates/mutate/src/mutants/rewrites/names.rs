@@ -139,7 +139,7 @@ fn is_private_python(function: &Function<'_, '_>, name: &str) -> bool {
 /// Returns true if it is a method after a bare `private`, in a class that has no superclass and
 /// includes no modules.
 fn is_private_ruby(function: &Function<'_, '_>, name: &str) -> bool {
-    /// Names that Ruby itself calls, or that every object has.
+    /// Names of methods that Ruby itself calls, or that every object has.
     const KNOWN: [&str; 30] = [
         "inspect",
         "hash",
@@ -216,7 +216,7 @@ fn is_private_javascript(function: &Function<'_, '_>, name: &str) -> bool {
         && class.is_some_and(|own| !inherits(own))
 }
 
-/// The variables of a function all of whose mentions are understood, in order of declaration.
+/// Returns the variables of a function whose mentions are all understood, in order of declaration.
 fn locals<'t>(function: &Function<'_, 't>) -> Vec<Local<'t>> {
     let nodes = function.nodes();
     let words: Vec<(usize, &[u8])> = words_of(&function.text[function.node.byte_range()]).collect();
@@ -252,8 +252,8 @@ fn locals<'t>(function: &Function<'_, 't>) -> Vec<Local<'t>> {
     all
 }
 
-/// What a node declares or first assigns: each name, the whole statement, and the value if it is a
-/// single one.
+/// Returns the declarations or first assignments in a node: each name, the whole statement, and the
+/// value if there is a single one.
 fn declared<'t>(
     function: &Function<'_, 't>,
     node: Node<'t>,
@@ -345,7 +345,7 @@ fn is_variable(node: Node<'_>) -> bool {
     }
 }
 
-/// Returns true if the variable is only read there, in a place where a constant is allowed.
+/// Returns true if the mention only reads the variable, in a place where a constant is allowed.
 fn is_read(node: Node<'_>) -> bool {
     let Some(around) = node.parent() else { return false };
     matches!(

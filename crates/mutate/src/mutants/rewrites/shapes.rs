@@ -49,7 +49,8 @@ fn mirrored(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
     };
     let is_nothing = |own: Node<'_>| matches!(own.kind(), "none" | "null" | "nil" | "undefined");
     let is_constant = |own: Node<'_>| match (language, between) {
-        // Among Ruby objects, only numbers ask the other side if they do not know it.
+        // Among Ruby objects, only numbers delegate to the other operand if they do not support its
+        // type.
         (Language::Ruby, "==") => own.kind() == "integer",
         (Language::Ruby, _) => false,
         // Objects cannot override identity.

@@ -1,6 +1,6 @@
-//! How functions in JavaScript and TypeScript are given other bodies. A single syntax error makes a
-//! whole file unusable, and compilers report only the line of an error, so the lines of each body
-//! are recorded.
+//! Gives functions in JavaScript and TypeScript other bodies. A single syntax error makes a whole
+//! file unusable, and compilers report only the line of an error, so the lines of each body are
+//! recorded.
 
 use super::{Arm, Chain, ChainPosition, SwitchedText, words};
 use crate::mutants::absent::each;
@@ -18,7 +18,7 @@ const FUNCTIONS: [&str; 6] = [
 ];
 const LOOPS: [&str; 4] = ["for_statement", "for_in_statement", "while_statement", "do_statement"];
 
-/// How a function can be given other bodies; `None` if it cannot.
+/// Returns the way to give a function other bodies; `None` if this is impossible.
 pub(super) fn chain(function: Node<'_>, body: Node<'_>, text: &[u8]) -> Option<Chain> {
     let is_block = body.kind() == "statement_block";
     let first = body.named_child(0).filter(|_| is_block);

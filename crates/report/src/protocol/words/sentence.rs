@@ -22,7 +22,7 @@ impl Teller<'_> {
         .to_owned()
     }
 
-    /// Returns what can be published, or why nothing can.
+    /// Returns the statement that can be published, or the reason why nothing can.
     pub fn sentence(&self) -> String {
         if self.chain.against.is_none() && self.chain.stopped_at().is_none() {
             return format!(

@@ -93,7 +93,7 @@ module Assay
       # One fiber, and the layers of the profiles that count on it.
       class Line
         # The array read by patched methods: the slots of the only profile, if it records only calls
-        # and time. Element 0 is no slot: it is true while a call is open in one of them.
+        # and time. Element 0 is not a slot: it is true while a call is open in one of them.
         attr_reader :slots
         attr_reader :thread
 
@@ -107,7 +107,7 @@ module Assay
         def counts?(session) = @layers.any? { |layer| layer.session.equal?(session) }
         def empty? = @layers.empty?
 
-        # Returns the door for a call that found no slot.
+        # Returns the door for a call without a slot.
         def door(id)
           layer = only_simple or return Door.new(self, id)
           slot = @slots[id] = layer.slot(id)

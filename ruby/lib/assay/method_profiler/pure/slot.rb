@@ -73,7 +73,7 @@ module Assay
           end
         end
 
-        # Source for the beginning and the end of a call that is within no other patched one,
+        # Source for the beginning and the end of a call that is not within another patched one,
         # inlined into patched methods. Element 0 of `slots`, the slots of a line, is true during
         # such a call.
         #

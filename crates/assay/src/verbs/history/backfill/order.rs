@@ -13,7 +13,7 @@ pub(super) fn order(done: &[bool]) -> Vec<usize> {
     let mut gaps = BinaryHeap::new();
     let note = |gaps: &mut BinaryHeap<_>, from: usize, to: usize| {
         if to - from > 1 {
-            // Of equally wide gaps the latest comes first, because recent changes matter more.
+            // Among equally wide gaps, the latest comes first, because recent changes matter more.
             gaps.push((to - from, Reverse(last - to), from));
         }
     };

@@ -12,7 +12,7 @@ const SHORT: usize = 12;
 /// A revision to be measured.
 pub(super) struct Chosen {
     pub revision: Revision,
-    /// Its full name.
+    /// Full hash of the commit.
     pub commit: String,
     /// The name shown to the user.
     pub name: String,
@@ -37,7 +37,7 @@ pub(super) fn chosen(
         let revision = repository.revision(written).map_err(told)?;
         let Some(commit) = revision.commit.clone().filter(|_| !revision.is_working_tree) else {
             bail!(
-                "--at {written}: the working tree is no revision of the past; `--keep` keeps runs of it"
+                "--at {written}: the working tree is not a past revision; keep runs of it with `--keep`"
             );
         };
         if all.iter().any(|other| other.commit == commit) {
@@ -70,11 +70,11 @@ fn in_range(repository: &mut Repository, range: &str, every: u32) -> anyhow::Res
     };
     let after = (!from.is_empty()).then_some(first.as_str());
     let Some(mut commits) = git::first_parents(repository.top(), after, &last) else {
-        bail!("{range}: git does not list its commits");
+        bail!("{range}: git can't list its commits");
     };
     if let Some(first) = after {
         if first != last && git::leads_to(repository.top(), first, &last) != Some(true) {
-            bail!("{range}: `{from}` does not lead to `{to}`");
+            bail!("{range}: `{from}` is not an ancestor of `{to}`");
         }
         commits.insert(0, first.to_owned());
     }

@@ -47,7 +47,7 @@ pub(super) fn run(
     }
     if !found_any {
         bail!(
-            "{project} has no results of that metric or machine; `assay history show --all` shows what there is"
+            "{project} has no results for that metric or machine; `assay history show --all` lists all results"
         );
     }
     let missing = store.vanished_among(project, names)?;
