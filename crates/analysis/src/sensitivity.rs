@@ -53,12 +53,25 @@ pub fn is_visible(without: f64, with: f64) -> bool {
     with > without * (1.0 + VISIBLE)
 }
 
+/// Returns true if a delay clearly changes the time of an iteration in pairs of times without and
+/// with it.
+pub fn are_visible(pairs: &[[f64; 2]]) -> bool {
+    let mean = |own: usize| pairs.iter().map(|pair| pair[own]).sum::<f64>() / pairs.len() as f64;
+    is_visible(mean(0), mean(1)) && added(pairs).is_some()
+}
+
 /// Returns the number of timed calls per iteration; `None` if it may be 0 at 95 % confidence.
 fn calls(pairs: &[[f64; 2]], delay: f64) -> Option<f64> {
+    added(pairs).map(|seconds| seconds / delay)
+}
+
+/// Returns the mean time that a delay adds to an iteration, s; `None` if it may be 0 at 95 %
+/// confidence.
+fn added(pairs: &[[f64; 2]]) -> Option<f64> {
     let side = |own: usize| pairs.iter().map(|pair| pair[own]).collect::<Vec<f64>>();
     let test = t_test::paired(&side(0), &side(1))?;
     let Interval { lower, .. } = test.interval(CONFIDENCE)?;
-    (lower > 0.0).then_some(test.estimate / delay)
+    (lower > 0.0).then_some(test.estimate)
 }
 
 /// Returns the smallest detectable difference as time of an iteration, s.
@@ -127,6 +140,13 @@ pub fn finding(function: &str, benchmarks: &[Sensitivity]) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_slow_run_is_no_visible_delay() {
+        assert!(!are_visible(&[[1.0, 1.0], [1.0, 9.0], [1.0, 1.0], [1.0, 1.0]]));
+        assert!(!are_visible(&[[1.0, 1.1], [1.0, 1.11], [1.0, 1.1], [1.0, 1.09]]));
+        assert!(are_visible(&[[1.0, 2.1], [1.1, 2.2], [1.0, 2.0], [1.0, 2.0]]));
+    }
 
     fn sensitivity(name: &str, delay: Option<f64>) -> Sensitivity {
         Sensitivity { benchmark: name.to_owned(), is_timed: delay.is_some(), delay }

@@ -57,7 +57,7 @@ fn a_series_can_be_recorded_and_labelled_afterwards() {
     let elsewhere = room.read("series.assay").replace(&name, "\"another-machine\"");
     room.write("elsewhere.assay", &elsewhere);
     let told = room.run(&["calibrate", "--from", "elsewhere.assay"]).ends(0);
-    told.complains("of another machine").shows("50 blocks");
+    told.complains("from another machine").shows("50 blocks");
     assert!(!is_kept(&room));
     room.write("two.assay", "{\"assay\":1,\"kind\":\"run\"}\n");
     room.run(&["calibrate", "--from", "two.assay"]).ends(2).complains("two.assay");

@@ -131,7 +131,7 @@ fn lines_are_counted_where_a_profile_knows_them() {
     assert!(names.iter().any(|name| name.starts_with("numbers:")), "{names:?}");
     room.run(&["profile", &sample("stackprof.json"), "--lines"])
         .ends(2)
-        .complains("--lines: stackprof does not report which lines were at work");
+        .complains("--lines: stackprof does not report which lines were running");
     let file = sample("py-spy.collapsed");
     room.run(&["profile", &file, &file, "--lines"])
         .ends(2)
