@@ -23,7 +23,7 @@ demo: compiler
 	$(CARGO) build --profile demo --locked -p assay
 	sh examples/is-it-faster/demo.sh target/demo/assay
 	@echo
-	@echo "This was an unoptimised build of assay alone. \`make install\` builds the optimised programs and puts them into $(PREFIX)/bin."
+	@echo "This was an unoptimized build of assay alone. \`make install\` builds the optimized programs and puts them into $(PREFIX)/bin."
 
 install: compiler
 	$(CARGO) build --release --locked $(PROGRAMS) --features $(FEATURES)

@@ -1,5 +1,5 @@
 /*
- * A neighbour that uses all it can get of one processor. It ends by itself after the given number
+ * A neighbor that uses all it can get of one processor. It ends by itself after the given number
  * of seconds (at most an hour), and with its starter, so that none is ever left behind.
  *
  *     cc -O2 -o busy busy.c && ./busy 60

@@ -17,7 +17,7 @@ namespace {
 constexpr int kUnits = 100 + MORE;
 uint32_t numbers[1024];
 
-// Neighbours of different lengths: each is a section, and none is executed during measurements.
+// Neighbors of different lengths: each is a section, and none is executed during measurements.
 template <int N>
 __attribute__((noinline, used)) uint32_t neighbour(uint32_t x) {
     for (int i = 0; i < N % 7 + 1; i++) x = x * (2 * N + 3) + (x >> (N % 13 + 1));

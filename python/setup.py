@@ -26,7 +26,7 @@ setup(
             "assay._speedups",
             sources=[f"csrc/{name}.c" for name in SOURCES],
             depends=["csrc/speedups.h"],
-            # One unit for the optimiser would be better still, but needs a linker plugin that not everybody has.
+            # One unit for the optimizer would be better still, but needs a linker plugin that not everybody has.
             extra_compile_args=["-O2", "-std=c11", "-fvisibility=hidden"],
             optional=True,
         )

@@ -13,6 +13,6 @@ make -s OUT="$out"
 cd "$out"
 echo "\$ assay bench ./bench --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_PATH=new --alloc"
 echo
-# Debian's Google Benchmark says of itself that it was not optimised; the benchmarks and the library here are.
+# Debian's Google Benchmark says of itself that it was not optimized; the benchmarks and the library here are.
 # shellcheck disable=SC2086 # a list of options
 "$assay" bench $few -n old -n new ./bench --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_PATH=new --alloc

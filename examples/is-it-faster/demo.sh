@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 
-# Real text: the sources, the documents and the licences of this project.
+# Real text: the sources, the documents and the licenses of this project.
 find crates c docs LICENSE-APACHE Cargo.lock -type f \( -name '*.rs' -o -name '*.md' -o -name '*.c' -o -name 'LICENSE*' -o -name '*.lock' \) \
     -exec cat {} + > "$work/text"
 head -c 400000 "$work/text" > "$work/part"

@@ -13,7 +13,7 @@ make -s OUT="$out" all shuffled
 cd "$out"
 
 [ "${2-}" = --smoke ] && few='--runs=12 --no-save --run-time=2ms' || few='--time=10s --primary cpu'
-# Debian's Google Benchmark says of itself that it was not optimised.
+# Debian's Google Benchmark says of itself that it was not optimized.
 echo "\$ assay bench old new"
 # shellcheck disable=SC2086 # a list of options
 "$assay" bench $few ./old ./new

@@ -11,7 +11,7 @@ import sbom
 from shared import Failed
 
 TEXTS = re.compile(r"(licen[cs]e|copying|copyright|notice|unlicense)", re.I)
-# The licence of the C library in static programs; its full text is in the sources of zig.
+# The license of the C library in static programs; its full text is in the sources of zig.
 STATIC = """\
 Programs that are static hold musl, the C library, under the licence of MIT: Copyright (c) 2005-2020 Rich Felker, et al.
 All programs hold the standard library of Rust, under the licence of MIT: Copyright (c) The Rust Project Contributors.

@@ -42,7 +42,7 @@ LICENCES = {
     "LICENSE-FONT-OFL.txt": "crates/report/fonts/OFL.txt",
     "LICENSE-uPlot.txt": "crates/report/assets/LICENSE-uPlot.txt",
 }
-# The licences of all included crates, collected by `licences.py`.
+# The licenses of all included crates, collected by `licences.py`.
 NOTICES = "LICENSES-crates.txt"
 
 

@@ -54,7 +54,7 @@ pub fn is_worth_searching(ends: &Decision) -> bool {
         && (ends.threshold.is_nan() || ends.estimate.abs() >= ends.threshold)
 }
 
-/// Neighbouring places with the step between them, and the probability of that.
+/// Neighboring places with the step between them, and the probability of that.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
     /// The last place before the step.
@@ -65,7 +65,7 @@ pub struct Candidate {
     pub probability: f64,
 }
 
-/// The difference of two neighbours, from the blocks that contain both.
+/// The difference of two neighbors, from the blocks that contain both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// Number of such blocks.
@@ -181,7 +181,7 @@ impl Search {
         best.probability >= self.confidence && pair.blocks >= policy::BISECT_PAIRS && apart
     }
 
-    /// Neighbours that can be measured, in order, each with the probability that the step is
+    /// Neighbors that can be measured, in order, each with the probability that the step is
     /// between them.
     pub fn candidates(&self) -> Vec<Candidate> {
         let Some(known) = &self.known else { return Vec::new() };
@@ -271,7 +271,7 @@ impl Search {
 
     /// Estimates how many blocks it takes until a place is established; `None` before the ends are
     /// known. Uses the information that a block gives about the place that halves the uncertainty,
-    /// and about two neighbours, in units of the remaining uncertainty (nats).
+    /// and about two neighbors, in units of the remaining uncertainty (nats).
     pub fn blocks_left(&self) -> Option<f64> {
         let known = self.known.as_ref()?;
         let ratio = (known.noise / known.step).powi(2);
@@ -288,7 +288,7 @@ impl Search {
 /// The outcome of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// A commit is established, or several neighbours of which only the last could be measured.
+    /// A commit is established, or several neighbors of which only the last could be measured.
     Found,
     /// The ends do not differ by the threshold.
     Unchanged,
@@ -388,7 +388,7 @@ impl Bisected {
         }
         if let Some(known) = self.known.as_ref().filter(|_| self.is_luck()) {
             let message = format!(
-                "builds of neighbouring commits differ by themselves by about {} of the change (standard deviation): more runs of the same builds say little about which it was",
+                "builds of neighboring commits differ by themselves by about {} of the change (standard deviation): more runs of the same builds say little about which it was",
                 number::percent(known.own / known.step.abs())
             );
             findings.push(

@@ -4,7 +4,7 @@
 //! The input is one long series of runs of one unchanging program. Labels A and B are assigned
 //! afterwards, as each way of measuring would have done. A label can't have affected a run, so
 //! every difference found is false, and all ways are judged on the same noise. The second half
-//! reverses the question, using the same labelled pieces: had B really been faster by a given
+//! reverses the question, using the same labeled pieces: had B really been faster by a given
 //! amount, how often would that have been found?
 //!
 //! It can't detect differences caused by comparing two programs (another path, another layout; see

@@ -3,7 +3,7 @@
 //! A check reports by the size of an effect, never by its p-value alone: with thousands of runs
 //! even negligible effects are significant. Effects that the verdict already accounts for (a
 //! drifting difference or the dependence of recordings widens the interval) are reported to explain
-//! it. Codes are in the catalogue of the data crate.
+//! it. Codes are in the catalog of the data crate.
 
 use crate::comparison::{Basis, Comparison};
 use crate::dependence::Dependence;

@@ -189,7 +189,7 @@ mod tests {
     use super::*;
     use crate::replication::tests::experiment;
 
-    /// Runs of 60 blocks in which the second of two programs takes this many per cent of the time
+    /// Runs of 60 blocks in which the second of two programs takes this many percent of the time
     /// of the first.
     fn run(seed: u64, per_cent: u32) -> Analysis {
         experiment(seed, 60, &["normal(100, 3)", &format!("normal({per_cent}, 3)")])

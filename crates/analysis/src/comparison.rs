@@ -381,7 +381,7 @@ impl Comparison {
         noticed.then_some(self.lag1)
     }
 
-    /// True if neighbouring differences of blocks correlate by more than chance, even if there are
+    /// True if neighboring differences of blocks correlate by more than chance, even if there are
     /// too few to test: the two sides do not move together.
     pub fn wanders(&self) -> bool {
         let n = self.blocks.unwrap_or(0) as f64;

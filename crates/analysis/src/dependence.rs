@@ -12,14 +12,14 @@ use crate::recording::Recording;
 use assay_stats::autocorrelation;
 
 /// Returns true if the effective number of n values (`effective`) is smaller than chance allows;
-/// `lag1` is the rank autocorrelation of neighbours. True for some 5 in 100 independent series.
+/// `lag1` is the rank autocorrelation of neighbors. True for some 5 in 100 independent series.
 /// O(1).
 ///
 /// This is for series that are described by themselves. Their interval is widened by the summed
 /// autocorrelation time in any case, however few the values, and this only chooses between a
 /// warning and a note. [`Order::dependence`] decides about an interval between two sides: it must
 /// not widen or refuse without a test, so it reports nothing below [`policy::TESTED_FROM`] values,
-/// uses only the correlation of neighbours, corrected for the bias of short series, and requires
+/// uses only the correlation of neighbors, corrected for the bias of short series, and requires
 /// more to refuse. A single rule for both would either leave a widened interval unexplained or
 /// widen untested ones.
 pub fn is_beyond_chance(n: usize, effective: f64, lag1: f64) -> bool {
@@ -50,7 +50,7 @@ pub struct Order {
     n: usize,
     /// Autocorrelation time by Geyer's sum, at least 1.
     summed: f64,
-    /// Rank autocorrelation of neighbours.
+    /// Rank autocorrelation of neighbors.
     pub lag1: f64,
 }
 
@@ -73,7 +73,7 @@ impl Order {
         self.n >= policy::TESTED_FROM
     }
 
-    /// Deviation of the correlation of neighbours from its average under independence, −1/n, in
+    /// Deviation of the correlation of neighbors from its average under independence, −1/n, in
     /// standard errors.
     fn z(self) -> f64 {
         let n = self.n as f64;
@@ -81,7 +81,7 @@ impl Order {
     }
 
     /// The autocorrelation time by which an interval is widened: Geyer's sum, and for tested values
-    /// at least the time implied by the correlation of neighbours. For untested values the latter
+    /// at least the time implied by the correlation of neighbors. For untested values the latter
     /// counts only if the dependence is certain, and below [`policy::DEPENDENCE_FROM`] values the
     /// time is 1.
     pub fn time(self) -> f64 {
@@ -147,7 +147,7 @@ mod tests {
     fn few_values_are_worth_themselves() {
         let of = |n: usize, lag1: f64| Order { n, summed: 2.0, lag1 }.time();
         assert_eq!((of(9, 0.9), of(12, 0.2)), (1.0, 2.0));
-        // Twelve values with nearly equal neighbours are worth fewer than twelve.
+        // Twelve values with nearly equal neighbors are worth fewer than twelve.
         assert!(of(12, 0.9) > 10.0 && of(24, 0.5) > 4.0);
     }
 }

@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn an_interval_of_the_median_lies_within_the_data_or_there_is_none() {
         let of = |values: &[f64]| Description::of(values, 0.95).expect("there are values");
-        // One value twenty times the others, with similar neighbours by chance.
+        // One value twenty times the others, with similar neighbors by chance.
         let found = of(&[1.0, 2.0, 3.0, 100.0, 2.0, 1.5]);
         assert_eq!(found.median_interval, Some(Interval { lower: 1.0, upper: 100.0 }));
         assert!(found.assumes_independence());

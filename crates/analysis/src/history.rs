@@ -90,7 +90,7 @@ pub struct RunSummary {
     pub units: u64,
     /// The median of the units' medians, or the recorded mean if there is only a summary.
     pub centre: f64,
-    /// Interval of the centre within the run (95 %), if there are enough units.
+    /// Interval of the center within the run (95 %), if there are enough units.
     pub interval: Option<Interval>,
 }
 

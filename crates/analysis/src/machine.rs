@@ -129,7 +129,7 @@ fn battery(e: &Environment) -> Option<Finding> {
 
 fn layout(e: &Environment) -> Option<Finding> {
     (e.number("aslr")? < 1.0).then(|| {
-        Finding::new(code::SYSTEM_SETTINGS, "address randomisation is off: every run has the same memory layout, and its luck looks like a property of the code")
+        Finding::new(code::SYSTEM_SETTINGS, "address randomization is off: every run has the same memory layout, and its luck looks like a property of the code")
         .advise(Action::run("turn it on", "sysctl kernel.randomize_va_space=2"))
     })
 }
@@ -176,7 +176,7 @@ pub fn detectable(
     )
 }
 
-/// Formats per cent with two digits: `0.8 %`.
+/// Formats percent with two digits: `0.8 %`.
 fn percent(fraction: f64) -> String {
     let number = fraction * 100.0;
     let decimals = if number > 0.0 { (1.0 - number.log10().floor()).clamp(0.0, 9.0) } else { 0.0 };

@@ -10,7 +10,7 @@
 //! from which a distribution is made are Φ(z), where z follows z' = φ z + √(1 − φ²) ε with standard
 //! normal ε. So each value keeps its exact distribution, whatever it may be, and a mixture stays in
 //! a mode for a while, like a machine that changes its clock. For a normal distribution this is the
-//! usual AR(1) process; for others the rank correlation of neighbours is near φ.
+//! usual AR(1) process; for others the rank correlation of neighbors is near φ.
 //!
 //! ```
 //! use assay_analysis::mock::{Distribution, Recipe, Simulation};

@@ -92,7 +92,7 @@ pub fn chosen(amount: f64, unit: &Unit) -> String {
     trimmed(&column.number(amount)) + &column.suffix()
 }
 
-/// A user-chosen fraction in per cent, without trailing zeros: `1 %`, `99.9 %`.
+/// A user-chosen fraction in percent, without trailing zeros: `1 %`, `99.9 %`.
 pub fn chosen_percent(fraction: f64) -> String {
     format!("{} %", trimmed(&fixed(fraction * 100.0, 6)))
 }
@@ -105,7 +105,7 @@ pub fn threshold(threshold: &Threshold) -> String {
     }
 }
 
-/// The size of a fraction in per cent with two significant digits, one if it is tiny: `2.6 %`,
+/// The size of a fraction in percent with two significant digits, one if it is tiny: `2.6 %`,
 /// `0.004 %`. Never `0 %` unless it is zero.
 pub fn percent(fraction: f64) -> String {
     let number = fraction.abs() * 100.0;
@@ -113,7 +113,7 @@ pub fn percent(fraction: f64) -> String {
     format!("{} %", visible(number, decimals_for(number, digits)))
 }
 
-/// The size of a fraction in per cent with three significant digits, without trailing zeros:
+/// The size of a fraction in percent with three significant digits, without trailing zeros:
 /// `12.5 %`, `25 %`.
 pub fn percent_fine(fraction: f64) -> String {
     let number = fraction.abs() * 100.0;

@@ -1,4 +1,4 @@
-//! Thresholds of judgement: when data are called coarse, drifting, dependent, disturbed, skewed or
+//! Thresholds of judgment: when data are called coarse, drifting, dependent, disturbed, skewed or
 //! too few.
 //!
 //! They decide what is reported, and which widening or refusal applies; the confidence and the
@@ -29,7 +29,7 @@ pub const SMALLEST_STEP: f64 = 1e-6;
 /// was optimized away.
 pub const NO_TIME: f64 = 5e-11;
 
-/// If two neighbouring steps have a larger share of the readings, the readings do not spread enough
+/// If two neighboring steps have a larger share of the readings, the readings do not spread enough
 /// for rounding errors to cancel. For normal readings the share is 85 % at a standard deviation of
 /// 0.7 steps, where the mean is off by 0.00002 of a step at most, and 95 % at 0.5 (0.002 of a
 /// step).
@@ -39,9 +39,9 @@ pub const WITHIN_TWO_STEPS: f64 = 0.85;
 
 /// Below this share of effective values, dependence is reported and widens the intervals.
 pub const DEPENDENT_BELOW: f64 = 0.9;
-/// Below this share, dependence is reported regardless of the correlation of neighbours.
+/// Below this share, dependence is reported regardless of the correlation of neighbors.
 pub const SURELY_DEPENDENT_BELOW: f64 = 0.5;
-/// Independent neighbours correlate by more than this over √n in 5 of 100 series (normal
+/// Independent neighbors correlate by more than this over √n in 5 of 100 series (normal
 /// approximation, one-sided).
 pub const DEPENDENCE_Z: f64 = 1.645;
 /// Significance level at which a series described by itself is called autocorrelated.
@@ -49,10 +49,10 @@ pub const DEPENDENCE_LEVEL: f64 = 0.05;
 /// With fewer values, the estimated autocorrelation time is all chance and widens nothing.
 pub const DEPENDENCE_FROM: usize = 10;
 /// With fewer values (or differences of blocks), dependence can't be tested, and the report says
-/// so. At 20, a test at 1 % misses one in eight series whose neighbours correlate by 0.9; at 24 one
+/// so. At 20, a test at 1 % misses one in eight series whose neighbors correlate by 0.9; at 24 one
 /// in seventeen, at 50 none in thousands.
 pub const TESTED_FROM: usize = 24;
-/// Dependence is noticed if the correlation of neighbours is this many standard errors above its
+/// Dependence is noticed if the correlation of neighbors is this many standard errors above its
 /// average under independence. The interval in blocks is then widened, the run does not stop, and
 /// the dependence is reported. Chance alone gives 4 in 100. Of differences that wander by 0.9, 3 in
 /// 100 are both false and unnoticed at 24 blocks, none at 50 (`tests/it/simulation/dependence.rs`).

@@ -7,7 +7,7 @@
 //! changes the answer, never its p-value: with 35,000 samples every trifle is significant.
 //! `docs/concepts/four-step-check.md` describes each step with its thresholds and sources.
 //!
-//! All sizes are shifts, subject − reference, in the metric's base unit: a threshold in per cent is
+//! All sizes are shifts, subject − reference, in the metric's base unit: a threshold in percent is
 //! that share of the reference's median. [`Verdict`](crate::Verdict)s are not decided here and are
 //! shown unchanged along with the protocol.
 

@@ -1,9 +1,9 @@
 //! The part of the distribution that differs, quantile by quantile, and whether the tail differs
-//! from the centre.
+//! from the center.
 //!
 //! The numbers are those of [`assay_stats::quantile_difference`]. Blocks are not used, so a
 //! slowdown of a whole block only widens the intervals. Nothing is decided here: the verdict
-//! remains that of the centre.
+//! remains that of the center.
 
 use crate::comparison::Comparison;
 use crate::policy;
@@ -27,8 +27,8 @@ pub fn of(
 }
 
 /// The outermost quantile of the relevant tail, if it differs by more than the threshold although
-/// the centre does not, or differs in the opposite direction; adjusted for all quantiles. `None` if
-/// the centre has no interval, or agrees.
+/// the center does not, or differs in the opposite direction; adjusted for all quantiles. `None` if
+/// the center has no interval, or agrees.
 pub fn tail(c: &Comparison, better: Better, confidence: f64) -> Option<QuantileDifference> {
     c.decision.interval?;
     let centre = match c.decision.verdict {

@@ -52,10 +52,10 @@ pub struct Exponent {
     pub estimate: f64,
     /// Its interval at the plan's level; `None` if there are too few blocks.
     pub interval: Option<Interval>,
-    /// Exponents between neighbouring points, from the smallest parameter on.
+    /// Exponents between neighboring points, from the smallest parameter on.
     pub steps: Vec<f64>,
     /// True if a single power does not fit: the quadratic coefficient's interval excludes 0, and
-    /// the exponents between neighbours differ by more than a tenth.
+    /// the exponents between neighbors differ by more than a tenth.
     pub curved: bool,
     /// Number of complete blocks used.
     pub blocks: usize,

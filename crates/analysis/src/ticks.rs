@@ -28,7 +28,7 @@ const FINEST: f64 = 0.01;
 pub struct Ticks {
     /// The step, in the unit of the readings; 0 if it does not matter.
     step: f64,
-    /// True if nearly all readings of a side are on two neighbouring steps.
+    /// True if nearly all readings of a side are on two neighboring steps.
     hides: bool,
 }
 
@@ -40,7 +40,7 @@ impl Ticks {
         let hides = hardly_leaves(first, step) || hardly_leaves(second, step);
         let spread =
             descriptive::interquartile_range(first).max(descriptive::interquartile_range(second));
-        // A step that is much finer than the error of the centre has no effect.
+        // A step that is much finer than the error of the center has no effect.
         let is_large = step * (n as f64 / 2.0).sqrt() >= spread;
         // Readings below half a step would no longer have a logarithm when spread over it.
         let least = first.iter().chain(second).copied().fold(f64::INFINITY, f64::min);
@@ -65,7 +65,7 @@ impl Ticks {
     }
 
     /// True if ties must be resolved: the readings spread over several steps, which are large
-    /// compared with the error of the centre.
+    /// compared with the error of the center.
     fn is_dithered(self) -> bool {
         self.step > 0.0 && !self.hides
     }
@@ -116,7 +116,7 @@ impl Ticks {
             }
             Scale::Ratio => {
                 let (first, second) = (half / centres.0.abs(), half / centres.1.abs());
-                // A centre below half a step may be 0.
+                // A center below half a step may be 0.
                 let less =
                     |share: f64| if share < 1.0 { (-share).ln_1p() } else { f64::NEG_INFINITY };
                 Interval {
@@ -168,7 +168,7 @@ fn divisor(mut a: f64, mut b: f64, tolerance: f64) -> f64 {
     a
 }
 
-/// True if nearly all readings of a side (ascending) are on two neighbouring steps.
+/// True if nearly all readings of a side (ascending) are on two neighboring steps.
 fn hardly_leaves(sorted: &[f64], step: f64) -> bool {
     let most = (0..sorted.len()).map(|from| {
         let reach = sorted[from] + step * (1.0 + ROUNDING);

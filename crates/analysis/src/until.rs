@@ -260,7 +260,7 @@ impl Reader<'_> {
             (Quantity::Width, "%") => (Some(PERCENT), None),
             (Quantity::Width, "") if number < 1.0 => (None, None),
             (Quantity::Width, _) => {
-                (None, Some("write a width in per cent, such as `0.5%`, or as a fraction below 1"))
+                (None, Some("write a width in percent, such as `0.5%`, or as a fraction below 1"))
             }
         };
         if let Some(wrong) = wrong {

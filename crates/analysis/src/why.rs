@@ -152,7 +152,7 @@ pub fn choose(analysis: &Analysis, of: Option<&str>) -> Result<usize, WhyError> 
     })
 }
 
-/// Explains a comparison, given by its index, of analysed samples. O(observations log).
+/// Explains a comparison, given by its index, of analyzed samples. O(observations log).
 pub fn explain(
     samples: &Samples,
     analysis: &Analysis,

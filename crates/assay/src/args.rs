@@ -162,7 +162,7 @@ pub(crate) struct ReadingArgs {
     pub filter: Option<Filter>,
 }
 
-/// Which numbers are better, by the words of `--metric NAME:UNIT:higher=`.
+/// The direction of better values, by the words of `--metric NAME:UNIT:higher=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Direction {
     /// Less is better
@@ -316,8 +316,8 @@ pub(crate) struct KeepArgs {
 }
 
 impl KeepArgs {
-    /// These arguments for a run that resumes or repeats one recorded with `first`: if that one was
-    /// anonymous, this one is, too.
+    /// These arguments for a run that resumes or repeats one recorded with `first`: if that run was
+    /// anonymous, this one is as well.
     pub fn after(&self, first: &Self) -> Self {
         Self { anonymous: self.anonymous || first.anonymous, ..self.clone() }
     }

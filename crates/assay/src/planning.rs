@@ -1,5 +1,5 @@
-//! Decisions made before the first block, whatever is measured: how many blocks, for how long, how
-//! strictly, and with which seed.
+//! Decisions made before the first block, for all kinds of measurements: the number of blocks, the
+//! time budget, the confidence and the seed.
 
 use crate::args::{JudgeArgs, seconds};
 use crate::seed;
@@ -65,7 +65,7 @@ pub(crate) fn plan(when: &DurationArgs, judge: &JudgeArgs, primary: &str, max_bl
 /// long to time, and whether each is present.
 ///
 /// # Errors
-/// If one of them is present.
+/// If any of them is present.
 pub(crate) fn counting_plan(
     plan: Plan,
     times: u32,

@@ -286,7 +286,7 @@ fn ready(
                 return Err(NotRun::Cold(PreloadedError::Silent(wait).to_string()));
             }
             _ => {
-                let why = answer["why"].as_str().unwrap_or("can't be had");
+                let why = answer["why"].as_str().unwrap_or("is unavailable");
                 return Err(NotRun::Cold(format!("the preloaded process {why}")));
             }
         }

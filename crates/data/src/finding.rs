@@ -1,6 +1,6 @@
 //! Findings: the results of checks of assumptions, as data that every report renders.
 //!
-//! A finding has a stable code of the catalogue ([`code`]) that scripts can rely on,
+//! A finding has a stable code of the catalog ([`code`]) that scripts can rely on,
 //! the numbers behind it, and advice ([`Advice`]). Files and reports write it in the same layout.
 //! Nothing is decided here; the checks that make findings are in the analysis.
 

@@ -114,17 +114,17 @@ pub(crate) fn run(settings: &Settings, client: Client) -> anyhow::Result<Ending>
     found.targets.iter().for_each(|own| say(&format!("target: {}", own.target.name)));
     if !walls.sandbox.has_groups() {
         say(
-            "there are no control groups here: memory and processes are limited for each process, not for all of a job together",
+            "no control groups are available here: limits of memory and processes apply to each process, not to the job as a whole",
         );
     }
     let assay = measuring(place.directory(), &walls)?;
     let mut kinds = settings.kinds.clone();
     if assay.is_none() && kinds.contains(&Kind::Bench) {
-        say("there is no `assay` beside this program or in ASSAY: no benchmarks are run here");
+        say("`assay` was not found next to this program or in ASSAY: this node runs no benchmarks");
         kinds.retain(|kind| *kind != Kind::Bench);
     }
     if kinds.is_empty() {
-        bail!("there is nothing that this agent could do");
+        bail!("this agent cannot do any kind of job: see the messages above for what is missing");
     }
     let settings = &Settings { kinds, ..settings.copied() };
     let spool = Spool::new(place.spool());
@@ -192,7 +192,7 @@ impl Agent<'_> {
                     }
                     if welcome.clock_ahead.abs() > 5.0 {
                         say(&format!(
-                            "this clock is {:.0} s off the server's",
+                            "this machine's clock differs from the server's by {:.0} s",
                             welcome.clock_ahead
                         ));
                     }
@@ -213,7 +213,7 @@ impl Agent<'_> {
             return Err(error.into());
         }
         if self.unanswered == 0 {
-            say(&format!("{error}; asking again until it is there"));
+            say(&format!("{error}; trying again until the server can be reached"));
         }
         self.unanswered = self.unanswered.saturating_add(1);
         let pause = policy::AWAY.saturating_mul(1 << self.unanswered.min(8));
@@ -229,7 +229,9 @@ impl Agent<'_> {
             }
             if interrupt::count() > 0 {
                 if self.spool.waiting() > 0 {
-                    say("what could not be handed in yet waits in the directory of this agent");
+                    say(
+                        "results that could not be submitted yet are kept in this agent's directory",
+                    );
                 }
                 return Ok(Ending::Interrupted);
             }
@@ -256,7 +258,7 @@ impl Agent<'_> {
                     (self.unanswered, conflicts) = (0, 0);
                     match self.settings.once {
                         Some(Some(job)) => bail!(
-                            "job {job} is not there to be leased: it ended, or another node has it"
+                            "job {job} cannot be leased: it has ended, or another node has it"
                         ),
                         Some(None) => {
                             say("there is nothing to do");
@@ -304,7 +306,9 @@ impl Agent<'_> {
     fn job(&mut self, leased: &LeasedJob) -> anyhow::Result<()> {
         let id = leased.job.id;
         let Some(own) = self.targets.iter().find(|own| own.digest == leased.target).cloned() else {
-            bail!("the server gave this node job {id} for a target that is not here");
+            bail!(
+                "the server leased job {id} to this node for a target that the node does not have"
+            );
         };
         say(&format!(
             "job {id}: {} {} on {}",
@@ -354,7 +358,7 @@ impl Agent<'_> {
         self.spool.put(&entry, log.path(), samples.as_deref())?;
         // The lease is held until it is known whether the result has arrived.
         if let Err(error) = self.spool.replay(&self.client, &mut say) {
-            say(&format!("job {id}: {error}; it waits here"));
+            say(&format!("job {id}: {error}; the result is kept here until it can be submitted"));
         }
         drop(held);
         Ok(())
@@ -383,7 +387,8 @@ impl Agent<'_> {
         match leased.job.of.kind {
             Kind::Test => testing::test(&mut commands, leased, &own.runtime).map(JobResult::of),
             Kind::Bench => {
-                let assay = self.assay.as_deref().context("there is no `assay` here")?;
+                let assay =
+                    self.assay.as_deref().context("`assay` was not found on this machine")?;
                 let measured = benching::bench(&mut commands, leased, assay)?;
                 let (comparisons, samples) = (measured.comparisons, measured.samples);
                 Ok(JobResult { found: measured.found, comparisons, samples })

@@ -65,7 +65,7 @@ pub(crate) fn write(
     file: &Path,
     made: String,
 ) -> anyhow::Result<Manifest> {
-    ensure!(!file.exists(), "{} is there already: name another file", file.display());
+    ensure!(!file.exists(), "{} already exists: name another file", file.display());
     let mut under_way = file.as_os_str().to_owned();
     under_way.push(".part");
     let under_way = TemporaryFile(PathBuf::from(under_way));
@@ -153,7 +153,7 @@ fn append(
     archive.append_data(&mut header(bytes), name, &mut summing)?;
     let summed = summing.sum();
     if summed.bytes != bytes {
-        return Err(io::Error::other("it became shorter while it was copied"));
+        return Err(io::Error::other("it was truncated while being copied"));
     }
     files.insert(name.to_owned(), summed);
     Ok(())
@@ -229,29 +229,31 @@ pub(crate) fn verify(file: &Path) -> anyhow::Result<Manifest> {
         let mut summing = HashingReader::new(content);
         io::copy(&mut summing, &mut io::sink())?;
         let is_again = found.insert(name.to_owned(), summing.sum()).is_some();
-        ensure!(!is_again, "{name} is in it twice");
+        ensure!(!is_again, "it contains {name} twice");
         Ok(())
     })?;
-    let Some(manifest) = manifest else {
-        bail!("{}: it was not written to its end", file.display())
-    };
+    let Some(manifest) = manifest else { bail!("{}: the backup is incomplete", file.display()) };
     ensure!(
         manifest.format == FORMAT,
-        "{}: it is of format {}, this program reads {FORMAT}",
+        "{}: the backup has format {}, but this program reads {FORMAT}",
         file.display(),
         manifest.format
     );
     for (name, summed) in &manifest.files {
         ensure!(
             found.get(name) == Some(summed),
-            "{}: {name} is not as it was written",
+            "{}: {name} was changed after it was written",
             file.display()
         );
     }
     if let Some(name) = found.keys().find(|name| !manifest.files.contains_key(*name)) {
-        bail!("{}: {name} was put into it later", file.display());
+        bail!("{}: {name} was added later", file.display());
     }
-    ensure!(manifest.files.contains_key(ROWS), "{}: it has no rows of a store", file.display());
+    ensure!(
+        manifest.files.contains_key(ROWS),
+        "{}: it contains no rows of a store",
+        file.display()
+    );
     Ok(manifest)
 }
 
@@ -264,14 +266,14 @@ fn each(
     let opened = File::open(file).with_context(named)?;
     let mut archive = tar::Archive::new(BufReader::new(opened));
     for entry in archive.entries().with_context(named)? {
-        let mut entry = entry
-            .with_context(|| format!("{}: it is no backup of a farm, or a damaged one", named()))?;
+        let mut entry =
+            entry.with_context(|| format!("{}: not a backup of a farm, or damaged", named()))?;
         let path = entry.path()?.into_owned();
         let name = path.to_str().filter(|_| stays_below(&path));
         let Some(name) = name.map(str::to_owned) else {
             bail!("{}: a file in it is called `{}`", named(), path.display())
         };
-        ensure!(entry.header().entry_type().is_file(), "{}: {name} in it is no file", named());
+        ensure!(entry.header().entry_type().is_file(), "{}: {name} in it is not a file", named());
         take(&name, &mut entry).with_context(|| format!("{}: {name}", named()))?;
     }
     Ok(())
@@ -292,21 +294,18 @@ pub(crate) fn restore(file: &Path, data: &Path, place: &StoreLocation) -> anyhow
     let manifest = verify(file)?;
     ensure!(
         manifest.version == Store::VERSION,
-        "{}: its tables are of version {}, those of this program of version {}: restore it with {}, and then run `assay farm upgrade`",
+        "{}: its tables have version {}, those of this program version {}: restore it with {}, then run `assay farm upgrade`",
         file.display(),
         manifest.version,
         Store::VERSION,
         manifest.tool
     );
-    ensure!(
-        is_empty(place)?,
-        "{place} has a store already: a backup is restored where there is none"
-    );
+    ensure!(is_empty(place)?, "{place} already has a store: restore the backup to an empty place");
     for name in DIRECTORIES {
         let there = files_below(&data.join(name))?;
         ensure!(
             there.is_empty(),
-            "{} has files already: a backup is restored where there are none",
+            "{} already has files: restore the backup to an empty directory",
             data.join(name).display()
         );
     }
@@ -326,12 +325,12 @@ pub(crate) fn restore(file: &Path, data: &Path, place: &StoreLocation) -> anyhow
         }
         if name == ROWS {
             let rows = store.history_read().copy_in(&mut BufReader::new(content))?;
-            ensure!(rows == manifest.rows, "{rows} rows, where {} were written", manifest.rows);
+            ensure!(rows == manifest.rows, "it contains {rows} rows instead of {}", manifest.rows);
             return Ok(());
         }
         let is_known =
             DIRECTORIES.iter().any(|directory| name.starts_with(&format!("{directory}/")));
-        ensure!(is_known, "a file that no farm has");
+        ensure!(is_known, "a file that is not part of a farm");
         let path = data.join(name);
         private_directory(path.parent().context("a file without a directory")?)?;
         let mut options = fs::OpenOptions::new();

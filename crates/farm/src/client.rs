@@ -72,13 +72,13 @@ impl Client {
     pub fn new(url: &str, token: Option<Token>) -> Result<Self, ClientError> {
         let base = url.trim_end_matches('/').to_owned();
         let refused = |why: &str| ClientError::Address { url: url.to_owned(), why: why.to_owned() };
-        let parsed: ureq::http::Uri = base.parse().map_err(|_| refused("this is no address"))?;
+        let parsed: ureq::http::Uri = base.parse().map_err(|_| refused("not a valid address"))?;
         let is_http = matches!(parsed.scheme_str(), Some("http" | "https"));
         if !is_http || parsed.host().is_none() || parsed.query().is_some() {
-            return Err(refused("this is no address of a server"));
+            return Err(refused("not the address of a server"));
         }
         if parsed.authority().is_some_and(|own| own.as_str().contains('@')) {
-            return Err(refused("a password does not belong into an address"));
+            return Err(refused("an address must not contain a password"));
         }
         let (memory, repeats) = (Mutex::default(), true);
         Ok(Self { agent: agent(PATIENCE, 0), base, token, memory, repeats })
@@ -163,7 +163,7 @@ impl Client {
         if status.is_success() || status.as_u16() == 304 {
             return match version.as_deref() {
                 Some(VERSION) => Ok(answer),
-                Some(other) => Err(odd(format!("it is of version {other}"))),
+                Some(other) => Err(odd(format!("it has version {other}"))),
                 None => Err(odd("it has no `Assay-Api`".to_owned())),
             };
         }

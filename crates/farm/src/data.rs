@@ -38,12 +38,12 @@ impl DataArgs {
         let shown = self.data.display();
         if self.data.exists() && !self.data.is_dir() {
             bail!(
-                "--data {shown}: this is no directory; name one, or a path where there is nothing yet"
+                "--data {shown}: not a directory; name a directory, or a path that does not exist yet"
             );
         }
         let mut builder = DirBuilder::new();
         builder.recursive(true).mode(PRIVATE_DIRECTORY);
-        builder.create(&self.data).with_context(|| format!("--data {shown} can't be made"))?;
+        builder.create(&self.data).with_context(|| format!("cannot create --data {shown}"))?;
         Ok(Data { directory: self.data.clone(), place })
     }
 
@@ -54,7 +54,7 @@ impl DataArgs {
     pub fn find(&self) -> anyhow::Result<Data> {
         if !self.data.is_dir() {
             bail!(
-                "--data {}: there is no such directory; `assay farm serve` begins it",
+                "--data {}: no such directory; `assay farm serve` creates it",
                 self.data.display()
             );
         }
@@ -122,7 +122,7 @@ impl Data {
         let path = self.directory.join("lock");
         let file = private(&path, false).with_context(|| path.display().to_string())?;
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-            bail!("--data {}: another server has this directory", self.directory.display());
+            bail!("--data {}: another server is using this directory", self.directory.display());
         }
         Ok(Lock { _file: file })
     }

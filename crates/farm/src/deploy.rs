@@ -25,7 +25,7 @@ pub enum StepResult {
 #[derive(Debug, Error)]
 pub enum DeployError {
     /// The local shell or ssh cannot be started.
-    #[error("`{program}` can't be started: {source}; it has to be on PATH here")]
+    #[error("`{program}` can't be started: {source}; it must be on PATH on this machine")]
     Start {
         /// The program that was to be started.
         program: String,
@@ -58,7 +58,7 @@ pub enum DeployError {
     },
     /// The machines have different architectures.
     #[error(
-        "{host} is {there}, this program is built for {here}: name a directory with programs that are built for it by --programs"
+        "{host} is {there}, but this program is built for {here}: use --programs to name a directory with programs built for it"
     )]
     OtherKind {
         /// The host.

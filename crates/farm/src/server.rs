@@ -114,14 +114,14 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
         followers: Arc::new(Semaphore::new(FOLLOWERS)),
         ending,
     });
-    let ended = Runtime::new().context("no threads can be started")?.block_on(async {
+    let ended = Runtime::new().context("cannot start threads")?.block_on(async {
         let listener = TcpListener::bind(options.listen);
         let listener = listener.await.with_context(|| format!("--listen {}", options.listen))?;
         let scheme = if tls.is_some() { "https" } else { "http" };
         output::print(&format!("{scheme}://{}\n", listener.local_addr()?))?;
         ready::tell();
         if app.hosts.is_open && tls.is_none() {
-            output::say("warning: others are let in without TLS, so whoever is on the way reads tokens: give --tls-cert and --tls-key, or put a proxy before it");
+            output::say("warning: other machines can connect without TLS, so tokens can be read on the network: use --tls-cert and --tls-key, or put the server behind a TLS proxy");
         }
         let mut interrupted = signal(SignalKind::interrupt())?;
         let mut ended = signal(SignalKind::terminate())?;
@@ -182,10 +182,14 @@ async fn sweep(app: Arc<App>) {
         again.tick().await;
         match app.writes.run(|store| Ok(store.sweep(now())?)).await {
             Ok(swept) if swept.expired + swept.lost > 0 => {
-                log::info!("leases ran out: {} expired, {} lost", swept.expired, swept.lost);
+                log::info!(
+                    "leases expired: {} jobs queued again, {} lost",
+                    swept.expired,
+                    swept.lost
+                );
             }
             Ok(_) => {}
-            Err(failure) => log::error!("leases can't be looked at: {}", failure.message),
+            Err(failure) => log::error!("cannot check the leases: {}", failure.message),
         }
         if let Err(failure) = flush(&app).await {
             log::error!("when nodes and tokens were last seen: {}", failure.message);

@@ -236,7 +236,7 @@ fn built_for_debugging(program: &Program) -> Option<String> {
         flags.split(|c: char| c.is_whitespace() || "\"'=".contains(c)).any(|flag| flag == "-N")
     };
     if setting("-gcflags").is_some_and(unoptimised) {
-        return Some("it was built without optimisation (`-gcflags` with `-N`)".to_owned());
+        return Some("it was built without optimization (`-gcflags` with `-N`)".to_owned());
     }
     [
         ("-race", "with the race detector"),

@@ -11,8 +11,9 @@ pub(crate) fn built_for_debugging(program: &Program) -> Option<String> {
     let directory = file.parent()?;
     let is_debug = |path: &Path| path.file_name().is_some_and(|name| name == "debug");
     let above = directory.parent().filter(|_| directory.ends_with("deps"));
-    (is_debug(directory) || above.is_some_and(is_debug))
-        .then(|| "it lies where Cargo puts what is built without optimisation (`debug`)".to_owned())
+    (is_debug(directory) || above.is_some_and(is_debug)).then(|| {
+        "it is in the directory where Cargo puts builds without optimization (`debug`)".to_owned()
+    })
 }
 
 /// Returns the flag without which the program would test its benchmarks rather than measure them,

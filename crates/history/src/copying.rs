@@ -295,7 +295,7 @@ fn read_all(db: &Db, lines: &mut dyn BufRead) -> Result<u64, Stop> {
                     return Err(wrong("not as many values as columns"));
                 }
                 let added = adding.add(db, cells)?;
-                added.ok_or_else(|| wrong("a value that its column can't hold"))?;
+                added.ok_or_else(|| wrong("a value does not fit its column"))?;
                 rows += 1;
             }
             head if head.get("table").is_some() => {
@@ -305,7 +305,7 @@ fn read_all(db: &Db, lines: &mut dyn BufRead) -> Result<u64, Stop> {
                     return Err(wrong(&format!("this store has no such table `{}`", head.table)));
                 }
                 if !read.insert(head.table.clone()) {
-                    return Err(wrong(&format!("the table `{}` again", head.table)));
+                    return Err(wrong(&format!("the table `{}` occurs twice", head.table)));
                 }
                 if let Some(mut before) = adding.replace(Adding::new(head)) {
                     before.end(db)?;
@@ -316,12 +316,12 @@ fn read_all(db: &Db, lines: &mut dyn BufRead) -> Result<u64, Stop> {
                     serde_json::from_value(tail).map_err(|error| wrong(&error.to_string()))?;
                 if tail.rows != rows {
                     return Err(wrong(&format!(
-                        "{} rows were written, {rows} are there",
+                        "{} rows were written, but {rows} were found",
                         tail.rows
                     )));
                 }
                 if let Some(table) = there.iter().find(|table| !read.contains(*table)) {
-                    return Err(wrong(&format!("it has no table `{table}`, as this store has")));
+                    return Err(wrong(&format!("it lacks the table `{table}` of this store")));
                 }
                 if let Some(mut last) = adding {
                     last.end(db)?;

@@ -13,7 +13,7 @@ use thiserror::Error;
 pub enum StoreError {
     /// The text begins like the address of a PostgreSQL database, but is invalid.
     #[error(
-        "`{shown}` is no address of a PostgreSQL database ({said}); write postgres://USER@HOST/DATABASE, or for a socket postgres:///DATABASE?host=/run/postgresql"
+        "`{shown}` is not the address of a PostgreSQL database ({said}); write postgres://USER@HOST/DATABASE, or for a socket postgres:///DATABASE?host=/run/postgresql"
     )]
     NoAddress {
         /// The address as written, without its password.
@@ -23,8 +23,7 @@ pub enum StoreError {
     },
     /// This build has no PostgreSQL client.
     #[error(
-        "`{shown}` is a PostgreSQL database, and this assay was built without a client for it; `make install` builds one with it, \
-         and so does `cargo build --features postgresql`"
+        "`{shown}` is a PostgreSQL database, but this assay was built without a client for it; build one with `make install` or `cargo build --features postgresql`"
     )]
     NoClient {
         /// The address without its password.
@@ -32,21 +31,21 @@ pub enum StoreError {
     },
     /// The store does not exist.
     #[error(
-        "there is no history at `{place}`; `--keep` of run, bench, load and tests begins one, and so does `assay history add FILE`"
+        "there is no history at `{place}`; create one with `--keep` of run, bench, load or tests, or with `assay history add FILE`"
     )]
     None {
         /// Expected location of the store.
         place: StoreLocation,
     },
     /// There is something other than a store.
-    #[error("`{place}` is no history of assay; `--store` names another one")]
+    #[error("`{place}` is not a history of assay; name another one with `--store`")]
     Foreign {
         /// The expected location of the store.
         place: StoreLocation,
     },
     /// The store was written by a later version of assay.
     #[error(
-        "the history `{place}` has version {found}, and this assay knows versions up to {known}: use a later assay; nothing was changed"
+        "the history `{place}` has version {found}, but this assay supports versions up to {known}: use a later assay; nothing was changed"
     )]
     Newer {
         /// Location of the store.
@@ -58,8 +57,7 @@ pub enum StoreError {
     },
     /// Pages of the file are damaged.
     #[error(
-        "the history `{place}` is damaged ({said}). What can still be read: assay history export --all --store {place} --out DIR; \
-         then move the file away and add those files to a new one: assay history add DIR/*.assay"
+        "the history `{place}` is damaged ({said}). Export what can still be read: assay history export --all --store {place} --out DIR; then move the file away and add the exported files to a new one: assay history add DIR/*.assay"
     )]
     Damaged {
         /// Location of the store.
@@ -68,7 +66,7 @@ pub enum StoreError {
         said: String,
     },
     /// The store is read-only.
-    #[error("the history `{place}` can't be written: {said}; `--store` names another place")]
+    #[error("the history `{place}` can't be written: {said}; name another place with `--store`")]
     ReadOnly {
         /// Location of the store.
         place: StoreLocation,
@@ -77,8 +75,7 @@ pub enum StoreError {
     },
     /// The store's write-ahead log, without which the file is incomplete, cannot be read.
     #[error(
-        "`{log}` has the last runs of the history `{place}`, and can't be read here: copy both files to a place that can be written, or give its \
-         reader the right to read both"
+        "`{log}` contains the last runs of the history `{place}`, but can't be read here: copy both files to a writable place, or make both readable"
     )]
     UnreadableLog {
         /// Location of the store.
@@ -88,8 +85,7 @@ pub enum StoreError {
     },
     /// No space is left.
     #[error(
-        "there is no room for the history `{place}` ({said}): make room, lift the limit on the size of files, or name another place \
-         with `--store`; what it held is untouched"
+        "there is no space for the history `{place}` ({said}): free some space, raise the limit on file sizes, or name another place with `--store`; its previous contents are unchanged"
     )]
     Full {
         /// Location of the store.
@@ -117,7 +113,7 @@ pub enum StoreError {
     },
     /// The server rejects the user name or password, or the database does not exist.
     #[error(
-        "the server of the history `{place}` refuses: {said}. A password is taken from the address or from PGPASSWORD"
+        "the server of the history `{place}` refused: {said}. Passwords are read from the address or from PGPASSWORD"
     )]
     Refused {
         /// Location of the store.
@@ -126,13 +122,13 @@ pub enum StoreError {
         said: String,
     },
     /// No run has this name.
-    #[error("no run of this history begins with `{asked}`; `assay history log` lists them")]
+    #[error("no run of this history begins with `{asked}`; list the runs with `assay history log`")]
     NoSuchRun {
         /// The name as given.
         asked: String,
     },
     /// Several runs have this name.
-    #[error("{count} runs begin with `{asked}`: give more of its digits")]
+    #[error("{count} runs begin with `{asked}`: give more digits")]
     Ambiguous {
         /// The name as given.
         asked: String,

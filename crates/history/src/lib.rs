@@ -11,7 +11,7 @@
 //! statements (see [`StoreLocation`]).
 //!
 //! The store uses neither a clock nor a repository and makes no decisions: the caller supplies
-//! times and the positions of revisions. Analysing runs across revisions is the task of
+//! times and the positions of revisions. Analyzing runs across revisions is the task of
 //! [`assay_analysis::history`]. [`site`] generates the pages of a store.
 
 mod add;

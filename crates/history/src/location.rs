@@ -41,7 +41,7 @@ impl StoreLocation {
             let scheme = address.split_once("://").map_or("", |(scheme, _)| scheme);
             let is_one = !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric());
             if is_one {
-                let said = format!("{scheme}:// is none, and a path has no ://");
+                let said = format!("{scheme}:// is not supported, and a path contains no ://");
                 return Err(StoreError::NoAddress { shown, said });
             }
             return Ok(Self::File(PathBuf::from(text)));

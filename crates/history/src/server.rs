@@ -36,7 +36,7 @@ pub struct Client {
 pub(crate) fn parse(address: &str, password: Option<&str>) -> Result<Address, String> {
     let mut config: Address = address.parse().map_err(|error: ServerError| words(&error))?;
     if config.get_ssl_mode() == SslMode::Require {
-        return Err("assay speaks no TLS to databases; let a tunnel do it".to_owned());
+        return Err("assay does not support TLS to databases; use a tunnel".to_owned());
     }
     if let (None, Some(password)) = (config.get_password(), password) {
         config.password(password);

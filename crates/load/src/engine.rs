@@ -60,7 +60,7 @@ pub enum LoadError {
     Tls(#[from] TlsError),
     /// More connections were requested than this process can have open.
     #[error(
-        "{asked} connections are more than this process may open files ({limit}): raise the limit with `ulimit -n`, or ask for fewer"
+        "{asked} connections exceed this process's limit of open files ({limit}): raise it with `ulimit -n`, or use fewer connections"
     )]
     Descriptors {
         /// Connections of this generator.

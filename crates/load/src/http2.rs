@@ -326,7 +326,7 @@ fn broken(error: &h2::Error) -> RequestOutcome {
         return RequestOutcome::Failed(Failure::Closed, None);
     };
     if error.is_library() {
-        let why = format!("what it sends breaks the rules of HTTP/2 ({reason:?})");
+        let why = format!("it violates the HTTP/2 protocol ({reason:?})");
         return RequestOutcome::Failed(Failure::Malformed, Some(why));
     }
     let what = if error.is_go_away() { "connection" } else { "stream" };

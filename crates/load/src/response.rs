@@ -374,7 +374,7 @@ impl Reader {
 }
 
 const LONG_HEAD: &str = "its head is longer than 256 KiB";
-const LONG_TRAILER: &str = "the fields behind the last chunk are longer than 256 KiB";
+const LONG_TRAILER: &str = "the fields after the last chunk are longer than 256 KiB";
 const TWO_LENGTHS: &str = "it has two different Content-Length fields";
 
 /// Returns true if these bytes contain an empty line.
@@ -382,26 +382,22 @@ fn ends_head(bytes: &[u8]) -> bool {
     [b"\n\r\n".as_slice(), b"\n\n"].iter().any(|end| memchr::memmem::find(bytes, end).is_some())
 }
 
-/// Describes a parse error of a head. Other protocols are recognised by their first bytes.
+/// Describes a parse error of a head. Other protocols are recognized by their first bytes.
 fn problem_of(error: httparse::Error, bytes: &[u8]) -> &'static str {
     match bytes {
         // A TLS record (RFC 8446, 5.1): an alert or a handshake.
         [0x15 | 0x16, 3, ..] => return "it speaks TLS at this port: write https",
         // A SETTINGS frame (RFC 9113, 6.5), which every HTTP/2 server sends first.
-        [0, 0, _, 4, _, 0, 0, 0, 0, ..] => return "it speaks HTTP/2 at this port: say --http2",
+        [0, 0, _, 4, _, 0, 0, 0, 0, ..] => return "it speaks HTTP/2 at this port: use --http2",
         _ => {}
     }
     match error {
         httparse::Error::TooManyHeaders => "it has more than 2048 header fields",
-        httparse::Error::HeaderName => {
-            "the name of a header field holds a character that must not be in it"
-        }
-        httparse::Error::HeaderValue => {
-            "the value of a header field holds a character that must not be in it"
-        }
+        httparse::Error::HeaderName => "the name of a header field contains an invalid character",
+        httparse::Error::HeaderValue => "the value of a header field contains an invalid character",
         httparse::Error::Version => "it does not begin with HTTP/1.1 or HTTP/1.0",
         httparse::Error::Status => "its status is not three digits",
-        httparse::Error::NewLine => "a line of its head does not end as lines of HTTP do",
+        httparse::Error::NewLine => "a line of its head does not end like a line of HTTP",
         _ => "its head is not HTTP",
     }
 }
@@ -554,7 +550,7 @@ mod tests {
             (with("Content-Length: x\r\n"), "not a number"),
             (with(&format!("Content-Length: {}\r\n", "9".repeat(30))), "larger than any body"),
             ("\u{15}\u{3}\u{1}\0\u{2}\u{2}F".to_owned(), "write https"),
-            ("\0\0\u{12}\u{4}\0\0\0\0\0\0\0".to_owned(), "say --http2"),
+            ("\0\0\u{12}\u{4}\0\0\0\0\0\0\0".to_owned(), "use --http2"),
             ("HTTP/1.1 102 Wait\r\n\r\n".repeat(1001), "1000 interim answers"),
         ] {
             let (read, problem) = status(&broken);

@@ -1,5 +1,5 @@
 //! The requests to send: weighted requests, or the steps of a session with cookies and think time.
-//! Requests are serialised here; their constant parts are prepared once.
+//! Requests are serialized here; their constant parts are prepared once.
 
 use crate::target::{Target, encode_value};
 use bytes::Bytes;
@@ -58,7 +58,7 @@ pub struct Scenario {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScenarioError {
     /// The requests go to two servers.
-    #[error("{0} and {1} are two servers: all requests of one side go to one")]
+    #[error("{0} and {1} are different servers: all requests of a side must go to the same one")]
     TwoServers(String, String),
     /// No column has the name of a placeholder.
     #[error("{{{{{name}}}}}: there is no such column; known are {known}")]
@@ -69,14 +69,14 @@ pub enum ScenarioError {
         known: String,
     },
     /// A character that is not allowed in a request.
-    #[error("{0} can't stand in a request: it has a line break or another control character")]
+    #[error("{0} is not allowed in a request: it has a line break or another control character")]
     Control(String),
     /// An invalid field name.
-    #[error("`{0}` is no name of a header field: it has a character that can't be in one")]
+    #[error("`{0}` is not a valid name of a header field: it contains an invalid character")]
     Name(String),
     /// A given field that conflicts with the length of the body.
     #[error(
-        "the field `{field}` does not fit the body: leave it out, the length of each body is sent by itself"
+        "the field `{field}` does not match the body: omit it, the length of each body is sent automatically"
     )]
     Length {
         /// The field as it was given.

@@ -124,7 +124,7 @@ pub struct Tally {
     pub answers: Vec<AnswerDigest>,
 }
 
-/// The serialised form of a tally: numbers as text, histograms in V2 encoding.
+/// The serialized form of a tally: numbers as text, histograms in V2 encoding.
 #[derive(Debug, Serialize, Deserialize)]
 struct WireTally {
     due: u64,
@@ -249,7 +249,7 @@ impl Tally {
         }
     }
 
-    /// Serialises the tally as one line of JSON.
+    /// Serializes the tally as one line of JSON.
     pub fn to_line(&self) -> String {
         let second = |own: &Second| (own.answered, own.failed.to_vec(), own.latency.clone());
         let sent = WireTally {
@@ -271,7 +271,7 @@ impl Tally {
             requests: self.requests.clone(),
             answers: self.answers.clone(),
         };
-        // Serialising plain data cannot fail.
+        // Serializing plain data cannot fail.
         serde_json::to_string(&sent).unwrap_or_default()
     }
 

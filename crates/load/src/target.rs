@@ -29,17 +29,17 @@ pub struct Target {
 pub enum TargetError {
     /// The URL cannot be parsed.
     #[error(
-        "`{0}` is no URL: write http://host:port/path, https://…, or unix:/path/to/socket:/path"
+        "`{0}` is not a valid URL: write http://host:port/path, https://…, or unix:/path/to/socket:/path"
     )]
     NotAUrl(String),
     /// The URL contains a space.
     #[error("`{0}`: a URL has no blanks: write %20")]
     Blank(String),
     /// The scheme is not supported.
-    #[error("`{0}`: only http and https can be loaded")]
+    #[error("`{0}`: only http and https are supported")]
     Scheme(String),
     /// The host name cannot be resolved.
-    #[error("{host}: its address can't be found: {why}")]
+    #[error("{host}: its address cannot be resolved: {why}")]
     Unknown {
         /// The host.
         host: String,

@@ -69,7 +69,7 @@ pub enum TlsError {
     },
     /// This machine has no trusted certificates.
     #[error(
-        "this machine has no certificates to trust: install ca-certificates, or name a file with --ca"
+        "this machine has no trusted certificates: install ca-certificates, or name a file with --ca"
     )]
     NoRoots,
     /// The library reported an error.
@@ -132,7 +132,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let found = CertificateDer::pem_file_iter(path).map_err(|error| error.to_string())?;
     let found: Result<Vec<_>, _> = found.collect();
     let found = found.map_err(|error| error.to_string())?;
-    if found.is_empty() { Err("it holds no certificate".to_owned()) } else { Ok(found) }
+    if found.is_empty() { Err("it contains no certificate".to_owned()) } else { Ok(found) }
 }
 
 /// Returns the name that the server's certificate must contain.
@@ -142,7 +142,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
 pub(crate) fn name_of(target: &Target, tls: &Tls) -> Result<ServerName<'static>, TlsError> {
     let host = tls.server_name.as_ref().unwrap_or(&target.host);
     let name = ServerName::try_from(host.clone());
-    name.map_err(|_| TlsError::Refused(format!("`{host}` is no name of a server")))
+    name.map_err(|_| TlsError::Refused(format!("`{host}` is not a valid server name")))
 }
 
 /// The trusted certificates.
@@ -258,16 +258,16 @@ fn in_words(error: &rustls::Error) -> String {
     let refused = |why: &str| format!("it ended the handshake with an alert: {why}");
     match error {
         rustls::Error::AlertReceived(Alert::ProtocolVersion) => {
-            refused("it does not speak this version of TLS; leave out --tls-version")
+            refused("it does not support this version of TLS; omit --tls-version")
         }
         rustls::Error::AlertReceived(Alert::NoApplicationProtocol) => {
-            refused("it does not agree to the version of HTTP (ALPN); leave out --http2, or add it")
+            refused("it does not support this version of HTTP (ALPN); omit --http2, or add it")
         }
         rustls::Error::AlertReceived(Alert::UnrecognisedName) => {
-            refused("it does not know this name; ask for another with --sni NAME")
+            refused("it does not know this name; request another one with --sni NAME")
         }
         rustls::Error::AlertReceived(Alert::CertificateRequired) => {
-            refused("it asks for a client certificate, which can't be given here")
+            refused("it requires a client certificate, which is not supported")
         }
         rustls::Error::AlertReceived(Alert::HandshakeFailure) => {
             refused("no cipher or parameter suits both sides, or it asks for a client certificate")

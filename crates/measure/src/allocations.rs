@@ -64,8 +64,7 @@ const MOST_BYTES: u64 = 1 << 20;
 pub enum CountingError {
     /// The library or the files of the processes can't be created.
     #[error(
-        "cannot make files for counting allocations in `{}`: {source}.\nXDG_RUNTIME_DIR or TMPDIR \
-         names the directory to make them in.",
+        "cannot create files for counting allocations in `{}`: {source}.\nSet XDG_RUNTIME_DIR or TMPDIR to another directory.",
         path.display()
     )]
     Directory {
@@ -76,9 +75,7 @@ pub enum CountingError {
     },
     /// The library's path can't be passed to the dynamic linker.
     #[error(
-        "the counting library in `{}` cannot be preloaded, for the dynamic linker ends names at \
-         blanks and colons, and takes only UTF-8 from here. Name another directory in \
-         XDG_CACHE_HOME.",
+        "the counting library in `{}` cannot be preloaded: for the dynamic linker, names end at blanks and colons, and must be UTF-8. Name another directory in XDG_CACHE_HOME.",
         path.display()
     )]
     Name {
@@ -86,7 +83,7 @@ pub enum CountingError {
         path: PathBuf,
     },
     /// Other libraries must be preloaded as well, but can't be passed on.
-    #[error("LD_PRELOAD is no UTF-8, so the counting library cannot be put before it: change it")]
+    #[error("LD_PRELOAD is not UTF-8, so the counting library cannot be put before it: change it")]
     Preload,
     /// A file of a process cannot be read.
     #[error("cannot read the counts in `{}`: {source}", path.display())]
@@ -241,7 +238,7 @@ fn read(directory: &Path) -> Result<Vec<(PathBuf, Record)>, CountingError> {
         }
         let about = fs::metadata(&path).map_err(failed(&path))?;
         if !about.is_file() || about.len() > MOST_BYTES {
-            return Err(CountingError::Damaged { path, why: "it is no record" });
+            return Err(CountingError::Damaged { path, why: "it is not a record" });
         }
         let bytes = fs::read(&path).map_err(failed(&path))?;
         match Record::parse(&bytes) {

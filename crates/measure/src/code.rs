@@ -10,7 +10,7 @@
 //! with a symbol (virtual function tables, constants, initial values of variables); and for data
 //! without a symbol a text, a float, or otherwise the first eight bytes.
 //!
-//! Not covered are: the behaviour of shared libraries; anything known only at run time (callbacks
+//! Not covered are: the behavior of shared libraries; anything known only at run time (callbacks
 //! registered by others, values set by `main` or a constructor); on 64-bit ARM, data that GCC
 //! accesses relative to another object's address (section anchors) after that address was spilled
 //! to the stack, where moved data also changes instructions, so that the code counts as different;

@@ -111,7 +111,7 @@ pub enum CommandError {
         text: String,
     },
     /// An unterminated quote.
-    #[error("the {quote} in column {column} of `{text}` opens a quotation that does not end")]
+    #[error("the {quote} in column {column} of `{text}` has no closing quote")]
     OpenQuote {
         /// Name of the quote: "double quote", "single quote" or "backslash".
         quote: &'static str,
@@ -122,15 +122,14 @@ pub enum CommandError {
     },
     /// Output must be kept but also go elsewhere.
     #[error(
-        "the output of `{program}` cannot be kept and shown, piped or written to a file at once: \
-         choose one"
+        "the output of `{program}` cannot be both kept and shown, piped or written to a file: choose one"
     )]
     KeptElsewhere {
         /// The program as it was written.
         program: String,
     },
     /// A zero byte, which can't be passed to a program.
-    #[error("the command holds a zero byte, which cannot be passed to a program: take it out")]
+    #[error("the command contains a NUL byte, which cannot be passed to a program: remove it")]
     ZeroByte,
 }
 

@@ -70,9 +70,9 @@ impl Setting {
     pub(crate) fn needs(self, error: Errno) -> &'static str {
         match (self, error) {
             (Self::Pin, Errno::INVAL) => {
-                "processors that are there and that assay may use: see `taskset -cp $$`"
+                "existing processors that assay may use: see `taskset -cp $$`"
             }
-            (Self::Pin, _) => "leave to call sched_setaffinity, which a sandbox may refuse",
+            (Self::Pin, _) => "permission to call sched_setaffinity, which a sandbox may deny",
             (Self::Fifo, Errno::INVAL) => "a priority of 1 to 99",
             (Self::Fifo, _) => {
                 "CAP_SYS_NICE, or an rtprio limit (`ulimit -r`); in a container also a share of \
@@ -80,7 +80,9 @@ impl Setting {
             }
             (Self::Nice, Errno::INVAL) => "a nice value of -20 to 19",
             (Self::Nice, _) => "CAP_SYS_NICE, or a nice limit (`ulimit -e`), to go below its own",
-            (Self::Aslr, _) => "leave to call personality, which sandboxes and containers refuse",
+            (Self::Aslr, _) => {
+                "permission to call personality, which sandboxes and containers deny"
+            }
         }
     }
 }

@@ -59,13 +59,13 @@ pub enum CounterError {
         list: String,
     },
     /// An unknown event.
-    #[error("no event is called `{name}`{}; there are: {}", near(.name), names().join(", "))]
+    #[error("there is no event `{name}`{}; known are: {}", near(.name), names().join(", "))]
     Unknown {
         /// The name as given.
         name: String,
     },
     /// An event is listed twice, possibly under two names.
-    #[error("the event `{name}` is named twice: leave one out")]
+    #[error("the event `{name}` is named twice: remove one")]
     Twice {
         /// Name of the event in perf.
         name: &'static str,

@@ -14,7 +14,7 @@ use std::path::Path;
 /// The system's error; `InvalidInput` if the path has no file name.
 pub(crate) fn write(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
     let Some(name) = path.file_name() else {
-        let text = format!("`{}` is no name for a file", path.display());
+        let text = format!("`{}` is not a valid file name", path.display());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     };
     let mut fresh = std::ffi::OsString::from(".");

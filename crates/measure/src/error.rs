@@ -23,8 +23,7 @@ pub enum MeasureError {
     Resolve(#[from] ResolveError),
     /// A path or variable can't be passed to a program.
     #[error(
-        "a path or a variable of `{program}` holds a zero byte, or there are too many: no program \
-         can be started with that"
+        "a path or a variable of `{program}` contains a NUL byte, or there are too many: the program cannot be started"
     )]
     NotPassable {
         /// The program as written.
@@ -61,7 +60,7 @@ pub enum MeasureError {
         source: io::Error,
     },
     /// A setting was refused, or has an invalid value.
-    #[error("cannot set {setting} for `{program}`: {source}.\nIt takes {needs}.")]
+    #[error("cannot set {setting} for `{program}`: {source}.\nIt needs {needs}.")]
     Control {
         /// The program as written.
         program: String,
@@ -74,8 +73,7 @@ pub enum MeasureError {
     },
     /// The file for a command's samples can't be created.
     #[error(
-        "cannot make a file for the samples of `{program}` at `{}`: {source}.\nXDG_RUNTIME_DIR or \
-         TMPDIR names the directory to make it in.",
+        "cannot create a file for the samples of `{program}` at `{}`: {source}.\nSet XDG_RUNTIME_DIR or TMPDIR to another directory.",
         path.display()
     )]
     Samples {
@@ -95,7 +93,7 @@ pub enum MeasureError {
         source: io::Error,
     },
     /// A file can't be guarded, so it must not be changed.
-    #[error("nothing would put `{}` back as it was, so it is left alone: {source}", path.display())]
+    #[error("`{}` could not be restored afterwards, so it is not changed: {source}", path.display())]
     Unguarded {
         /// The file.
         path: PathBuf,
@@ -103,7 +101,7 @@ pub enum MeasureError {
         source: io::Error,
     },
     /// Changed files could not be restored.
-    #[error("not everything could be restored as it was. Do it by hand:{}", by_hand(files))]
+    #[error("some settings could not be restored. Restore them by hand:{}", by_hand(files))]
     NotRestored {
         /// The files and their old values.
         files: Vec<(PathBuf, String)>,
@@ -122,10 +120,7 @@ pub enum MeasureError {
     },
     /// The launcher can't be started.
     #[error(
-        "cannot start the launcher, the small program that runs the commands: {source}.\nIt is \
-         started from memory or from the directory for temporary files: one must allow programs, and \
-         the limits on processes, open files and the length of files (ulimit -u, -n, -f) must not be \
-         tiny."
+        "cannot start the launcher, the small program that runs the commands: {source}.\nIt is started from memory or from the directory for temporary files: one of them must allow executing programs, and the limits on processes, open files and file size (ulimit -u, -n, -f) must not be tiny."
     )]
     Launcher {
         /// The system's error.
@@ -138,7 +133,7 @@ pub enum MeasureError {
         source: io::Error,
     },
     /// A kind of runner that this system lacks.
-    #[error("ASSAY_RUNNER=`{named}`: there is no such runner here; there is {offered}")]
+    #[error("ASSAY_RUNNER=`{named}`: no such runner on this system; available: {offered}")]
     UnknownRunner {
         /// The name given.
         named: String,
@@ -148,8 +143,7 @@ pub enum MeasureError {
     /// The launcher was killed; its current run was ended and is lost. A new launcher has been
     /// started: the caller repeats the run.
     #[error(
-        "somebody killed the launcher while it ran `{program}`; that run is lost, and its \
-         processes were ended. Measure it again."
+        "the launcher was killed while it ran `{program}`; that run is lost, and its processes were killed. Measure it again."
     )]
     LostRun {
         /// The program as written.
@@ -157,12 +151,11 @@ pub enum MeasureError {
     },
     /// The launcher was killed again; the runner can't be used any more.
     #[error(
-        "the launcher was killed a second time; what it had in flight was ended. Find out who \
-         kills it (out of memory? see the kernel's log) before measuring again."
+        "the launcher was killed a second time; the run in progress was stopped. Find out what kills it (out of memory? see the kernel's log) before measuring again."
     )]
     LauncherGone,
     /// A second interrupt, or [`crate::AbortHandle::abort_in_flight`], ended the run.
-    #[error("interrupted: the run in flight was ended")]
+    #[error("interrupted: the run in progress was stopped")]
     Interrupted,
     /// A bug in `assay`, not an external failure.
     #[error("internal error: {what}. Please report it.")]

@@ -25,9 +25,7 @@ pub enum HookError {
     },
     /// The hook succeeded, but left processes running in its group, which were killed.
     #[error(
-        "the {hook} line `{line}` left processes running; they were ended, for they would disturb \
-         the runs.\nLet it wait for them; if one is meant to stay, such as a server, start it by \
-         `setsid` and end it in --cleanup."
+        "the {hook} line `{line}` left processes running; they were killed, because they would disturb the runs.\nLet the line wait for them; if one should keep running, such as a server, start it with `setsid` and stop it in --cleanup."
     )]
     LeftBehind {
         /// Option of the hook, as given by the user: `--prepare`.

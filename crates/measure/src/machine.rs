@@ -7,7 +7,7 @@
 //! Afterwards come [`Machine::restore`] and [`Journal::clear`]. The next process queries
 //! [`Journal::left_behind`] for changes that an earlier process had no time to undo, and
 //! [`Journal::held_by_others`] for changes that another process holds at the moment;
-//! [`Journal::turn`] serialises this.
+//! [`Journal::turn`] serializes this.
 //!
 //! The right values of settings are not determined here: the analysis decides what disturbs a
 //! measurement, from the facts of [`crate::environment`].

@@ -55,10 +55,10 @@ pub enum PreloadedError {
     #[error(transparent)]
     Resolve(#[from] ResolveError),
     /// The process can't be started, or communication failed.
-    #[error("the preloaded process can't be had: {0}")]
+    #[error("the preloaded process is unavailable: {0}")]
     System(#[from] io::Error),
     /// Nothing listens on the process's socket: the process is restarting, or has ended.
-    #[error("the preloaded process is not there")]
+    #[error("the preloaded process is not running")]
     Absent,
     /// The process ended by itself.
     #[error("the preloaded process {0}")]
@@ -73,7 +73,7 @@ pub enum PreloadedError {
     #[error("the preloaded process died during the run")]
     Lost,
     /// The waiting caller gave up.
-    #[error("it was given up")]
+    #[error("it was abandoned")]
     Stopped,
 }
 

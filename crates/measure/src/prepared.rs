@@ -214,8 +214,10 @@ fn start_hint(error: Errno) -> &'static str {
     match error {
         Errno::TOOBIG => "\nIts arguments and environment are longer than the system allows.",
         Errno::AGAIN => "\nThere are too many processes: see `ulimit -u`.",
-        Errno::TXTBSY => "\nSomebody has the file open for writing: wait until it is built.",
-        Errno::NOENT => "\nIts loader or a directory of its path is not there: see `file` on it.",
+        Errno::TXTBSY => "\nAnother process has the file open for writing: wait until it is built.",
+        Errno::NOENT => {
+            "\nIts loader or a directory of its path does not exist: see the output of `file` for it."
+        }
         _ => "",
     }
 }

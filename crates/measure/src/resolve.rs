@@ -57,8 +57,7 @@ pub enum ResolveError {
     },
     /// The file is a script whose first line names a missing interpreter.
     #[error(
-        "the first line of `{}` names the interpreter `{interpreter}`, which is not there: install \
-         it or correct the line",
+        "the first line of `{}` names the interpreter `{interpreter}`, which does not exist: install it or correct the line",
         path.display()
     )]
     NoInterpreter {
@@ -67,10 +66,9 @@ pub enum ResolveError {
         /// The interpreter named in its first line.
         interpreter: String,
     },
-    /// The kernel does not recognise the format of the file.
+    /// The kernel does not recognize the format of the file.
     #[error(
-        "`{}` is neither a program of this machine nor a script with `#!` in its first line: add \
-         that line, or run it with --shell sh",
+        "`{}` is neither a program for this machine nor a script with `#!` in its first line: add that line, or run it with --shell sh",
         path.display()
     )]
     UnknownFormat {
@@ -253,7 +251,7 @@ fn nearest(wanted: &str, names: impl IntoIterator<Item = String>) -> Vec<String>
     found.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// Returns the number of letters to insert, delete, change or swap with their neighbour (restricted
+/// Returns the number of letters to insert, delete, change or swap with their neighbor (restricted
 /// Damerau-Levenshtein distance) to turn one word into the other. O(n m).
 fn edit_distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());

@@ -315,7 +315,7 @@ impl Repository {
             return Ok(());
         }
         let said = format!(
-            "{}\nIn a partial clone `git fetch --refetch --no-filter` gets all that is absent.",
+            "{}\nIn a partial clone, `git fetch --refetch --no-filter` fetches everything that is missing.",
             checked_out.errors
         );
         Err(RevisionError::Git {

@@ -70,7 +70,7 @@ impl Room {
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => {
                     let lock = File::open(&path)?;
-                    // On file systems without locks an abandoned room can't be recognised, and
+                    // On file systems without locks an abandoned room can't be recognized, and
                     // stays.
                     let _without = lock.try_lock();
                     return Ok(Self { path, _lock: lock });

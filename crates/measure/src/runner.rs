@@ -86,12 +86,12 @@ impl fmt::Display for Outcome {
         match self {
             Self::Exited(status) => write!(f, "exited with status {status}"),
             Self::Signalled(signal) => write!(f, "was ended by signal {signal}"),
-            Self::TimedOut => f.write_str("did not end in its time"),
+            Self::TimedOut => f.write_str("did not end within its time limit"),
             Self::WantedTerminal => {
-                f.write_str("wanted to read from the terminal, which it does not have")
+                f.write_str("tried to read from the terminal, which it does not have")
             }
             Self::Stopped => {
-                f.write_str("stopped itself, was not continued for 5 s, and was ended")
+                f.write_str("stopped itself, was not continued for 5 s, and was killed")
             }
         }
     }

@@ -86,7 +86,7 @@ pub enum ServersError {
         package: &'static str,
     },
     /// We are root, and a user to run it as is missing.
-    #[error("{kind} is not run as root, and there is no user `{user}` or `nobody` to run it as")]
+    #[error("{kind} does not run as root, and there is no user `{user}` or `nobody` to run it as")]
     NoUser {
         /// Name of the server.
         kind: &'static str,
@@ -94,7 +94,7 @@ pub enum ServersError {
         user: &'static str,
     },
     /// The server's data can't be stored.
-    #[error("no directory for the data of {kind} can be made in {}: {source}", place.display())]
+    #[error("cannot create a data directory for {kind} in {}: {source}", place.display())]
     NoPlace {
         /// Name of the server.
         kind: &'static str,
@@ -103,10 +103,10 @@ pub enum ServersError {
         /// The reason.
         source: io::Error,
     },
-    /// Initialising the data of a new server failed.
+    /// Initializing the data of a new server failed.
     #[error("{program} {how}{}", quoted_output(tail))]
     NotMade {
-        /// The initialisation program.
+        /// The initialization program.
         program: &'static str,
         /// The outcome of the process.
         how: String,
@@ -222,7 +222,7 @@ impl Throwaway {
         };
         let in_memory = is_memory(&place);
         if medium == Medium::Memory && !in_memory {
-            return Err(no_place(io::Error::other("it is no memory")));
+            return Err(no_place(io::Error::other("it is not in memory")));
         }
         let user = if is_root { Some(other_user(kind)?) } else { None };
         let room = Room::below(&place).map_err(no_place)?;

@@ -46,7 +46,7 @@ pub struct Server {
     said: File,
     ended: Cell<Option<Outcome>>,
     /// Processes known to belong to the server, with their start times: a process that becomes a
-    /// daemon can no longer be recognised.
+    /// daemon can no longer be recognized.
     known: RefCell<HashMap<u32, u64>>,
 }
 

@@ -29,12 +29,12 @@ const PREFIX: &str = "count.";
 pub enum SimulationError {
     /// valgrind is not installed.
     #[error(
-        "instructions are counted with valgrind, which is not there; install it: apt-get install valgrind"
+        "instructions are counted with valgrind, which is not installed; install it: apt-get install valgrind"
     )]
     NoValgrind,
     /// The files of the processes can't be created.
     #[error(
-        "cannot make files for counting instructions in `{}`: {source}.\nXDG_RUNTIME_DIR or TMPDIR names the directory to make them in.",
+        "cannot create files for counting instructions in `{}`: {source}.\nSet XDG_RUNTIME_DIR or TMPDIR to another directory.",
         path.display()
     )]
     Directory {
@@ -64,7 +64,7 @@ pub enum SimulationError {
         path: PathBuf,
     },
     /// The output file is missing.
-    #[error("valgrind left no count: it did not run the program to its end")]
+    #[error("valgrind left no count: it did not run the program to completion")]
     NoCount,
 }
 

@@ -35,7 +35,7 @@ const MOST: f64 = 1e17;
 /// `InvalidInput` if the name is not a plain file name; otherwise the system's error.
 pub fn unpack(directory: &Path, name: &str) -> io::Result<PathBuf> {
     if Path::new(name).file_name() != Some(name.as_ref()) {
-        let text = format!("`{name}` is no name for a file: give one without `/`");
+        let text = format!("`{name}` is not a valid file name: use one without `/`");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
     let path = directory.join(name);
@@ -58,7 +58,7 @@ pub fn unpack(directory: &Path, name: &str) -> io::Result<PathBuf> {
 /// steps.
 pub fn iterations_for(program: &Path, seconds: f64) -> io::Result<u64> {
     if !(seconds > 0.0 && seconds < 1e5) {
-        let text = format!("a run cannot be made {seconds} s long: give a time above 0");
+        let text = format!("a run cannot take {seconds} s: use a time above 0");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
     let mut runner = Runner::start().map_err(io::Error::other)?;

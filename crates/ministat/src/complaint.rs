@@ -16,7 +16,7 @@ pub(crate) enum Complaint {
     TooFew { name: Vec<u8> },
     /// A field is not a number.
     NoNumber { name: Vec<u8>, line: u64 },
-    /// A number is infinite or NaN; an error only for the flavour of 2025.
+    /// A number is infinite or NaN; an error only for the flavor of 2025.
     NotFinite { name: Vec<u8>, line: u64 },
     /// A plot that crashes the original.
     NoPlot(String),
@@ -29,7 +29,7 @@ pub(crate) enum OptionFault {
     ValueMissing(u8),
 }
 
-/// Lines about the options, of which the two flavours differ in one.
+/// Lines about the options, of which the two flavors differ in one.
 const ABOUT_OPTIONS: [&str; 6] = [
     "\tconfidence = {80%, 90%, 95%, 98%, 99%, 99.5%}\n",
     "\t-A : print statistics only. suppress the graph.\n",

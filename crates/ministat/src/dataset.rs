@@ -1,8 +1,8 @@
 //! One set of points and its statistics: average, median, variance, each computed as in its
-//! flavour, to the last bit.
+//! flavor, to the last bit.
 //!
 //! Sums are naive and in input order; the two-pass sum of squares is in sorted order. Other orders
-//! would give other bits. With infinities or NaN among the numbers (the flavour of 2015 reads
+//! would give other bits. With infinities or NaN among the numbers (the flavor of 2015 reads
 //! them), the sign of a NaN shows in the output. It then follows the rules of x86: an operation
 //! that produces a NaN gives a negative one, and an operation with NaN operands returns the first
 //! of them.

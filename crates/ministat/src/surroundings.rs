@@ -15,7 +15,7 @@ pub enum Flavour {
 }
 
 impl Flavour {
-    /// Returns the flavour of this year; `None` for any other text.
+    /// Returns the flavor of this year; `None` for any other text.
     pub fn from_year(year: &OsStr) -> Option<Self> {
         match year.to_str() {
             Some("2015") => Some(Self::Of2015),

@@ -75,7 +75,7 @@ pub(crate) struct Args {
     /// Also report whether code is well tested or tangled, from N noticed changes of each function
     /// [default: 10]
     ///
-    /// All tests run for each of these changes. Rewrites that do not change behaviour are tried as
+    /// All tests run for each of these changes. Rewrites that do not change behavior are tried as
     /// well; no test should notice them.
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "list")]
     pub coupling: Option<u16>,
@@ -105,7 +105,7 @@ pub(crate) struct Args {
     /// Let programs in the sandbox also read this file or directory; repeat it for more
     #[arg(long, value_name = "PATH", conflicts_with_all = ["list", "no_sandbox"])]
     pub readable: Vec<PathBuf>,
-    /// Test framework, if it is not recognised from the command
+    /// Test framework, if it is not recognized from the command
     #[arg(long, value_name = "NAME", conflicts_with = "list")]
     pub framework: Option<String>,
     /// When to use colors
@@ -207,7 +207,8 @@ fn duration(text: &str) -> Result<Duration, String> {
         "min" | "m" => 60.0,
         "h" => 3600.0,
         _ => {
-            let words = "give a number with s, min or h, as in 5min, or one of changes, as in 1000";
+            let words =
+                "give a time with s, min or h, as in 5min, or a number of changes, as in 1000";
             return Err(words.to_owned());
         }
     };

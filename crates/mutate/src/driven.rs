@@ -94,7 +94,7 @@ impl DriverAnswer {
 /// The reason for a missing answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DriverError {
-    #[error("it computes without an end")]
+    #[error("it runs in an endless loop")]
     Endless,
     #[error("{0}")]
     Gone(String),
@@ -130,7 +130,7 @@ impl TestDriver {
                 break stream;
             }
             if let Some(how) = server.ended() {
-                bail!("vitest, with a runner of ours, {}", how.replace('\n', " "));
+                bail!("vitest, with assay's runner, {}", how.replace('\n', " "));
             }
             if suite.guard.is_over() {
                 bail!(TimeIsUp);
@@ -165,7 +165,7 @@ impl TestDriver {
                     answer.number();
                     return Ok(answer);
                 }
-                Ok(_) => bail!(DriverError::Gone("the process of the tests is gone".to_owned())),
+                Ok(_) => bail!(DriverError::Gone("the process of the tests has ended".to_owned())),
                 Err(error)
                     if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
                 Err(error) => return Err(error.into()),

@@ -53,12 +53,12 @@ impl Arena<'_> {
     ) -> anyhow::Result<Result<ReachingPrograms, String>> {
         let top = self.copy.top();
         let Some(files) = files(self.suite, &top, with) else {
-            return Ok(Err("vitest does not say in which file each test is".to_owned()));
+            return Ok(Err("vitest does not report the file of each test".to_owned()));
         };
         let places: Vec<PathBuf> = files.values().cloned().collect();
         let names: BTreeSet<_> = places.iter().map(|own| own.file_name()).collect();
         if names.len() < places.len() {
-            return Ok(Err("two files of tests have one name".to_owned()));
+            return Ok(Err("two test files have the same name".to_owned()));
         }
         self.set("r")?;
         self.reached();

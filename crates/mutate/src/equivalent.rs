@@ -33,7 +33,7 @@ const RUBY: &str = include_str!("drivers/assay_same.rb");
 /// Maximum number of bytes in one invocation of a compiler.
 const AT_ONCE: usize = 8 << 20;
 /// The recorded reason.
-const SAME: &str = "its compiler makes the same program of it";
+const SAME: &str = "the compiler produces the same program";
 
 impl TrialState<'_> {
     /// Tries all pending mutants. Mutants that were skipped because of a survivor that turns out to

@@ -170,7 +170,7 @@ impl<'a> LoadingDriver<'a> {
             bail!("the tests can't be loaded once for all changes: {why}");
         }
         if ready.ready.is_none_or(|tests| tests == 0) {
-            bail!("the tests can't be loaded once for all changes: none was found in this way");
+            bail!("the tests can't be loaded once for all changes: no test was found this way");
         }
         if ready.early {
             let stream = connected(&address.with_extension("early"), &own._server, guard)?;
@@ -256,7 +256,7 @@ fn exchange(
 fn receive(stream: &mut BufReader<UnixStream>) -> anyhow::Result<ForkAnswer> {
     let mut line = String::new();
     if stream.read_line(&mut line)? == 0 {
-        bail!("the process that has the tests loaded is gone");
+        bail!("the process with the loaded tests has ended");
     }
     Ok(serde_json::from_str(&line)?)
 }

@@ -42,8 +42,9 @@ impl Journal {
     /// # Errors
     /// If the file cannot be written.
     pub fn open(key: u64, again: bool) -> anyhow::Result<(Self, HashMap<String, Entry>)> {
-        let cache = cache_directory()
-            .context("neither XDG_CACHE_HOME nor HOME names a directory to keep results in")?;
+        let cache = cache_directory().context(
+            "neither XDG_CACHE_HOME nor HOME names a directory for the results: set one of them",
+        )?;
         Self::at(&cache.join("mutate").join(format!("{key:016x}.jsonl")), again)
     }
 

@@ -1,8 +1,8 @@
 //! The `assay mutate` program: parses arguments, tries the mutants and reports the results. `assay`
 //! finds it in its own directory and execs it.
 //!
-//! Nothing is changed outside of its copies of the project. Screens are `report`'s, arithmetic about
-//! scores is `analysis`'s.
+//! Nothing is changed outside of its copies of the project. Screens are rendered by the report
+//! crate, and scores are computed by the analysis crate.
 //!
 //! Exit codes: 0 success · 1 a `--fail-if` condition is met · 2 usage or input error · 4 the tests
 //! fail without any change · 130 interrupted.

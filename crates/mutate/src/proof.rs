@@ -112,7 +112,7 @@ pub(crate) fn of(
         tried.push(format!("{} of {}", unit.name, source.path));
     }
     if tried.is_empty() {
-        bail!("no function that tests use could be changed to see whether they notice");
+        bail!("no function that the tests use could be changed to see whether they notice");
     }
     Err(unnoticed(&tried))
 }
@@ -132,7 +132,7 @@ fn noticed(source: &Source, came: &TrialResult, with: TestSelection<'_>) -> Stri
         came.killed_by.iter().filter_map(|test| Some(with.all.get(*test)?.name.as_str())).collect();
     let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
     format!(
-        "a comment at the end of {} was noticed by the tests{names}, which must not be{why}. Either they read the source, or they fail when only some of them run: nothing that they notice could be believed",
+        "a comment at the end of {} made tests fail{names}, which must not happen{why}. Either they read the source, or they fail when only some of them run: their results could not be trusted",
         source.path
     )
 }

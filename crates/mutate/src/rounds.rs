@@ -52,7 +52,7 @@ pub(crate) fn ready(
     for _ in 0..BUILDS {
         let Some(standing) = standing(switches, round, &unviable, first) else {
             return Ok(unusable(
-                "the directory for temporary files has a name that can't be written there",
+                "the name of the directory for temporary files cannot be written there",
             ));
         };
         first.stand(&standing, sources)?;
@@ -74,7 +74,7 @@ pub(crate) fn ready(
     };
     let reached = match first.learn(with)? {
         Ok(reached) if reached.is_empty() => {
-            let why = "no test reaches any of the functions that can be changed so";
+            let why = "no test reaches any of the functions that can be changed this way";
             return Ok(unusable(&why_left.unwrap_or_else(|| why.to_owned())));
         }
         Ok(reached) => reached,

@@ -56,7 +56,7 @@ pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
         let place = || format!("{option} {}", path.display());
         if option == "--export" && form_of(path).is_none() {
             bail!(
-                "{}: the ending says how to write it: .md (a comment for a review), .sarif (for code scanning), .svg (the picture of --coupling) or .json; a page is written by --report",
+                "{}: the extension determines the format: .md (a comment for a review), .sarif (for code scanning), .svg (the chart of --coupling) or .json; use --report for a page",
                 place()
             );
         }
@@ -64,7 +64,7 @@ pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
             && option == "--export"
             && args.coupling.is_none()
         {
-            bail!("{}: the picture is of what --coupling finds: add that", place());
+            bail!("{}: the chart shows the results of --coupling: add that option", place());
         }
         whole_file::check(path, such_as).with_context(place)?;
     }
@@ -123,7 +123,7 @@ fn exported(path: &Path, mutation: &Mutation, scores: &Scores) -> anyhow::Result
         ExportFormat::Markdown => report::markdown(mutation, scores),
         ExportFormat::Svg => {
             let chart = scores.couplings.as_ref().and_then(|all| quadrant::chart(mutation, all));
-            let chart = chart.context("of no function enough is known for a picture")?;
+            let chart = chart.context("no function has enough results for a chart")?;
             svg::standalone(&chart.titled(std::slice::from_ref(&mutation.framework)))
         }
         ExportFormat::Sarif => json::text(&report::sarif(mutation, scores, VERSION))?,

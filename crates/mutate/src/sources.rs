@@ -146,13 +146,13 @@ pub(crate) fn of(
 fn since(root: &Root, revision: &str) -> anyhow::Result<BTreeMap<String, Vec<(u32, u32)>>> {
     if git::top(&root.top).is_none() {
         bail!(
-            "--since {revision}: {} is in no git repository (or there is no git), so nobody knows which lines differ; name the files that you changed instead, as in `assay mutate src/stack.py -- pytest`",
+            "--since {revision}: {} is not in a git repository (or git is not installed), so the changed lines are unknown; name the changed files instead, as in `assay mutate src/stack.py -- pytest`",
             root.top.display()
         );
     }
     let lines = git::changed_lines(&root.top, revision);
     lines.with_context(|| {
-        format!("--since {revision}: git does not say what changed since; `git diff {revision}` shows why")
+        format!("--since {revision}: git cannot list the changes since then; `git diff {revision}` shows why")
     })
 }
 
@@ -178,7 +178,7 @@ fn named(
     for file in files {
         let place = file.canonicalize().with_context(|| {
             format!(
-                "{} is no file or directory to change; the command that runs the tests goes behind --",
+                "{} is not a file or directory to change; put the command that runs the tests after --",
                 file.display()
             )
         })?;
@@ -190,12 +190,13 @@ fn named(
             let below = all.iter().filter(|path| Path::new(path).starts_with(own));
             paths.extend(below.filter_map(of_language));
         } else {
-            let own =
-                own.to_str().with_context(|| format!("{}: its name is no text", file.display()))?;
+            let own = own
+                .to_str()
+                .with_context(|| format!("{}: its name is not UTF-8", file.display()))?;
             paths.extend(of_language(&own.to_owned()));
         }
         if paths.len() == before {
-            notes.push(format!("{}: no source of a language that is known", file.display()));
+            notes.push(format!("{}: not a source file of a supported language", file.display()));
         }
     }
     Ok(paths.into_iter().collect())
@@ -262,13 +263,13 @@ fn made_of(
         Err(error) => return Ok(Err(Some(format!("{path}: {error}")))),
     };
     if let Some(why) = why_passed(language, path, &text) {
-        return Ok(Err(says.then(|| format!("{path}: passed over, since it {why}"))));
+        return Ok(Err(says.then(|| format!("{path}: skipped, because it {why}"))));
     }
     let Some(generator) = generator else { return Ok(Err(None)) };
     let found = generator.mutants_here(path, &text, &settings.here(path));
     if found.is_broken && found.all.is_empty() {
         return Ok(Err(Some(format!(
-            "{path}: passed over, since it can't be read as {}",
+            "{path}: skipped, because it can't be parsed as {}",
             language.name()
         ))));
     }

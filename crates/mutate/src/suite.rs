@@ -215,7 +215,7 @@ impl Suite {
         if has(kept).is_none() {
             return Ok(None);
         }
-        let ask = |room: &Path| has(room).context("it can't be asked so");
+        let ask = |room: &Path| has(room).context("it cannot be queried this way");
         self.run_request(runs, top, ask, how).map(Some)
     }
 

@@ -307,7 +307,7 @@ impl Arena<'_> {
             return self.suite.run(runs, &top, &RunRequirements::default(), how);
         };
         let ran = self.suite.again(runs, &top, (programs, built.kept.as_path()), how)?;
-        ran.context("what ran before can't run again")
+        ran.context("what ran before cannot run again")
     }
 }
 

@@ -194,7 +194,7 @@ impl<'a> TrialState<'a> {
             if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(TrialEnd::OutOfTime);
             }
-            progress.show(&format!("building {} changes at once", round.mutants.len()));
+            progress.show(&format!("building {} changes together", round.mutants.len()));
             let (with, began) = (self.with(), Instant::now());
             let (sources, until) = (self.sources, self.deadline);
             match rounds::ready(&mut switches, &mut round, arenas, sources, with, until) {
@@ -203,7 +203,7 @@ impl<'a> TrialState<'a> {
                 Err(error) => return Err(error),
                 Ok(RoundBuild::Unusable(why)) => {
                     let what = if switches.is_driven {
-                        "each change was tried in processes of its own"
+                        "each change was tried in its own processes"
                     } else {
                         "each change was built by itself"
                     };

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
     if args.command.is_empty() {
         bail!(
-            "no command that runs the tests: give it behind --, as in `assay mutate -- pytest`, or list the changes by --list"
+            "no command that runs the tests: give it after --, as in `assay mutate -- pytest`, or list the changes with --list"
         );
     }
     // If `--since` selects a diff that contains no code, finding nothing is correct.
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
     if mutation.mutants.is_empty() {
         bail!(
-            "there is nothing to change: no function was found in a source of Ruby, Python, JavaScript, TypeScript, Go, Rust, C, C++ or Java that is no test"
+            "there is nothing to change: no function was found in any Ruby, Python, JavaScript, TypeScript, Go, Rust, C, C++ or Java source outside of tests"
         );
     }
     interrupt::install().context("signals")?;
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let left = [Fate::Pending, Fate::Uncovered, Fate::Kept, Fate::Absent];
     if over == TrialEnd::OutOfTime && mutation.mutants.iter().all(|own| left.contains(&own.fate)) {
         mutation.notes.push(format!(
-            "no change was tried in this time: once without a change the tests took {:.0} s, and building what they need comes on top; give a longer time",
+            "no change was tried within the budget: without a change, the tests took {:.0} s, plus the time to build what they need; give a longer time",
             mutation.suite_seconds
         ));
     }
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 fn check(args: &Args) -> anyhow::Result<()> {
     if args.fail_if.contains(&Condition::SurvivedInDiff) && args.since.is_none() {
         bail!(
-            "--fail-if survived-in-diff: without --since nothing is known of a diff; give the revision to compare with, as in --since main, or --fail-if survived"
+            "--fail-if survived-in-diff: there is no diff without --since; give the revision to compare with, as in --since main, or use --fail-if survived"
         );
     }
     showing::check(args)
@@ -247,7 +247,7 @@ fn tried(
     if let Err(error) = forked {
         first.forked = None;
         mutation.notes.push(format!(
-            "each change was tried in a process that loads everything anew: {error:#}"
+            "each change was tried in a new process that loads everything again: {error:#}"
         ));
     }
     // If this proof fails, everything that the early fork would handle is done the plain way
@@ -302,12 +302,12 @@ fn tried(
     let fates = || mutation.mutants.iter().map(|own| own.fate);
     if time.is_some() && fates().any(|own| own == Fate::Survived) && !fates().any(Fate::is_detected)
     {
-        let note = "no change was noticed in this time; a longer time tells whether the tests use this code at all";
+        let note = "no change was noticed within the budget; a longer one shows whether the tests use this code at all";
         mutation.notes.push(note.to_owned());
     }
     if over == TrialEnd::Interrupted {
         let note =
-            "it was interrupted: the same command goes on from here, as long as nothing is changed";
+            "it was interrupted: the same command continues from here, unless something is changed";
         mutation.notes.push(note.to_owned());
     }
     Ok(over)

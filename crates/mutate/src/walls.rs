@@ -60,7 +60,7 @@ impl Walls {
             return Ok(Self { sandbox: None, reads, opened, hides, places });
         }
         let sandbox = Sandbox::find().context(
-            "a changed program may delete files, so it runs in a sandbox only, and there is none here; --no-sandbox runs it as you",
+            "a changed program may delete files, so it is only run in a sandbox, and none is available here; --no-sandbox runs it as your user",
         )?;
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -134,7 +134,7 @@ impl Walls {
         let temporary = std::env::temp_dir();
         sandbox
             .check(&policy, &[temporary])
-            .context("the copies of the project are made in the directory for temporary files; set TMPDIR to another one")?;
+            .context("the copies of the project are created in the directory for temporary files; set TMPDIR to another one")?;
         let is_opened = |own: &Path| self.opened.iter().any(|above| own.starts_with(above));
         // The program of a Python virtual environment is a link to the interpreter.
         let is_shown =
@@ -142,7 +142,7 @@ impl Walls {
         let beside: Vec<PathBuf> = program.into_iter().filter(|own| !is_shown(own)).collect();
         sandbox
             .check(&policy, &beside)
-            .context("the tests can't be run in the sandbox; --no-sandbox runs them as you")
+            .context("the tests can't be run in the sandbox; --no-sandbox runs them as your user")
     }
 
     /// Returns a command that runs within the sandbox. It starts in `directory` and may write to a

@@ -138,7 +138,7 @@ fn piece(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// Returns the centres of a row, the reference's first: medians, or means if only those are
+/// Returns the centers of a row, the reference's first: medians, or means if only those are
 /// available.
 pub(crate) fn centres(row: &Comparison) -> (f64, f64) {
     let c = &row;
@@ -150,7 +150,7 @@ pub(crate) fn centres(row: &Comparison) -> (f64, f64) {
     }
 }
 
-/// Returns the ends of the centres of a table's rows, which determine its scale.
+/// Returns the ends of the centers of a table's rows, which determine its scale.
 pub(crate) fn ends_of_centres(rows: &[&Comparison]) -> [f64; 2] {
     let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
     number::ends(&all)

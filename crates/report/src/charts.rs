@@ -2,7 +2,7 @@
 //! number.
 //!
 //! [`charts`] makes pictures from [`Figures`]; [`svg`] and [`png`] write them. All share the same
-//! axes, ticks and colours. They are small and of one width, so that the same picture is readable
+//! axes, ticks and colors. They are small and of one width, so that the same picture is readable
 //! on a phone and, two side by side, on a desktop. Each has a title and a caption that says what to
 //! look for and how it was computed. There are no statistics here: the analysis provides curves
 //! thinned and ready to draw.
@@ -120,7 +120,7 @@ pub fn of_row(figures: &Figures) -> Vec<Chart> {
     vec![over_time::raw(&sheet), shape]
 }
 
-/// Returns the text with its first letter capitalised.
+/// Returns the text with its first letter capitalized.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -4,7 +4,7 @@
 //!
 //! Names, reasons and logs are untrusted: their content is always shown as text. Templates escape
 //! it, control characters are removed beforehand (`clean`), links are built only from encoded
-//! parts, and colours of a log become classes ([`log`]). The pages forbid all scripts, styles and
+//! parts, and colors of a log become classes ([`log`]). The pages forbid all scripts, styles and
 //! connections except those of their own server, and show all content without scripts; the only
 //! script follows logs, searches, copies and handles keys. Nothing is decided or read here: the
 //! server passes in the content.

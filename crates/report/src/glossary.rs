@@ -1,5 +1,5 @@
 //! Terms used on screens and pages, from docs/reference/glossary.md, and findings from their
-//! catalogue, for `assay help` and for pages. Nothing is explained here.
+//! catalog, for `assay help` and for pages. Nothing is explained here.
 
 use crate::names::clean;
 use assay_data::code;

@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthChar;
 /// Non-breaking space.
 pub(crate) const STICKY: char = '\u{a0}';
 
-/// The meaning of a piece of text; it determines the colour, which is never the only carrier of the
+/// The meaning of a piece of text; it determines the color, which is never the only carrier of the
 /// meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
@@ -310,7 +310,7 @@ pub(crate) fn ascii(text: &str) -> String {
 pub struct Screen {
     /// Width in columns; values below 20 are taken as 20.
     pub width: usize,
-    /// If true, colours are used.
+    /// If true, colors are used.
     pub color: bool,
     /// If true, characters beyond ASCII are used.
     pub unicode: bool,

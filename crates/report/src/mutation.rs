@@ -243,7 +243,7 @@ fn survivor(page: &mut Page, own: &Survivor<'_>) {
     page.paragraph(6, &[(Tone::Plain, format!("    to notice it: {advice}"))]);
 }
 
-/// Capitalises the first letter.
+/// Capitalizes the first letter.
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -1,6 +1,6 @@
 //! The protocol on the screen: four steps with their numbers, and the sentence for publication.
 //!
-//! Every step has its status as a word (colour only repeats it), a line with its conclusion, the
+//! Every step has its status as a word (color only repeats it), a line with its conclusion, the
 //! underlying numbers, and advice if it did not pass. Nothing is decided here: statuses and
 //! findings come from [`assay_analysis::protocol`].
 

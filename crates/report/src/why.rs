@@ -20,7 +20,7 @@ const MOST_LINES: usize = 5;
 /// The content of the report.
 #[derive(Clone, Copy, Debug)]
 pub struct WhyReport<'a> {
-    /// The analysed record.
+    /// The analyzed record.
     pub analysis: &'a Analysis,
     /// The explanation of one of the analysis's comparisons.
     pub why: &'a Why,

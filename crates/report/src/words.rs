@@ -72,7 +72,7 @@ pub(crate) fn reported(analysis: &Analysis, comparison: &Comparison) -> Option<R
 }
 
 /// Returns additions to the sentence, one or two sentences each: a tail that differs from the
-/// centre, what was observed if there is no verdict, the time an answer would take, and the limits
+/// center, what was observed if there is no verdict, the time an answer would take, and the limits
 /// of recordings.
 pub fn details(
     analysis: &Analysis,

@@ -1,6 +1,6 @@
 "use strict";
 // Draws the flame graph anew for what is zoomed into, and marks what is searched for. Without it the still picture remains. Of two profiles
-// there are verdicts (marks), which give the colours, and the widths can be those of either; of tests kinds give them, and the order stays.
+// there are verdicts (marks), which give the colors, and the widths can be those of either; of tests kinds give them, and the order stays.
 document.querySelectorAll(".boxes").forEach((graph) => {
   const part = (name) => graph.querySelector("." + name);
   const { names, nodes, unit, marks, plain, sides, kinds, whole } = JSON.parse(part("data").textContent);

@@ -178,7 +178,7 @@ mod tests {
         let found = rank_autocorrelation(&xs, 3);
         assert_eq!(found, rank_autocorrelation(&stretched, 3));
         assert_eq!(found, autocorrelation(&ranks(&xs), 3));
-        // The ranks 1, 3, 2, 5, 4, 7, 6, 8: the products of neighbours sum to 15.25, the squares to
+        // The ranks 1, 3, 2, 5, 4, 7, 6, 8: the products of neighbors sum to 15.25, the squares to
         // 42.
         assert!(found.len() == 3 && (found[0] - 15.25 / 42.0).abs() < 1e-15, "{found:?}");
     }

@@ -15,8 +15,8 @@
 //!   fixed by the seed, so that values in steps behave like all others.
 //! - A series longer than [`MOST_POINTS`] is first reduced to medians of groups of consecutive
 //!   values; places are then known to within such a group.
-//! - Both statistics are divided by the autocorrelation time, so that correlated neighbours do not
-//!   count fully. The time is estimated from differences between neighbours, which a step does not
+//! - Both statistics are divided by the autocorrelation time, so that correlated neighbors do not
+//!   count fully. The time is estimated from differences between neighbors, which a step does not
 //!   disturb, and again from the residuals after removing the steps.
 //!
 //! `level` is the false-positive rate for a series without a change (at most that if values are
@@ -183,7 +183,7 @@ fn normal_scores(ranks: &[usize]) -> Vec<f64> {
     ranks.iter().map(|&rank| normal::quantile((rank as f64 + 0.5) / n)).collect()
 }
 
-/// The autocorrelation time (1 + φ)/(1 − φ) with φ from neighbours: for autoregressive values,
+/// The autocorrelation time (1 + φ)/(1 − φ) with φ from neighbors: for autoregressive values,
 /// differences at distance 2 have 1 + φ times the variance of those at distance 1 (Chakar,
 /// Lebarbier, Lévy-Leduc and Robin, 2017, who use robust scales). A step affects only few of them.
 fn neighbours_time(scores: &[f64]) -> f64 {
@@ -195,7 +195,7 @@ fn neighbours_time(scores: &[f64]) -> f64 {
     (1.0 + phi) / (1.0 - phi)
 }
 
-/// The correlation of neighbours, from differences alone; it may be anything from −1 on.
+/// The correlation of neighbors, from differences alone; it may be anything from −1 on.
 fn lag1_of_differences(scores: &[f64]) -> f64 {
     let mean_square = |lag: usize| {
         let squares = scores.iter().zip(&scores[lag..]).map(|(a, b)| (b - a) * (b - a));

@@ -149,7 +149,7 @@ mod tests {
     /// A random effect of the placement of a build.
     type Placement = fn(&mut Stream) -> f64;
 
-    /// Differences in per cent of `count` blocks of builds that alternate, with noise of 1 % that
+    /// Differences in percent of `count` blocks of builds that alternate, with noise of 1 % that
     /// has outliers.
     fn blocks(
         stream: &mut Stream,

@@ -27,7 +27,7 @@ pub struct Density {
 }
 
 impl Density {
-    /// The distance between two neighbouring points.
+    /// The distance between two neighboring points.
     #[must_use]
     pub fn spacing(&self) -> f64 {
         match self.x.as_slice() {

@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn without_dependence_the_intervals_are_the_plain_ones() {
-        // Neighbours are on either side of the middle: nothing needs widening.
+        // Neighbors are on either side of the middle: nothing needs widening.
         let xs = [1.0, 5.0, 2.0, 6.0, 3.0, 7.5, 4.0];
         assert_eq!(autocorrelation::autocorrelation_time(&xs), 1.0);
         let (found, plain) =

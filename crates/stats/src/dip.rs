@@ -67,7 +67,7 @@ fn neighbours_below(x: &[f64]) -> Vec<usize> {
     let mut last = vec![0; x.len()];
     for j in 1..x.len() {
         let mut at = j - 1;
-        // Remove points on or above the chord from their neighbour to j.
+        // Remove points on or above the chord from their neighbor to j.
         while at != 0 {
             let before = last[at];
             let (from_at, of_before) = ((x[j] - x[at]), (x[at] - x[before]));
@@ -108,7 +108,7 @@ fn chain(neighbours: &[usize], from: usize, to: usize) -> Vec<usize> {
     let mut at = from;
     while at != to {
         let next = neighbours[at];
-        // Neighbours may be beyond the end of a smaller interval.
+        // Neighbors may be beyond the end of a smaller interval.
         at = if (from < to) == (next < to) { next } else { to };
         bends.push(at);
     }

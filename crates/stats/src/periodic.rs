@@ -5,7 +5,7 @@
 //! others is tested. A mean of a dozen ranks is practically normal for any distribution, and the
 //! level is shared among all periods and phases (Bonferroni), so that noise is rarely taken for a
 //! rhythm. First-order dependence is removed before (by prewhitening the ranks), and a phase must
-//! also differ from its neighbours and in both halves of the series, so that slow waves, steps and
+//! also differ from its neighbors and in both halves of the series, so that slow waves, steps and
 //! clusters of stalls are not reported as ticks. Periods that are not a whole number of values are
 //! not found, since they drift through all phases. Whether a tick matters is not decided here.
 
@@ -19,7 +19,7 @@ const MOST_PERIOD: usize = 500;
 const FEWEST_PERIODS: usize = 12;
 /// Minimum number of values: a dozen pairs.
 const FEWEST: usize = 2 * FEWEST_PERIODS;
-/// Minimum difference of a phase from its two neighbours, in standard errors.
+/// Minimum difference of a phase from its two neighbors, in standard errors.
 const FROM_NEIGHBOURS: f64 = 3.0;
 /// Minimum difference of a phase from all others in each half of the series, in standard errors.
 const IN_EACH_HALF: f64 = 2.0;
@@ -169,11 +169,11 @@ fn places_of(ranks: &[f64], period: usize) -> Vec<f64> {
     found
 }
 
-/// The difference of a phase from the mean of its two neighbours, in standard errors.
+/// The difference of a phase from the mean of its two neighbors, in standard errors.
 fn from_neighbours(ranks: &[f64], period: usize, place: usize) -> f64 {
     let found = means(ranks, period);
     let (before, after) = (found[(place + period - 1) % period], found[(place + 1) % period]);
-    // With two phases both neighbours are the same one.
+    // With two phases both neighbors are the same one.
     let share = if period == 2 { 2.0 } else { 1.5 };
     let error = (share / (ranks.len() / period) as f64).sqrt();
     (found[place] - (before + after) / 2.0) / error
@@ -285,7 +285,7 @@ mod tests {
         let turn = |pattern: &[f64]| {
             from_neighbours(&pattern.repeat(40 / pattern.len()), pattern.len(), 1)
         };
-        // With two phases both neighbours are the other one: a difference of 2 over 20 rounds.
+        // With two phases both neighbors are the other one: a difference of 2 over 20 rounds.
         assert!((turn(&[-1.0, 1.0]) - 2.0 / (2.0_f64 / 20.0).sqrt()).abs() < 1e-12);
         // With four they are 0 and 4: 5 − 2 over 10 rounds.
         assert!((turn(&[0.0, 5.0, 4.0, 9.0]) - 3.0 / (1.5_f64 / 10.0).sqrt()).abs() < 1e-12);

@@ -290,7 +290,7 @@ fn moved(sorted: &[f64], by: f64, origin: f64) -> Vec<f64> {
     let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
     let place = |(index, value): (usize, &f64)| {
         let exact = value + by;
-        // Evenly distributed between the two halves of a step, with neighbours far apart. At the
+        // Evenly distributed between the two halves of a step, with neighbors far apart. At the
         // edge of the step, where the first one would be, rounding would take a value that does not
         // move to the step below.
         let within = (index as f64 * golden).fract().max(INSIDE) - 0.5;

@@ -20,7 +20,7 @@ const HALVES_UP_TO: usize = 1 << 20;
 pub struct Stream(Pcg64Mcg);
 
 impl Stream {
-    /// The stream of chunk number `chunk` under `seed`. Neighbouring chunks and seeds are
+    /// The stream of chunk number `chunk` under `seed`. Neighboring chunks and seeds are
     /// unrelated: both are mixed (Steele, Lea and Flood's SplitMix64) to form the state.
     #[must_use]
     pub fn new(seed: u64, chunk: u64) -> Self {

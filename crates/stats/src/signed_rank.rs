@@ -90,7 +90,7 @@ impl SignedRankDistribution {
     }
 
     /// The largest k with P(W ≤ k) ≤ `level`/2 for `n` observations: the Walsh averages number k +
-    /// 1 and N − k, N = n(n+1)/2, then cover the centre of symmetry with confidence 1 − `level`.
+    /// 1 and N − k, N = n(n+1)/2, then cover the center of symmetry with confidence 1 − `level`.
     ///
     /// `level` in 0..1, two-sided. `None` if even k = 0 is too likely: below 6 observations at
     /// 0.05, below 10 at 0.002. Exact up to [`EXACT_UP_TO`], above ⌊n(n+1)/4 − z √(n(n+1)(2n+1)/24)

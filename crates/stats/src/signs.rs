@@ -15,7 +15,7 @@ use std::f64::consts::FRAC_2_PI;
 /// independent.
 pub const UNKNOWN_TO: usize = 12;
 
-/// Neighbours correlate beyond chance if their correlation exceeds its mean under independence,
+/// Neighbors correlate beyond chance if their correlation exceeds its mean under independence,
 /// −1/n, by this many standard errors (1/√n): 4 in 100 independent series.
 const NOTICED_Z: f64 = 1.7;
 
@@ -29,8 +29,8 @@ pub fn about(xs: &[f64], median: f64) -> Vec<f64> {
 /// The autocorrelation time of the signs about the median, at least 1; 1 for up to [`UNKNOWN_TO`]
 /// values, for which it is unknown.
 ///
-/// `xs`: in order of measurement; `lag1`: the rank autocorrelation of neighbours. Geyer's sum of
-/// the signs' autocorrelations; if neighbours correlate beyond chance, at least that of an
+/// `xs`: in order of measurement; `lag1`: the rank autocorrelation of neighbors. Geyer's sum of
+/// the signs' autocorrelations; if neighbors correlate beyond chance, at least that of an
 /// autoregression with their correlation, corrected for the bias of short series, since the sum
 /// alone underestimates dependence as long as the series. O(40 n).
 #[must_use]

@@ -52,7 +52,7 @@ pub struct SteadyState {
     pub label: Label,
     /// Index of the first value of the steady part; `None` if there is no steady state.
     pub begins: Option<usize>,
-    /// The parts, in order; neighbours that do not differ enough to matter are merged.
+    /// The parts, in order; neighbors that do not differ enough to matter are merged.
     pub parts: Vec<Part>,
     /// Number of values excluded as outliers.
     pub outliers: usize,

@@ -1,4 +1,4 @@
-//! Test suites: running test frameworks, reading their reports, and analysing a project's tests by
+//! Test suites: running test frameworks, reading their reports, and analyzing a project's tests by
 //! their logs.
 //!
 //! - [`frameworks`]: detects which framework a command runs, requests per-test times and reads its

@@ -26,11 +26,11 @@ use std::io::{self, Read};
 use std::thread;
 use tally::Tally;
 
-/// Number of bytes per read. For longer lines, only the beginning is analysed.
+/// Number of bytes per read. For longer lines, only the beginning is analyzed.
 const CHUNK: usize = 256 * 1024;
 /// Maximum number of threads. More would only wait for the thread that counts.
 const MOST_LOOKERS: usize = 3;
-/// Pieces in flight per thread: one being analysed, one waiting.
+/// Pieces in flight per thread: one being analyzed, one waiting.
 const UNDER_WAY: usize = 2;
 
 /// Counts the lines of a log, each for the test that began before it. O(bytes); memory does not
@@ -42,7 +42,7 @@ pub fn read(mut log: impl Read, marker: &Marker) -> io::Result<TestLog> {
     read_in_chunks(&mut log, marker, CHUNK)
 }
 
-/// Not generic: a generic function would be compiled in the calling crate, which is optimised for
+/// Not generic: a generic function would be compiled in the calling crate, which is optimized for
 /// size rather than speed.
 fn read_in_chunks(log: &mut dyn Read, marker: &Marker, chunk: usize) -> io::Result<TestLog> {
     let mut tally = Tally::default();

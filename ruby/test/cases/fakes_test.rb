@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Cases of ruby/test/cases/README.md: fakes, and travelling by a fake clock.
+# Cases of ruby/test/cases/README.md: fakes, and traveling by a fake clock.
 
 require "support/cases"
 require "assay/testing"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Events of the hooks for each framework: names as in the framework's own report, phases, groups, outcomes. The suite's output and
-# behaviour are the same with hooks and without.
+# behavior are the same with hooks and without.
 
 require_relative "../support/suites"
 

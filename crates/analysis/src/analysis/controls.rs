@@ -125,7 +125,7 @@ pub(super) fn measured(c: &Comparison) -> Option<(f64, f64)> {
 }
 
 /// Returns true if two subjects have the same code, and placement affects the metric: durations,
-/// not behaviour.
+/// not behavior.
 pub(crate) fn has_same_code(samples: &Samples, metric: usize, of: usize, against: usize) -> bool {
     let metric = &samples.metrics[metric];
     let code = |subject: usize| samples.subjects.get(subject)?.code.as_ref();

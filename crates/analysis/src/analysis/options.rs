@@ -32,7 +32,7 @@ pub struct Options {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnalysisError {
     /// The samples have no observations.
-    #[error("there are no observations to analyse")]
+    #[error("there are no observations to analyze")]
     Nothing,
     /// No row of a side is in the reference, or they share no metric.
     #[error("no {noun} has a value of `{metric}` on several sides")]

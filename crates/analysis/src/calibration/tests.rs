@@ -102,7 +102,7 @@ fn slow_programs_and_clocks_that_show_nothing_have_no_sight() {
     // Five blocks in ten seconds are too few; a CPU time of zero has no ratio.
     assert_eq!(difference, [false, true, true, false, false, false]);
     assert_eq!(found.facts().len(), 1);
-    // A clock of 10 ms can't resolve a tenth of a per cent of 20 ms.
+    // A clock of 10 ms can't resolve a tenth of a percent of 20 ms.
     let coarse: Vec<f64> = (0..1000).map(|i| if i % 7 == 0 { 0.03 } else { 0.02 }).collect();
     let series = Series { wall: &coarse, cpu: &coarse, seconds_per_run: 0.02 };
     let found = calibrate(&series, 1).unwrap();

@@ -435,9 +435,9 @@ fn optimised_away(suite: &Analysis) -> Option<Finding> {
     }
     let first = names.first()?;
     let message = match names.len() {
-        1 => format!("`{first}` takes no time at all: its work was optimised away"),
+        1 => format!("`{first}` takes no time at all: its work was optimized away"),
         n => format!(
-            "`{first}` and {} more take no time at all: their work was optimised away",
+            "`{first}` and {} more take no time at all: their work was optimized away",
             n - 1
         ),
     };

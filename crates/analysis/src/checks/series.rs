@@ -62,7 +62,7 @@ fn matters(drift: f64, d: &Description) -> bool {
         && drift.abs() >= policy::DRIFT_OF_MEDIAN * d.median.abs()
 }
 
-/// Formats a change: in per cent of the starting value, or in units if that value is not positive,
+/// Formats a change: in percent of the starting value, or in units if that value is not positive,
 /// or if the percentage prints as zero or is more than a hundredfold.
 pub(crate) fn moved(by: f64, from: f64, unit: &Unit) -> String {
     let percent = by / from * 100.0;

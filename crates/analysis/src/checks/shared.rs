@@ -105,7 +105,7 @@ pub(crate) fn correlated(
 /// A per-block difference that changed during the run; `of` names its subject, as in ` of new`.
 pub(crate) fn drifting(of: &str, lag1: f64) -> Finding {
     let message = format!(
-        "the difference{of} changed during the run (neighbouring blocks correlate by {}); its interval was widened for that",
+        "the difference{of} changed during the run (neighboring blocks correlate by {}); its interval was widened for that",
         number::fixed(lag1, 2)
     );
     dependence(Severity::Warning, message).with("lag1", lag1).advise(Action::Repeat)

@@ -88,7 +88,7 @@ pub(crate) fn verdict(evidence: &Evidence<'_>, c: &Comparison, name: &str) -> Op
     Some(finding(found, "the verdict", name, n))
 }
 
-/// True if neighbours among `n` values certainly correlate (`lag1`), by chance in 3 of 1,000
+/// True if neighbors among `n` values certainly correlate (`lag1`), by chance in 3 of 1,000
 /// series; false for fewer values than can be tested.
 fn is_dependent(n: usize, lag1: f64) -> bool {
     let values = n as f64;
@@ -100,7 +100,7 @@ fn is_dependent(n: usize, lag1: f64) -> bool {
 /// cannot show.
 fn dependent(what: &str, n: usize, lag1: f64) -> Finding {
     let message = format!(
-        "successive values of {what} are correlated ({lag1:.2} between neighbours): an interval that takes them for independent covers less than its level, and one that is widened for what {n} values show may do so, too"
+        "successive values of {what} are correlated ({lag1:.2} between neighbors): an interval that takes them for independent covers less than its level, and one that is widened for what {n} values show may do so, too"
     );
     optimistic(message, what)
         .with("lag1", lag1)

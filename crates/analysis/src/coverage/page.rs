@@ -37,7 +37,7 @@ fn rendered(table: &str) -> String {
     let error = (NOMINAL * (1.0 - NOMINAL) / EXPERIMENTS as f64).sqrt();
     let sizes = SIZES.map(|size| size.to_string()).join("/");
     let mut text = format!(
-        "\nCoverage in per cent for {sizes} values, from {EXPERIMENTS} experiments each (standard \
+        "\nCoverage in percent for {sizes} values, from {EXPERIMENTS} experiments each (standard \
         error {:.1}); bold is below {:.0} %:\n\n| method |",
         100.0 * error,
         100.0 * COVERAGE_LEAST,

@@ -2,7 +2,7 @@
 //! spread *between* them.
 //!
 //! Normal are the last runs on the same machine since the last change of level. The mean and
-//! standard deviation of the logarithms of their centres are computed after clipping values beyond
+//! standard deviation of the logarithms of their centers are computed after clipping values beyond
 //! four robust deviations. A new run is evaluated twice: alone, and as the mean with the two runs
 //! before it, which are then excluded from the normal runs. Each look is a t test of a new mean
 //! against the normal ones (a prediction interval, Hahn and Meeker, "Statistical Intervals", 1991),
@@ -103,7 +103,7 @@ pub struct Judged {
     pub benchmark: Benchmark,
     /// The metric.
     pub metric: Metric,
-    /// The new run's centre.
+    /// The new run's center.
     pub now: f64,
     /// The result.
     pub standing: Standing,

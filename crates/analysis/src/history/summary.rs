@@ -12,7 +12,7 @@ use assay_stats::{Interval, descriptive, normal};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-/// Confidence of the interval of a run's centre.
+/// Confidence of the interval of a run's center.
 const CONFIDENCE: f64 = 0.95;
 
 /// The summary of one metric of one subject.

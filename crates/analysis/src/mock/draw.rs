@@ -272,7 +272,7 @@ fn uniform(random: &mut Pcg64Mcg) -> f64 {
 }
 
 /// A separate generator for every number `which`: seed and number go through the finalizer of
-/// SplitMix64 (Steele, Lea & Flood 2014), so that neighbouring ones are unrelated.
+/// SplitMix64 (Steele, Lea & Flood 2014), so that neighboring ones are unrelated.
 fn generator(seed: u64, which: u64) -> Pcg64Mcg {
     let scattered = |mut z: u64| {
         z = z.wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -1,7 +1,7 @@
 //! The weighted pseudo-median of differences that are not all equally reliable.
 //!
 //! A block has weight 1 / (1 + e), where e is the excess of its worse run over the usual: in
-//! interquartile ranges of the count (at least 1 each), or in per cent of the run that was stolen.
+//! interquartile ranges of the count (at least 1 each), or in percent of the run that was stolen.
 //! So one unusual switch halves a block's weight, ten leave it a tenth, and no block is ever
 //! discarded: a rule that removes runs would have to be right about each of them, whereas this one
 //! has to be right only overall. A Walsh average has the product of its two blocks' weights, and

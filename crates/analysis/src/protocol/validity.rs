@@ -74,7 +74,7 @@ pub struct SeriesFound {
     /// Bound below which the autocorrelation at one lag is in 95 of 100 series of independent
     /// values: 1.96/√n.
     pub acf_bound: f64,
-    /// Rank autocorrelation of neighbours.
+    /// Rank autocorrelation of neighbors.
     pub lag1: f64,
     /// Dependence of the values.
     pub dependence: Dependence,

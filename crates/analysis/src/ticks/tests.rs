@@ -9,7 +9,7 @@ use assay_data::{Better, Threshold};
 use assay_stats::resampling::Stream;
 use assay_stats::signed_rank::SignedRankDistribution;
 
-/// A step, the standard deviation before rounding, two centres, and the readings of each side.
+/// A step, the standard deviation before rounding, two centers, and the readings of each side.
 type TickCase = (f64, f64, f64, f64, usize);
 
 const CELLS: [TickCase; 6] = [

@@ -50,7 +50,7 @@ impl Failure {
 
 /// The processes of one turn, on each of its sides.
 pub(super) struct Runs {
-    /// Indices of the benchmarks in the catalogue.
+    /// Indices of the benchmarks in the catalog.
     pub(super) benchmarks: Vec<usize>,
     /// Indices of the sides, and for each the requests (one per build), and the subjects of the
     /// benchmarks.

@@ -20,7 +20,7 @@ pub(crate) struct BenchmarkTrial {
 /// Results of all trial runs.
 #[derive(Debug)]
 pub(crate) struct Trial {
-    /// For each benchmark of the catalogue, by side.
+    /// For each benchmark of the catalog, by side.
     pub tried: Vec<Vec<BenchmarkTrial>>,
     /// For each side, the reason why the times of its build are larger than necessary.
     pub debug_builds: Vec<Option<String>>,

@@ -314,7 +314,7 @@ fn measure(
     let trial = Trial::of(catalogue, &comparable, effort, asker, &mut |done, of| {
         telling.trying(done, of);
     })?;
-    // A resumed run keeps what was found out when it began.
+    // A resumed run keeps the facts determined at its start.
     let executed = match recorded {
         Some(_) => Executed::default(),
         None => {
@@ -513,7 +513,7 @@ fn unmatched(catalogue: &Catalogue) -> Vec<Finding> {
     found
 }
 
-/// Returns how the samples are analysed.
+/// Returns how the samples are analyzed.
 fn options(args: &Args, samples: &Samples) -> Options {
     let mut options = args.judge.options();
     // A count may have been requested by its plain name; the plan contains its full name.

@@ -1,9 +1,9 @@
 //! `assay calibrate`: the false-positive rate of this machine, and the smallest difference that it
 //! can detect.
 //!
-//! One long series of runs of one program is measured, or read from a file; the analysis labels the
-//! runs afterwards, as each way of measuring would have. Then two byte-identical copies of the
-//! program are compared. The result is kept for later runs.
+//! One long series of runs of one program is measured, or read from a file; the analysis then
+//! labels the runs in the way that each measuring method would have assigned them to two programs.
+//! Then two byte-identical copies of the program are compared. The result is kept for later runs.
 
 use crate::args::{LookArgs, any_words, seconds};
 use crate::commands::{self, Prepared};
@@ -31,7 +31,7 @@ const SERIES_SHARE: f64 = 0.8;
 /// Arguments of `assay calibrate`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-How it works: one program is run many times, and its runs are labelled A or B afterwards. A and B are the same program, so every \
+How it works: one program is run many times, and its runs are labeled A or B afterwards. A and B are the same program, so every \
 difference that a way of measuring finds is a false positive. Then B is made slightly faster on paper, to determine the smallest \
 difference that is still detected. Later runs warn if their threshold is smaller.
 
@@ -142,7 +142,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(ending)
 }
 
-/// The message that there are too few runs to label, with the time that enough of them would take.
+/// Returns the message that there are too few runs to label, with the time that a sufficient number
+/// would take.
 fn too_few(args: &Args, samples: &Samples, ending: Ending) -> Option<String> {
     let runs = samples.len();
     if runs >= CALIBRATED_FROM {
@@ -220,7 +221,7 @@ fn failed(obstacle: RunError) -> anyhow::Result<Ending> {
     Ok(ending)
 }
 
-/// The program whose runs are labelled.
+/// The program whose runs are labeled.
 fn original(args: &Args, room: &Path) -> anyhow::Result<Command> {
     let mut command = match &args.command {
         Some(text) => Command::parse(text, false)?,
@@ -314,8 +315,8 @@ fn tell(
     }
 }
 
-/// Keeps the result for later runs, unless that is not wanted. If it cannot be written, the result
-/// that was shown is still valid.
+/// Keeps the result for later runs, unless this is disabled. If it cannot be written, the displayed
+/// result is still valid.
 fn keep(args: &Args, calibration: &Calibration, environment: &Environment, at: Option<&str>) {
     if args.no_save {
         return;

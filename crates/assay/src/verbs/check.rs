@@ -15,7 +15,7 @@ use assay_report::check::{CheckReport, Compared, Explained, ExplainedProgram, Se
 use assay_report::json::{self, Checked, Explanation};
 use std::path::{Path, PathBuf};
 
-/// Seconds for measuring, unless told otherwise.
+/// Default time for measuring, s.
 const BUDGET: f64 = 300.0;
 /// Confidence of the whole answer.
 const CONFIDENCE: f64 = 0.95;
@@ -201,8 +201,8 @@ fn sides(
     Ok((compared, [base, Revision { written, ..head }]))
 }
 
-/// Returns true for files that no program reads: documents at the top, and what describes or tests
-/// the project elsewhere.
+/// Returns true for files that no program reads: documents at the top, and files elsewhere that
+/// describe or test the project.
 fn is_document(path: &str) -> bool {
     let first = path.split('/').next().unwrap_or_default();
     let is_page = [".md", ".rst", ".adoc"].iter().any(|ending| path.ends_with(ending));

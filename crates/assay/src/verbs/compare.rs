@@ -142,7 +142,7 @@ fn check_sides(args: &Args, samples: &mut Samples) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The first file that is given again, by the same path or another.
+/// Returns the first file that is given twice, under the same or different paths.
 fn given_twice(files: &[PathBuf]) -> Option<&PathBuf> {
     let places: Vec<Option<PathBuf>> =
         files.iter().map(|file| file.canonicalize().ok().filter(|place| place.is_file())).collect();

@@ -1,5 +1,5 @@
-//! `assay convert`: converts samples from any supported format to one that another tool or person
-//! can read.
+//! `assay convert`: converts samples from any supported format to a format for other tools or for
+//! people.
 
 use crate::args::ReadingArgs;
 use crate::raw_form::RawForm;

@@ -1,5 +1,5 @@
-//! `assay doctor`: what disturbs measurements on this machine, how much that costs as measured
-//! here, and how to fix it.
+//! `assay doctor`: finds what disturbs measurements on this machine, measures the cost, and shows
+//! how to fix it.
 //!
 //! Facts come from the environment, costs from a short experiment: a program of known work,
 //! unchanged and under every available setting, in the same blocks. `--fix -- CMD` applies every
@@ -243,7 +243,7 @@ fn others() -> Vec<Ailment> {
         .collect()
 }
 
-/// Permissions that this user lacks, and what they would be good for.
+/// Returns the permissions that this user lacks, and what they would allow.
 fn missing(allowed: &Privileges) -> Vec<String> {
     let mut missing = Vec::new();
     if !allowed.sys_nice && allowed.rtprio_limit == 0 {

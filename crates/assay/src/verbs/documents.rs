@@ -76,8 +76,8 @@ fn with_verbs(command: &clap::Command) -> Vec<&clap::Command> {
     std::iter::once(command).chain(verbs.flat_map(with_verbs)).collect()
 }
 
-/// One man page. Its synopsis is the usage line, since a list of fifty options in brackets is of no
-/// use.
+/// One man page. Its synopsis is the usage line, since a list of fifty options in brackets is not
+/// useful.
 fn page(mut command: clap::Command) -> anyhow::Result<Vec<u8>> {
     let usage = command.render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").trim().replace('-', "\\-");

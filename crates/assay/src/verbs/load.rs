@@ -77,7 +77,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         false => Generators::start(&asked.ways)?,
     };
     serving::await_answers(args, &asked, &places, &servers, &mut generators, &telling)?;
-    // The run that began compared them.
+    // The original run compared them.
     let answers = match recorded {
         None => load::compare_answers(&asked.sides, &places, &mut generators)?,
         Some(_) => Vec::new(),

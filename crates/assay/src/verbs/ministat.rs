@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-/// Name of the environment variable that selects the flavour.
+/// Name of the environment variable that selects the flavor.
 const VARIABLE: &str = "ASSAY_MINISTAT";
 
 /// Size of the output buffer, in bytes.
@@ -63,7 +63,7 @@ pub(crate) fn asked(mut line: impl Iterator<Item = OsString>) -> Option<Args> {
     None
 }
 
-/// The flavour, and the remaining arguments.
+/// The flavor, and the remaining arguments.
 fn flavour(arguments: &[OsString]) -> anyhow::Result<(Flavour, &[OsString])> {
     let first = arguments.first().and_then(|first| first.to_str());
     let (said, rest) = match first.and_then(|first| first.strip_prefix("--flavour=")) {

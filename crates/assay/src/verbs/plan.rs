@@ -1,4 +1,5 @@
-//! `assay plan`: how many runs are needed, or which difference a given number of runs can detect.
+//! `assay plan`: computes how many runs are needed, or which difference a given number of runs can
+//! detect.
 //!
 //! Reads numbers or a pilot, calls the analysis, shows the result. Nothing is computed here.
 
@@ -280,7 +281,7 @@ fn spelled(measure: &Measure) -> String {
     }
 }
 
-/// The unit given by `--unit`, and the number of base units in it.
+/// Returns the unit given by `--unit`, and the number of base units in it.
 fn bare_unit(symbol: &str) -> anyhow::Result<(f64, Unit)> {
     match parse_quantity(&format!("1{symbol}")) {
         Ok(Quantity::Amount(factor, unit)) => Ok((factor, unit)),

@@ -1,6 +1,6 @@
-//! `assay profile`: where a program spends its time. Finds the sampler that suits a program, or
-//! reads the output of a sampler, and shows shares with their intervals. With two programs it
-//! samples runs alternately and decides on every function. No arithmetic.
+//! `assay profile`: shows where a program spends its time. Finds a suitable sampler for the
+//! program, or reads the output of a sampler, and shows shares with their intervals. With two
+//! programs, it samples runs alternately and decides on every function. Nothing is computed here.
 
 pub(super) mod comparing;
 pub(super) mod exporting;

@@ -170,7 +170,7 @@ const SETTINGS: [(&str, &str); 8] = [
     ("cpus_allowed", "CPUs allowed"),
     ("governor", "governor"),
     ("turbo", "turbo"),
-    ("aslr", "address randomisation"),
+    ("aslr", "address randomization"),
     ("git_commit", "commit"),
 ];
 

@@ -196,7 +196,7 @@ enum Earlier {
 /// Decides on the measurements and shows the result.
 type Decide<'a> = &'a dyn Fn(&Args, &Samples, Option<&Record>) -> anyhow::Result<Ending>;
 
-/// Everything that is settled before any command runs.
+/// Everything that is determined before any command runs.
 struct Ready {
     commands: Vec<Prepared>,
     asked: RequestedMetrics,
@@ -331,7 +331,7 @@ fn measure_held(
         drop_caches,
         counted: asked.counted.clone(),
         outputs: match &earlier {
-            // The run that began compared them, if it was to.
+            // The original run compared them, if requested.
             Earlier::Resumed(_) => Outputs::NotCompared,
             _ if args.how.require_same => Outputs::Required,
             _ => Outputs::Compared,

@@ -195,7 +195,8 @@ fn recipe(args: &Args, numbers: &Numbers) -> anyhow::Result<Recipe> {
     })
 }
 
-/// Name of a single distribution: that of its file, as readers of the file name it.
+/// Name of a single distribution: that of its file, which is also the name that readers of the file
+/// use.
 fn name_of(out: Option<&Path>) -> String {
     let stem = out.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| "simulated".to_owned())

@@ -16,7 +16,7 @@ use crate::Ending;
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "\
-How it measures: the test framework is recognised from the command. Its own reporter, flags or environment variables report the time of \
+How it measures: the test framework is recognized from the command. Its own reporter, flags or environment variables report the time of \
 each test; nothing is written into the project. One run of the suite is one observation of each of its tests.
 
 Frameworks: rspec, minitest, test-unit, pytest, unittest, go test, cargo test, cargo nextest, jest, vitest, mocha, jasmine, \

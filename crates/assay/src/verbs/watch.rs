@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["framework", "cold", "no_first", "no_full", "idle", "timeout"])]
     any: bool,
 
-    /// Test framework, if it is not recognised from the command: rspec, pytest, go, ..., tap
+    /// Test framework, if it is not recognized from the command: rspec, pytest, go, ..., tap
     #[arg(long, value_name = "NAME")]
     framework: Option<String>,
 

@@ -1,5 +1,5 @@
-//! `assay why`: the most likely cause of a difference that was found, from what the record holds,
-//! and from sampled runs with `--measure`. No arithmetic.
+//! `assay why`: shows the most likely cause of a difference, from the contents of the record, and
+//! from sampled runs with `--measure`. Nothing is computed here.
 
 #[cfg(target_os = "linux")]
 mod code;
@@ -189,7 +189,7 @@ fn measured(
     Ok(None)
 }
 
-/// Returns a command that tells more, and the question that it answers.
+/// Returns a command that provides more information, and the question that it answers.
 fn next(args: &Args, explained: &why::Why, samples: &Samples) -> Option<(String, &'static str)> {
     if !explained.has_difference() || !can_be_sampled(samples) {
         return None;

@@ -120,7 +120,7 @@ fn what_is_wrong_is_said_before_anything_is_measured() {
         (&["good...main"], "write it as GOOD..BAD"),
         (&["main..good"], "good..main"),
         (&["good..good"], "same commit"),
-        (&["good..nowhere"], "`nowhere` is no revision"),
+        (&["good..nowhere"], "`nowhere` is not a revision"),
         (&["good..."], "GOOD..BAD"),
         (&["good..main~10", "--build", BUILD], "can't be measured: the build line"),
         (&["good..main", "--build", "true"], "does not exist"),

@@ -161,7 +161,9 @@ fn a_store_that_can_not_be_used_says_why_and_what_is_whole_is_saved() {
     let all = ["export", "--all", "--out", "first", "--json", "--store", "first.db"];
     assert_eq!(history(&room, &all).ends(0).json()["runs"].as_array().unwrap().len(), runs);
     room.write("foreign.db", "nothing of ours, but a text that is longer than one hundred bytes, as long as the header of a database is, so that it is read");
-    history(&room, &["log", "--store", "foreign.db"]).ends(2).complains("is no history of assay");
+    history(&room, &["log", "--store", "foreign.db"])
+        .ends(2)
+        .complains("is not a history of assay");
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn what_makes_no_sense_for_every_revision_is_refused_before_any_is_built() {
     refused(&["t1..t9"], &["run", "--runz", "3", "true"]).complains("--runz");
     refused(&["t1..t9"], &["run", "true", "--keep"]).complains("leave out");
     refused(&["t9..t1"], &["run", "true"]).complains("is not an ancestor of");
-    refused(&["t1..nowhere"], &["run", "true"]).complains("is no revision");
+    refused(&["t1..nowhere"], &["run", "true"]).complains("is not a revision");
     refused(&["--at", "."], &["run", "true"]).complains("working tree");
     assert_eq!(room.read("cache-trace"), "");
     assert_eq!(room.run(&["history", "log"]).ends(2).stdout, "");

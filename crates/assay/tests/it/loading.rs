@@ -213,13 +213,13 @@ fn what_a_server_does_wrong_is_named_for_what_it_is() {
     let all: [(&str, &[&str], &str); 9] = [
         ("/loop", &["--follow"], "redirects more than ten times"),
         ("/away", &["--follow"], "redirects to another server, //example.com/"),
-        ("/nowhere", &["--follow"], "without saying where to (no Location): status 307"),
+        ("/nowhere", &["--follow"], "redirects without a Location: status 307"),
         ("/101", &[], "switches to another protocol"),
         ("/ssh", &[], "does not begin with HTTP"),
         ("/999", &[], "--expect-status 999"),
         ("/plain", &[], "as TLS servers do to plain requests"),
-        ("/endless", &["--timeout", "300ms"], "its answer began and did not end within 300 ms"),
-        ("/", &["--body", "abc", "-H", "Content-Length: 5"], "leave it out"),
+        ("/endless", &["--timeout", "300ms"], "its answer was not completed within 300 ms"),
+        ("/", &["--body", "abc", "-H", "Content-Length: 5"], "omit it"),
     ];
     for (path, more, expected) in all {
         let target = format!("{url}{path}");

@@ -82,7 +82,7 @@ fn files_in_the_wrong_place_are_answered_with_the_right_line() {
         ("compare binary b.txt", "is binary; expected text"),
         ("compare dir b.txt", "name a file in it"),
         ("compare cut.json b.txt", "breaks off here, so write or copy it again"),
-        ("compare words.txt b.txt", "that is no known format"),
+        ("compare words.txt b.txt", "its format is unknown"),
         ("compare a.txt b.txt --report x.pdf", "name it x.html"),
         ("simulate --distribution 'normal(10, 1)' -o x.json", ".txt, .csv or .assay"),
         ("simulate normal", "assay simulate --distribution 'normal(10, 1)'"),
@@ -182,7 +182,7 @@ fn wrong_values_are_answered_with_how_they_are_written() {
         ("run -P n 'sort {n}'", "-P n=1..8"),
         ("run --prepare true --prepare true sort", "once per command"),
         ("load --rate 50/s http://localhost", "a rate is a number above 0"),
-        ("load 8000", "is no URL: write http://host:port/path"),
+        ("load 8000", "is not a valid URL: write http://host:port/path"),
     ]);
 }
 

@@ -162,7 +162,7 @@ fn what_a_waiting_server_did_is_held_against_the_kernels_count() {
     server.wait().unwrap();
     // If every thread only waited there is no profile, and py-spy may lack permission.
     if done.stdout.is_empty() {
-        let words = ["only waited: the kernel counted", "sampled nothing", "may not look"];
+        let words = ["only waited: the kernel counted", "sampled nothing", "may not inspect"];
         assert!(words.iter().any(|words| done.stderr.contains(words)), "{}", done.stderr);
         return;
     }
@@ -252,7 +252,7 @@ fn what_can_not_be_profiled_is_told_with_what_to_do() {
     told(&["compiled"], "chmod +x compiled\n  assay profile -- ./compiled");
     room.write("bare", RUBY);
     finish(room.shell("chmod +x bare")).ends(0);
-    told(&["./bare"], "does not name what runs it");
+    told(&["./bare"], "does not name its interpreter");
     told(&["none.rb"], "no such file");
     told(&["none.pb.gz"], "no such file");
     told(&["x.collapsed", "-o", "x.png"], "known are .svg, .html");
@@ -452,7 +452,7 @@ fn a_rate_too_low_for_a_single_sample_lets_the_program_run_and_says_what_to_do()
     let room = Room::new();
     room.run(&["profile", "--rate", "1", "--", "ruby", "-e", "File.write('done', '1')"])
         .ends(2)
-        .complains("give it more to do, sample more often");
+        .complains("give it more work, sample more often");
     assert_eq!(room.read("done"), "1");
 }
 

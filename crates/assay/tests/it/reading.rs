@@ -234,7 +234,7 @@ fn a_file_of_no_known_format_is_answered_with_what_it_is_and_what_is_known() {
     let refused = room.run(&["compare", "report.json", "report.json"]);
     refused.ends(2).complains("`report.json` is JSON with the keys `suites`, `summary`");
     room.write("page", "<!doctype html>\n<html><body>1</body></html>\n");
-    room.run(&["describe", "page"]).ends(2).complains("is an HTML page; that is no known format");
+    room.run(&["describe", "page"]).ends(2).complains("is an HTML page; its format is unknown");
     room.run(&["describe", "page"]).ends(2).complains("\n  JSON of  hyperfine (1.x, 2.x), pyperf");
     // A directory is read as its files, sorted by name.
     room.run(&["describe", "."]).ends(2).complains("`./page` is an HTML page");

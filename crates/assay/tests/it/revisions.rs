@@ -151,7 +151,7 @@ fn what_is_no_revision_or_no_repository_is_said_in_the_words_of_git() {
     let room = repository();
     short(&room, &["old", "nonesuch"], &[])
         .ends(2)
-        .complains("`nonesuch` is no revision")
+        .complains("`nonesuch` is not a revision")
         .complains("fatal:");
     let nowhere = Room::new();
     let mut command = command(&nowhere, &["old", "main"], "true", &[]);
@@ -159,7 +159,7 @@ fn what_is_no_revision_or_no_repository_is_said_in_the_words_of_git() {
     finish(command).ends(2).complains("no revisions in").complains("not a git repository");
     let mut without = self::command(&room, &["old", "main"], "true", &[]);
     without.env("PATH", "/nowhere");
-    finish(without).ends(2).complains("git, which is not there");
+    finish(without).ends(2).complains("git, which cannot be run");
 }
 
 #[test]

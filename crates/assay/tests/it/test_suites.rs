@@ -109,7 +109,7 @@ fn a_suite_that_failed_never_gives_0() {
     for (script, said) in [
         ("echo 1..2; echo ok 1 a; echo not ok 2 b; exit 1", "failed: b"),
         ("echo 1..1; echo not ok 1 a", "failed: a"),
-        ("echo 1..3; echo ok 1 a; echo ok 2 b", "the plan is for 3 tests"),
+        ("echo 1..3; echo ok 1 a; echo ok 2 b", "the plan has 3 tests"),
         ("echo ok 1 a; echo ok 2 b", "there is no plan"),
         ("echo 1..2; echo ok 1 a; echo 'Bail out!'", "it gave up"),
         ("echo 1..1; echo ok 1 a; exit 3", "although no test failed"),

@@ -314,7 +314,7 @@ impl Reader {
         match known {
             Some(known) if known.unit != metric.unit => {
                 return Err(Problem::Invalid(format!(
-                    "metric `{}` is declared in {} here and in {} before; one metric has one unit",
+                    "metric `{}` is declared in {} here but in {} before; a metric must have one unit",
                     metric.name,
                     metric.unit.symbol(),
                     known.unit.symbol()

@@ -367,7 +367,7 @@ fn a_wrong_line_is_named_with_its_place_and_what_was_expected() {
         ),
         (
             r#"{"kind":"metric","name":"wall","unit":"B"}"#,
-            "metric `wall` is declared in B here and in s before",
+            "metric `wall` is declared in B here but in s before",
         ),
         (r#"{"kind":"side","name":"old"}"#, "side `old` is declared twice"),
         (r#"{"kind":"row","name":""}"#, "row `` is declared twice"),

@@ -1,30 +1,30 @@
-//! The catalogue of findings: every code with its severity, its topic and its explanation, which is
-//! its entry in `docs/reference/findings.md` and the answer of `assay help CODE`.
+//! The catalog of findings: every code with its severity, its topic and its explanation, which is
+//! both its entry in `docs/reference/findings.md` and the output of `assay help CODE`.
 //!
-//! A finding can only be made with a code of this list. What a check saw, and the advice that fits
-//! it, is worded where the finding is made.
+//! A finding can only be created with a code of this list. The message about what a check saw, and
+//! the advice, are written where the finding is created.
 
 use super::Severity;
 
-/// A code, with everything that is true of all findings that have it.
+/// A code, with everything that is common to all findings with it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Code {
-    /// Its name, as in files: `DRIFT`.
+    /// Name of the code, as in files: `DRIFT`.
     pub name: &'static str,
-    /// Its severities; the first one is the usual one.
+    /// Possible severities; the first one is the usual one.
     pub severities: &'static [Severity],
-    /// Its topic.
+    /// Topic of the finding.
     pub topic: Topic,
-    /// Its meaning, why that matters, and what to do, in Markdown.
+    /// What the finding means, why it matters, and what to do, in Markdown.
     pub text: &'static str,
 }
 
 /// The topic of a finding, for reports that group findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
-    /// Whether a verdict is possible; covered by the sentence about a comparison.
+    /// Possibility of a verdict; covered by the sentence about a comparison.
     Verdict,
-    /// How the samples were taken; covered by the note on separate recordings.
+    /// Sampling design; covered by the note on separate recordings.
     Design,
     /// The machine.
     Machine,
@@ -66,23 +66,23 @@ macro_rules! catalogue {
 catalogue! {
     /// A benchmark is worse than normal, or not known, and a fresh run that measures both revisions
     /// alternately can decide (`assay gate --confirm`). The message says whether such a run is
-    /// possible, and what it found: it confirms the alarm (`ratio` is the change in that run); it does
-    /// not show the change, which is then no alarm; it cannot tell, so that the result is unknown; or
-    /// it was not possible, and the alarm remains.
+    /// possible, and what it found: it confirms the alarm (`ratio` is the change in that run); it
+    /// does not show the change, and the alarm is dropped; it is inconclusive, so the result is
+    /// unknown; or it was not possible, and the alarm remains.
     /// **Why:** differences between runs cancel in such a run. Smaller changes become visible, and a
     /// change of the machine is not mistaken for one of the code. It is not possible if a revision is
     /// unknown here or does not build, if the run was measured in a way that does not fit two
     /// revisions, or if the same commit was measured twice.
-    /// **What to do:** run the command line in the finding, or use `--confirm`. Confirmed: if there are
-    /// several commits, `assay bisect` finds the one. Not confirmed: if it happens again, check what
-    /// changed on the machine (`assay doctor`). If the fresh run cannot tell, give it more time
-    /// (`--time`). If there was none, follow the message: `--rev`, `--build` and the words after `--`
-    /// supply what the run does not record.
+    /// **What to do:** run the command line in the finding, or use `--confirm`. Confirmed: if there
+    /// are several commits, `assay bisect` finds the one responsible. Not confirmed: if it happens
+    /// again, check what changed on the machine (`assay doctor`). If the fresh run is inconclusive,
+    /// give it more time (`--time`). If there was none, follow the message: `--rev`, `--build` and
+    /// the words after `--` supply what the run does not record.
     ALARM_CONFIRMATION: Note | Warning;
 
     /// The URL of a load test names `0.0.0.0` or `[::]`, which means all addresses of a machine.
-    /// **Why:** servers print it when they start, but it is not an address to connect to. The system
-    /// treats it as the loopback address of the machine, and that was loaded.
+    /// **Why:** servers print it when they start, but it is not an address to connect to. The
+    /// system treats it as the loopback address of the machine, which was used for the load.
     /// **What to do:** nothing, or write `127.0.0.1`.
     ALL_ADDRESSES: Note;
 
@@ -113,18 +113,20 @@ catalogue! {
     /// Benchmarks, tests or metrics have no values in a part of what is compared: the other side or an
     /// earlier run has them (`assay compare`, `assay history trend`, `assay gate`), or the tool that
     /// wrote the file recorded that they were skipped or gave no time for them.
-    /// **Why:** they have no verdict, and are not in the geometric mean, which covers the benchmarks of
-    /// both suites. A benchmark that is no longer measured cannot get worse.
+    /// **Why:** they have no verdict, and are not included in the geometric mean, which covers only
+    /// the benchmarks that both suites have. A benchmark that is no longer measured cannot get
+    /// worse.
     /// **What to do:** nothing, if they were meant to be new, removed or skipped. If one was renamed,
     /// `assay history alias OLD NEW`.
     BENCHMARKS_MISSING: Note | Warning;
 
-    /// A benchmark failed. Its program ended with an error, was killed, took too long, or gave an
-    /// answer that does not fit its harness (`assay bench`), or the tool that wrote a file recorded
-    /// that it failed, panicked or was cut short, or reported a value that is `NaN` or infinite.
-    /// **Why:** the benchmark has no values, or fewer than the others, and is left out from then on, so
-    /// that one broken benchmark does not cost the others. Blocks measured before are kept and judged.
-    /// A benchmark that started to fail is not a faster one.
+    /// A benchmark failed. Its program ended with an error, was killed, took too long, or gave
+    /// output that its harness does not allow (`assay bench`), or the tool that wrote a file
+    /// recorded that it failed, panicked or was cut short, or reported a value that is `NaN` or
+    /// infinite.
+    /// **Why:** the benchmark has no values, or fewer than the others, and is left out from then
+    /// on, so that one broken benchmark does not affect the others. Blocks measured before are kept
+    /// and judged. A benchmark that started to fail is not a faster one.
     /// **What to do:** run it by itself, fix it, and measure again. The message quotes its last output,
     /// the tool's message or the line.
     BENCHMARK_FAILED: Warning;
@@ -135,8 +137,8 @@ catalogue! {
     /// **Why:** if requests sent one at a time already miss a goal, no rate meets it: the search ends
     /// immediately, with a capacity of 0. At the highest allowed rate, the capacity is that rate or
     /// more, and two servers that both reach it may differ by any amount above it.
-    /// **What to do:** raise `--most-rate` if the server may be loaded that much and a higher rate
-    /// matters. If a goal is missed, nothing, or choose a goal that the server can meet.
+    /// **What to do:** raise `--most-rate` if a higher rate matters and the server may be loaded
+    /// that heavily. If a goal is missed, nothing, or choose a goal that the server can meet.
     CAPACITY_LIMIT: Note | Warning;
 
     /// With `load --insecure`, the identity of the server was not checked.
@@ -162,20 +164,21 @@ catalogue! {
 
     /// A load generator sent each request after an earlier one was answered.
     /// **Why:** while the server stalls, such a generator sends nothing. One request per connection
-    /// waits; those that users would have sent in that time are in no quantile. With ten connections, a
-    /// server that stalls for one second in ten shows a 99th percentile of milliseconds, while nine
-    /// tenths of a second is what users see. To compensate, wrk adds latencies that it did not measure,
-    /// without saying how many. The highest rate is what such a tool can measure.
+    /// waits; the requests that users would have sent in that time are missing from all quantiles.
+    /// With ten connections, a server that stalls for one second in ten shows a 99th percentile of
+    /// milliseconds, while users see nine tenths of a second. To compensate, wrk adds latencies
+    /// that it did not measure, without saying how many. The highest rate is what such a tool can
+    /// measure.
     /// **What to do:** for latencies under a given load, send by a schedule that does not depend on the
     /// server ([`assay load --rate`](../guides/load.md), wrk2, vegeta, k6's arrival rates).
     CLOSED_LOOP: Note;
 
     /// The values come in steps that are large compared to the threshold.
-    /// **Why:** two programs within one step look equal, and two on either side of a boundary look a
-    /// whole step apart. If the readings of a side rarely leave two neighbouring steps, they hide half
-    /// a step each, regardless of their number, and the interval is widened by a whole step on either
-    /// side. If they spread over several steps, rounding errors cancel, and ties are resolved instead
-    /// ([how](../concepts/deciding.md#2-the-interval)).
+    /// **Why:** two programs within one step look equal, and two on either side of a boundary look
+    /// a whole step apart. If the readings of a side rarely leave two neighboring steps, they hide
+    /// half a step each, regardless of their number, and the interval is widened by a whole step on
+    /// either side. If they spread over several steps, rounding errors cancel, and ties are
+    /// resolved instead ([how](../concepts/deciding.md#2-the-interval)).
     /// **What to do:** use a finer clock, or more work per run, so that a step becomes a smaller share.
     /// Counts come in steps of 1 by nature: choose a threshold above one for them.
     COARSE_CLOCK: Warning;
@@ -183,12 +186,12 @@ catalogue! {
     /// Functions differ between two builds, or only one has them (`functions`). `benchmarks` of `of`
     /// benchmarks reach such code, directly or through what they call; no benchmark reaches `unreached`
     /// of the functions.
-    /// **Why:** a benchmark that does not reach the change says nothing about it. What a benchmark *may*
-    /// call counts as reached. Benchmarks of pytest-benchmark, pyperf, benchmark-ips and Go run once more, untimed, and
-    /// the message says what they execute. With `bench --sensitivity` there is one finding per function:
-    /// how much longer a call must take to be found, in seconds by benchmark. It is `null` for one that
-    /// executes the function, but not in what is timed.
-    /// **What to do:** add a benchmark that calls the functions named, or run one that does.
+    /// **Why:** a benchmark that does not reach the change says nothing about it. What a benchmark
+    /// *may* call counts as reached. Benchmarks of pytest-benchmark, pyperf, benchmark-ips and Go
+    /// run once more, untimed, and the message states what they execute. With `bench --sensitivity`
+    /// there is one finding per function: how much longer a call must take to be found, in seconds
+    /// by benchmark. It is `null` for one that executes the function, but not in what is timed.
+    /// **What to do:** add a benchmark that calls the named functions, or run one that does.
     CODE_CHANGED: Note | Warning;
 
     /// Commits around a change cannot be measured or listed: one does not build or its program fails
@@ -197,9 +200,9 @@ catalogue! {
     /// **Why:** commits that do not build are common, and give no information about the change. Commits
     /// are no longer connected if the history was rewritten (`git rebase`, `git push --force`), or in
     /// another clone. The change is then located by the commits as they were when the runs were added.
-    /// **What to do:** nothing, unless the change is among them. Then all commits between two that can
-    /// be measured are named together, and a build line that also builds them distinguishes them. Fetch
-    /// missing commits, or look in the clone that has them.
+    /// **What to do:** nothing, unless the change is among them. All commits between two that can
+    /// be measured are then named together; to distinguish them, use a build line that also builds
+    /// them. Fetch missing commits, or look in the clone that has them.
     COMMITS_MISSING: Note | Warning;
 
     /// A command that was measured twice in every block (`run --control`) differs from itself: the
@@ -267,54 +270,56 @@ catalogue! {
     CREEP: Note | Warning;
 
     /// A benchmark program reports, or its file shows, that it was built for debugging: without
-    /// optimisation, with a sanitizer, or with such a library.
-    /// **Why:** its times say little about an optimised build. If only Google Benchmark's own library
-    /// was built this way (without `NDEBUG`), as in Debian, its own part of each time is larger, which
-    /// matters for benchmarks of nanoseconds. The build of the measured code is not known from that.
-    /// **What to do:** rebuild it (`CMAKE_BUILD_TYPE=Release`, `cargo bench`), and link an optimised
-    /// library, the same on both sides.
+    /// optimization, with a sanitizer, or with such a library.
+    /// **Why:** its times say little about an optimized build. If only Google Benchmark's own
+    /// library was built this way (without `NDEBUG`), as in Debian, its own part of each time is
+    /// larger, which matters for benchmarks of nanoseconds. The build of the measured code is not
+    /// known from that.
+    /// **What to do:** rebuild it (`CMAKE_BUILD_TYPE=Release`, `cargo bench`), and link an
+    /// optimized library, the same on both sides.
     DEBUG_BUILD: Note | Warning;
 
-    /// *In blocks:* the difference between the subjects changed during the run: successive differences
-    /// are more alike than chance allows (tested from 24 blocks on). *Otherwise:* successive values of
-    /// one subject are alike, so that they are worth fewer independent values (`effective`).
-    /// **Why:** an interval that assumes independence would be too narrow. It was widened, and a run in
-    /// blocks does not stop early while this lasts. In a short series the sum over many lags often
-    /// removes a few values by chance alone. As long as at least half of the values count and
-    /// neighbours correlate by no more than 1.645/√n, this is a note and not a warning. The interval is
-    /// widened in either case.
+    /// *In blocks:* the difference between the subjects changed during the run: successive
+    /// differences are more alike than chance allows (tested from 24 blocks on). *Otherwise:*
+    /// successive values of one subject are alike, so the effective number of independent values is
+    /// smaller (`effective`).
+    /// **Why:** an interval that assumes independence would be too narrow. It was widened, and a
+    /// run in blocks does not stop early while this lasts. In a short series, the sum over many
+    /// lags often reduces this number a little by chance alone. As long as the effective number is
+    /// at least half of all values and neighbors correlate by no more than 1.645/√n, this is a note
+    /// and not a warning. The interval is widened in either case.
     /// **What to do:** measure again at another time and compare the two results. Look for slow
-    /// changes: heat, frequency, a cache that fills, a leak. For the four-step check record 24 or more
-    /// of each.
+    /// changes: heat, frequency, a cache that fills, a leak. For the four-step check record 24 or
+    /// more values of each subject.
     DEPENDENCE: Note | Warning;
 
     /// In the four-step check, a series has fewer than 24 values (`have`).
     /// **Why:** that is too few to show whether successive values are independent, which the test
     /// assumes.
-    /// **What to do:** record 24 or more of each.
+    /// **What to do:** record 24 or more values of each subject.
     DEPENDENCE_UNKNOWN: Warning;
 
     /// At least three runs of a subject, and more than one in twenty, were disturbed clearly more than
     /// is usual for that subject: interrupted by other programs (involuntary switches), waiting for the
     /// disk (major faults), or without the CPU because of a hypervisor.
-    /// **Why:** such a run takes longer, and how often it happens is luck. The runs are marked and
-    /// kept. If they were taken in blocks, the screen shows the difference with less weight on those
-    /// blocks. That figure never decides.
+    /// **Why:** such a run takes longer, and how often that happens is a matter of luck. The runs
+    /// are marked and kept. If they were taken in blocks, the screen shows the difference with less
+    /// weight on those blocks. That figure never decides.
     /// **What to do:** stop other work. `assay doctor` shows what would shield the runs.
     DISTURBED: Note, Checks;
 
     /// The values of a subject changed from the first third of the run to the last by more than chance
     /// allows. `drift` is the change in the metric's unit.
-    /// **Why:** in blocks it cancels, since every subject drifts alike, and this is a note. In a
-    /// recording of one subject it is a warning: the median depends on the time of measuring. It
+    /// **Why:** in blocks, drift cancels, since every subject drifts alike, and this is a note. In
+    /// a recording of one subject it is a warning: the median depends on the time of measuring. It
     /// remains a note if the drift is below a tenth of the standard deviation or below 0.1 % of the
     /// median, as is common in long series and for values far from zero.
     /// **What to do:** in blocks, nothing. Otherwise warm up longer (`--warmup`), or measure in blocks.
     DRIFT: Note | Warning, Checks;
 
-    /// Some runs of a command failed (exit status other than 0, or a signal), and an option allowed the
-    /// run to continue: their values count. Or a program that `assay profile` ran failed, or its
-    /// sampler does not report how it ended.
+    /// Some runs of a command failed (exit status other than 0, or a signal), and an option allowed
+    /// the run to continue: their values are included. Or a program that `assay profile` ran
+    /// failed, or its sampler does not report how it ended.
     /// **Why:** a run that fails early is fast, and its profile covers its work until then, which may
     /// not be the intended work. rbspy starts the program itself and does not pass on its exit status,
     /// so a program that failed early seems to have run.
@@ -324,13 +329,13 @@ catalogue! {
 
     /// A test failed in some runs of its suite and passed in others, in the same order (`assay tests
     /// --runs N`), or tests of the same version both passed and failed on the same target (`assay
-    /// farm`), which then counts as neither.
+    /// farm`), which then counts as neither passing nor failing.
     /// **Why:** it depends on time, chance, its order, the network, or something else outside the
     /// suite.
-    /// **What to do:** fix it. The share of failures has an interval next to it. The finding states how
-    /// many green runs in a row would be a sign that the test is fixed; fewer are not. `--flaky fail`
-    /// makes it a failure. For a farm, `assay tests --runs 20` shows how often it fails, and whether
-    /// another test causes it.
+    /// **What to do:** fix it. The share of failures has an interval next to it. The finding states
+    /// how many consecutive passing runs would be a sign that the test is fixed; fewer do not
+    /// suffice. `--flaky fail` makes it a failure. For a farm, `assay tests --runs 20` shows how
+    /// often it fails, and whether another test causes it.
     FLAKY: Warning;
 
     /// The load generator, and not the server, was the limit. In some `slices` it sent requests late
@@ -338,10 +343,10 @@ catalogue! {
     /// left (`load --connections`); or `requests` failed because this machine had no free local port,
     /// as each closed connection keeps one for a minute, or because this process reached its limit of
     /// open files.
-    /// **Why:** a latency of a late request is partly the generator's own. If several servers are
-    /// compared, these values are left out. For a single server they are shown. If the generator limits
-    /// the rate, two servers that are both faster look alike. Requests that fail for want of a port or
-    /// a descriptor say nothing about the server.
+    /// **Why:** the latency of a late request is partly caused by the generator. If several servers
+    /// are compared, these values are left out. For a single server they are shown. If the
+    /// generator limits the rate, two servers that are both faster look alike. Requests that fail
+    /// for lack of a port or a descriptor say nothing about the server.
     /// **What to do:** give the generator its own CPU (`--pin`, `--pin-servers`), stop other work, or
     /// use several (`--generators`, `--on`). Allow more ports (`sysctl
     /// net.ipv4.ip_local_port_range='1024 65535'`) or files (`ulimit -n 65536`), keep connections
@@ -351,18 +356,19 @@ catalogue! {
     /// Some blocks lack a value of some subject (`begun`, `complete`) and are left out of the
     /// comparison. Or runs were lost and repeated, because the helper process that starts the commands
     /// was killed.
-    /// **Why:** a pair needs both values. What killed the helper may have disturbed neighbouring runs.
+    /// **Why:** a pair needs both values. What killed the helper may have disturbed neighboring
+    /// runs.
     /// **What to do:** usually nothing: an interrupted run ends with such a block. If there are many,
     /// find out which subject gives no value. For lost runs, look for what kills processes on this
     /// machine: a memory limit, an administrator's script.
     INCOMPLETE_BLOCKS: Note | Warning;
 
     /// Intervals contain the true value less often than they claim. One cause is correlation of
-    /// successive values beyond chance (`lag1`, between neighbours; 24 values or more). Intervals that
-    /// assume independence are then too narrow, and widened ones may be as well. The size of the error
-    /// depends on how far the dependence reaches, so there is no number for it. The other cause is a
-    /// shape of the values for which the interval of a median or of a verdict falls short: `simulated`
-    /// against `nominal`.
+    /// successive values beyond chance (`lag1`, between neighbors; 24 values or more). Intervals
+    /// that assume independence are then too narrow, and widened ones may be as well. The size of
+    /// the error depends on how far the dependence reaches, so it cannot be stated as a number. The
+    /// other cause is a shape of the values for which the interval of a median or of a verdict
+    /// falls short: `simulated` against `nominal`.
     /// **Why:** every method for intervals was simulated on six kinds of data and four sizes ([how
     /// often intervals hold](../concepts/deciding.md#10-how-often-intervals-hold)). The warning appears
     /// for fewer than 5 in 100 samples of independent normal values. If a series of 50 or more values
@@ -373,10 +379,10 @@ catalogue! {
 
     /// The placement of code in memory differs from build to build, and with it the time, although
     /// nothing was changed. *Several builds of one source* (`--builds`): 95 % of builds are within
-    /// `spread` of their mean. *Two builds:* the functions of `benchmarks`, and all that they call in
-    /// the program, are identical to the last instruction, yet they are faster or slower. *A search*
-    /// (`assay bisect`): builds of neighbouring commits differ (`own`) by a large part of the change
-    /// that is searched for (`step`), so that it cannot tell which commit it was.
+    /// `spread` of their mean. *Two builds:* the functions of `benchmarks`, and all that they call
+    /// in the program, are identical to the last instruction, yet they are faster or slower. *A
+    /// search* (`assay bisect`): builds of neighboring commits differ (`own`) by a large part of
+    /// the change being searched for (`step`), so it cannot tell which commit caused it.
     /// **Why:** the linker's placement of code decides how loops are aligned in caches and in the
     /// tables of the branch predictor. If another function changes, it moves this one. More runs of the
     /// same build do not average that out. With several builds the verdict is about the builds: its
@@ -385,9 +391,9 @@ catalogue! {
     /// libraries count as whole files. There are [differences that this comparison does not
     /// see](../guides/layout.md#when-the-code-is-the-same).
     /// **What to do:** measure several builds of each side (`--builds`), for a search of the most
-    /// likely commit and its predecessor: `assay bench --rev COMMIT~ --rev COMMIT --builds 5`. If there
-    /// is no verdict yet, more builds narrow its interval; more time does not. See [Is it the code, or
-    /// its placement?](../guides/layout.md).
+    /// likely commit and its predecessor: `assay bench --rev COMMIT~ --rev COMMIT --builds 5`. If
+    /// there is no verdict yet, more builds narrow the interval; more time does not. See [Is it the
+    /// code, or its placement?](../guides/layout.md).
     LAYOUT: Note | Warning;
 
     /// A command left processes running when it ended, in its process group or in a session of their
@@ -446,10 +452,11 @@ catalogue! {
 
     /// Wall and CPU time of a subject give different answers; or there is no verdict on wall time yet,
     /// but CPU time is known at least one and a half times as precisely.
-    /// **Why:** if they moved in opposite directions, waiting changed, or work moved to another process
-    /// or core. With less wall and the same CPU time, it waits less, or another process (a server) does
-    /// the work. With the same wall and a different CPU time, the work overlaps with waiting. On a busy
-    /// machine a program waits for others: that is part of its wall time, but hardly of its CPU time.
+    /// **Why:** if they moved in opposite directions, waiting changed, or work moved to another
+    /// process or core. With less wall and the same CPU time, it waits less, or another process (a
+    /// server) does the work. With the same wall and a different CPU time, the work overlaps with
+    /// waiting. On a busy machine, a program waits for others: this is part of its wall time, but
+    /// hardly affects its CPU time.
     /// **What to do:** decide which of them matters to your users, and name it before the *next* run:
     /// `--primary cpu`, if the program only computes. Choosing the metric after seeing the result would
     /// invalidate the verdict.
@@ -479,12 +486,12 @@ catalogue! {
     /// exceed the address space of a process and are left out. There are no values, which is not the
     /// same as zero.
     /// **Why:** the message gives the reason. Most virtual machines offer no hardware counters, and
-    /// many systems deny them to ordinary users. Under valgrind a program may fail or take longer than
-    /// `--timeout` allows. Allocations are counted by a library that the dynamic linker loads between a
-    /// program and its malloc: static programs (most of Go's) have no dynamic linker, programs that
-    /// gain privileges (setuid, capabilities) do not load the library, and a malloc inside the program,
-    /// or AddressSanitizer, takes precedence. Google Benchmark 1.7.1 writes uninitialised numbers for
-    /// the first repetition.
+    /// many systems deny them to ordinary users. Under valgrind a program may fail or take longer
+    /// than `--timeout` allows. Allocations are counted by a library that the dynamic linker loads
+    /// between a program and its malloc: static programs (most of Go's) have no dynamic linker,
+    /// programs that gain privileges (setuid, capabilities) do not load the library, and a malloc
+    /// inside the program, or AddressSanitizer, takes precedence. Google Benchmark 1.7.1 writes
+    /// uninitialized numbers for the first repetition.
     /// **What to do:** count software events, measure on another machine, or give
     /// `--count-instructions` a longer `--timeout`. For allocations, link the program dynamically,
     /// without the sanitizer, and run it as the user whose privileges it gains; see
@@ -499,8 +506,9 @@ catalogue! {
     /// **What to do:** run both in blocks: `assay run A B`, or record the sides alternately.
     NOT_INTERLEAVED: Warning, Design;
 
-    /// The values do not follow a normal distribution (`assay describe`): it would put more than 5 % of
-    /// them on the wrong side somewhere, or they are skewed or have long tails, beyond chance.
+    /// The values do not follow a normal distribution (`assay describe`): it would put more than 5
+    /// % of them on the wrong side somewhere, or they are skewed or have long tails, by more than
+    /// chance.
     /// **Why:** Student's t, "mean ± standard deviation" and plans based on them assume a normal
     /// distribution. The fewer values there are, the larger the error.
     /// **What to do:** nothing for verdicts of `assay`, which use ranks. When quoting a number, prefer
@@ -509,10 +517,10 @@ catalogue! {
 
     /// Some values are zero or negative, so there are no ratios to them. In the four-step check
     /// (`serious`), the threshold is a share of a median of 0.
-    /// **Why:** differences in the metric's unit are compared instead. `assay gate` learns what is
-    /// normal from logarithms, which such values do not have: if all runs have the same value and this
-    /// one does too, it is normal, and any other value remains undecided. Any share of zero is zero, so
-    /// neither the number of values nor the effect can be judged by it.
+    /// **Why:** differences in the metric's unit are compared instead. `assay gate` determines what
+    /// is normal from logarithms, which such values do not have: if all runs have the same value
+    /// and this one does too, it is normal, and any other value remains undecided. Any share of
+    /// zero is zero, so neither the number of values nor the effect can be judged relative to it.
     /// **What to do:** nothing, or give the threshold as an amount, such as `--threshold 250us`.
     /// Instead of `assay gate`, compare both builds (`assay compare`), which decides by differences.
     NOT_POSITIVE: Note | Serious;
@@ -525,8 +533,8 @@ catalogue! {
 
     /// The samples could not be saved, or not all of them. The message gives the reason.
     /// **Why:** the verdict is valid, but the run cannot be examined again or resumed.
-    /// **What to do:** free some space or choose another place (`--save`). `--no-save` saves nothing on
-    /// purpose.
+    /// **What to do:** free some space or choose another place (`--save`). Use `--no-save` to save
+    /// nothing on purpose.
     NOT_SAVED: Warning;
 
     /// One iteration of a benchmark takes less time than one instruction of any processor.
@@ -545,17 +553,17 @@ catalogue! {
 
     /// The commit that `assay bisect` found accounts for less than the difference between the good and
     /// the bad commit.
-    /// **Why:** a search finds one step; there are others before or after it.
+    /// **Why:** a search finds one step, and there are others before or after it.
     /// **What to do:** also search the commits before it and those after it.
     OTHER_CHANGES: Note;
 
     /// A command ends with another exit status than its reference, writes something else to standard
     /// output, or leaves another file of `--same` (`assay run`); the message quotes the first
     /// difference, `byte` and `line` are its place, counted from 1.
-    /// **Why:** a program that does less work is faster for no good reason. The outputs were compared
-    /// in warm-up runs, and once more in two further untimed runs, so that what differs from run to run
-    /// is not reported.
-    /// **What to do:** see which output is right. `--require-same` makes it an error.
+    /// **Why:** a program that does less work is faster without being better. The outputs were
+    /// compared in warm-up runs, and once more in two further untimed runs, so that what differs
+    /// from run to run is not reported.
+    /// **What to do:** find out which output is right. `--require-same` makes it an error.
     OUTPUT_DIFFERS: Warning;
 
     /// A command does less work when its output is discarded (`/dev/null`). Either it takes more than
@@ -578,12 +586,12 @@ catalogue! {
     OUTPUT_NOT_COMPARED: Note;
 
     /// A part of the input was left out. The message says which: lines of a log that do not match
-    /// `--pattern`, or lack the requested keys (`lines`); the first observations of every series, or
-    /// the first blocks, because of `--skip` (`skipped`); a metric that has one unit in one file and
-    /// another in the next, and neither can be converted to the other; requests of a recording to other
-    /// servers, and its lines without a request (`load --har`, `--replay`); all events of a perf
-    /// recording but the first; parts of a test suite that its hook could not see, because the
-    /// framework has an unknown version or the project replaced parts of it.
+    /// `--pattern`, or lack the requested keys (`lines`); the first observations of every series,
+    /// or the first blocks, because of `--skip` (`skipped`); a metric whose units in different
+    /// files cannot be converted to each other; requests of a recording to other servers, and its
+    /// lines without a request (`load --har`, `--replay`); all events of a perf recording but the
+    /// first; parts of a test suite that its hook could not see, because the framework has an
+    /// unknown version or the project replaced parts of it.
     /// **Why:** the rest is described or compared as if it were everything. A pattern that misses some
     /// of the values selects among them. Values in different units cannot be compared; if it is the
     /// deciding metric, that is an error. One side of a load test is one server.
@@ -594,14 +602,14 @@ catalogue! {
     /// metric in one unit. Record one event at a time (`perf record -e`).
     PARTLY_READ: Note | Warning;
 
-    /// One value in every `period` differs from the others (`assay describe`). The `first` has that
-    /// index (counted from 0). `excess` is the distance of their median from that of the others. It is
-    /// reported if it is a quarter of the spread of the values or 1 % of the median; by chance that
-    /// happens in one of a thousand series. Only rhythms of a whole number of values, up to 500, are
-    /// found.
-    /// **Why:** something recurs that is not the work in question, or only part of it: a timer, garbage
-    /// collection, a buffer that is flushed. Quantiles and means depend on how many of its rounds are
-    /// in the samples. A measurement in step with it sees it always or never.
+    /// One value in every `period` differs from the others (`assay describe`). `first` is the index
+    /// of the first such value (counted from 0). `excess` is the distance of their median from that
+    /// of the others. It is reported if it is a quarter of the spread of the values or 1 % of the
+    /// median; by chance that happens in one of a thousand series. Only rhythms of a whole number
+    /// of values, up to 500, are found.
+    /// **Why:** something recurs that is not the work in question, or only part of it: a timer,
+    /// garbage collection, a buffer that is flushed. Quantiles and means depend on how many of its
+    /// rounds are in the samples. A measurement that is in step with it sees it always or never.
     /// **What to do:** find it, and remove it or make it part of every observation (more work per run,
     /// so that one run covers whole periods).
     PERIODIC: Warning, Series;
@@ -645,20 +653,20 @@ catalogue! {
     /// kernel counted for the program (`cpu_seconds`); some `tests` took long enough for twenty samples
     /// and have none (`assay tests --profile`); or the sampler does not see garbage collection.
     /// A Python program that py-spy hardly saw was run twice.
-    /// **Why:** if `kernel.perf_event_paranoid` is 2 or more, an ordinary user may not sample inside
-    /// the kernel, so reading and writing seem to take almost no time. Only root may sample a program
-    /// that runs as another user (set-user-ID). Each process loses up to one sampling period, which
-    /// many short ones add up. The table has the rest as `(not sampled)`, so that all shares refer to
-    /// the kernel's time. stackprof only sees the process that it was started in, and not its forks,
-    /// such as the parallel workers of Rails; samples of other threads are attributed to no test. The
-    /// time of a collector that is not seen is attributed to the functions during which it ran, so
-    /// functions that allocate look slower than they are.
+    /// **Why:** if `kernel.perf_event_paranoid` is 2 or more, an ordinary user may not sample
+    /// inside the kernel, so reading and writing seem to take almost no time. Only root may sample
+    /// a program that runs as another user (set-user-ID). Each process loses up to one sampling
+    /// period, which adds up for many short processes. The table has the rest as `(not sampled)`,
+    /// so that all shares refer to the kernel's time. stackprof only sees the process that it was
+    /// started in, and not its forks, such as the parallel workers of Rails; samples of other
+    /// threads are attributed to no test. The time of a collector that is not seen is attributed to
+    /// the functions during which it ran, so functions that allocate look slower than they are.
     /// py-spy loses a program that replaces itself by another one (`os.execv`) when it also follows
     /// child processes, so a second run is sampled without following them.
     /// **What to do:** run `assay` as root, or lower the setting to 1. Run the tests in one process
     /// (`PARALLEL_WORKERS=1`), or use a sampler that follows processes (`--sampler rbspy`). To see
-    /// garbage collection, use stackprof.
-    /// If a second run does harm, name the program that is started in the end.
+    /// garbage collection, use stackprof. If a second run would do harm, name the program that is
+    /// eventually executed.
     PROFILE_UNSEEN: Note | Warning;
 
     /// The samples amount to more CPU time than the kernel counted.
@@ -693,19 +701,19 @@ catalogue! {
     /// Requests of a server failed in a load test. The message says how many, of which kinds, and from
     /// which slice on the server answered none; a note gives details of the first one of each kind,
     /// such as `malformed: the size of a chunk is not a number`.
-    /// **Why:** latencies say nothing about a server that fails. Many tools omit failed requests from
-    /// their times but count them in their rate, so a server that refuses the hard ones looks fast.
-    /// `answered` is the share answered correctly, and `rate_achieved` counts only those. The verdict
-    /// goes by failures if one side stopped answering while the other answers, was away for a while, or
-    /// fails more in too many blocks for an accident: `slower` (`faster`, if it is the reference that
-    /// fails).
-    /// A server was away if the other's share of failed requests was at most a tenth of its own, and
-    /// one of these is true: it refused, broke off or wrongly answered 5 % of its requests, at least
-    /// 10; it left more than half of the requests of a slice unanswered, at least 10, while the
-    /// generator was never more than 0.1 s late; requests of a slice had timed out, and a single
-    /// request after that took more than 1 s longer than usual. That must exceed the threshold, as a
-    /// share of its requests or of its slices. Requests that occasionally time out decide only by the
-    /// number of blocks, because they also occur on a busy machine.
+    /// **Why:** latencies say nothing about a server that fails. Many tools omit failed requests
+    /// from their times but count them in their rate, so a server that refuses the hard ones looks
+    /// fast. `answered` is the share answered correctly, and `rate_achieved` counts only those. The
+    /// verdict goes by failures if one side stopped answering while the other answers, was away for
+    /// a while, or fails more in too many blocks for an accident: `slower` (`faster`, if the
+    /// reference is the one that fails). A server was away if the other's share of failed requests
+    /// was at most a tenth of its own, and one of these is true: it refused, cut off or wrongly
+    /// answered 5 % of its requests, and at least 10; it left more than half of the requests of a
+    /// slice, and at least 10, unanswered while the generator was never more than 0.1 s late;
+    /// requests of a slice had timed out, and a single request after that took more than 1 s longer
+    /// than usual. That must exceed the threshold, as a share of its requests or of its slices.
+    /// Requests that occasionally time out decide only by the number of blocks, because they also
+    /// occur on a busy machine.
     /// **What to do:** see the table for the kind of failure, and the server's log; fix the cause, or
     /// send fewer requests. `fd-unavail`, `addrunavail` and dropped iterations in a file of another
     /// tool are on the client, the rest on the server.
@@ -720,10 +728,10 @@ catalogue! {
     /// **What to do:** nothing, or measure again if it is serious.
     RESUMED: Note | Serious;
 
-    /// Earlier runs of a benchmark do not count for what is normal (`assay gate`, `assay history
-    /// trend`). The message says why: it changed some time ago (`ratio`); a level was accepted as
-    /// normal (`assay history bless`); the revisions of some `runs` do not lead to the branch by first
-    /// parents (`--branch`); or the metric was recorded in another unit before.
+    /// Earlier runs of a benchmark are not used to determine what is normal (`assay gate`, `assay
+    /// history trend`). The message says why: it changed some time ago (`ratio`); a level was
+    /// accepted as normal (`assay history bless`); the revisions of some `runs` do not lead to the
+    /// branch by first parents (`--branch`); or the metric was recorded in another unit before.
     /// **Why:** runs before a change, or experiments on another branch, do not show what is normal now.
     /// Values in different units are not compared: they form their own series.
     /// **What to do:** nothing, if that is intended. `assay history trend BENCHMARK` shows when it
@@ -742,9 +750,9 @@ catalogue! {
     /// See [negative controls](../guides/layout.md#when-the-code-is-the-same).
     SAME_CODE_MOVED: Note;
 
-    /// Some of what was given is the same: builds of one side (`--builds`) or recordings of a side that
-    /// are byte-identical (`differ` of them are not, and only these count), or one file given twice, by
-    /// one path or two (`assay compare`).
+    /// Some of the inputs are identical: builds of one side (`--builds`) or recordings of a side
+    /// that are byte-identical (`differ` of them are different, and only these count), or the same
+    /// file was given twice, under the same or different paths (`assay compare`).
     /// **Why:** copies say nothing about how builds or recordings differ. A file does not differ from
     /// itself, so the comparison describes the procedure and not a program; with `--fail-if` this is a
     /// usage error.
@@ -759,14 +767,15 @@ catalogue! {
     /// number.
     /// **Why:** lines are not used if they are not JSON, or not part of the [sample
     /// protocol](sample-protocol.md), or were mixed up by two processes that wrote simultaneously.
-    /// Valid lines count. A run without a value of a metric does not count for it, nor does its block.
-    /// If the program omits the metric when it is slow, the remaining values are too fast.
+    /// Valid lines are used. A run without a value of a metric is left out for that metric, and so
+    /// is its block. If the program omits the metric when it is slow, the remaining values are too
+    /// fast.
     /// **What to do:** find the reason: the message quotes the first case. Write every line with a
     /// single call.
     SAMPLES_PROBLEM: Warning;
 
-    /// A server of a load test was given more than it can do: before some `slices` it was still busy
-    /// half a minute later with abandoned requests of an earlier one, or the processes that `load
+    /// A server of a load test was overloaded: before some `slices` it was still busy half a minute
+    /// later with abandoned requests of an earlier one, or the processes that `load
     /// --serve` started together used more memory (`bytes`) than `--serve-memory` allows.
     /// **Why:** it answers the next slice late because of the previous one. Under a real limit of
     /// memory, such a server would be killed or would swap.
@@ -791,8 +800,9 @@ catalogue! {
 
     /// The run that `assay gate` judges is worse than normal, and the runs before it are not. `ratio`
     /// is its distance from normal.
-    /// **Why:** single runs are unusual for their own reasons: of forty good runs after a bad one,
-    /// hardly any is bad. One bad run is therefore not an alarm; the status is 3.
+    /// **Why:** single runs are unusual for reasons of their own: after a bad run, hardly any of
+    /// the next forty runs of unchanged code is bad. One bad run is therefore not an alarm; the
+    /// status is 3.
     /// **What to do:** run it again: a second bad run is an alarm. If both revisions can be measured
     /// here, use `assay gate --confirm`: the fresh run decides.
     STANDS_OUT: Warning;
@@ -825,15 +835,15 @@ catalogue! {
 
     /// A setting of the system disturbs measurements (`assay doctor`); the finding names it and gives
     /// the command that changes it.
-    /// **Why:** *clock source:* the system reads a slow or coarse clock (`hpet`, `acpi_pm`, `jiffies`);
-    /// reading it takes about a microsecond, which is part of every short measurement. *Address
-    /// randomisation off:* every run has the same memory layout, and its good or bad luck, often some
-    /// per cent, looks like a property of the code. *Sessions:* the kernel divides the CPU between
-    /// terminal sessions first, so a busy process in another session takes half of it, regardless of
-    /// its niceness. *Real-time limit:* under `--fifo`, the kernel stops a program for a part of every
-    /// second, so that it cannot block the machine. *No isolated CPU:* the kernel may run other work on
-    /// the CPU of the measured program. *Swap:* a run that waits for memory on disk takes far longer,
-    /// and it hits runs at random.
+    /// **Why:** *clock source:* the system reads a slow or coarse clock (`hpet`, `acpi_pm`,
+    /// `jiffies`); reading it takes about a microsecond, which is part of every short measurement.
+    /// *Address randomization off:* every run has the same memory layout, and its good or bad luck,
+    /// often some percent, looks like a property of the code. *Sessions:* the kernel divides the
+    /// CPU between terminal sessions first, so a busy process in another session takes half of it,
+    /// regardless of its niceness. *Real-time limit:* under `--fifo`, the kernel stops a program
+    /// for a part of every second, so that it cannot block the machine. *No isolated CPU:* the
+    /// kernel may run other work on the CPU of the measured program. *Swap:* a run that waits for
+    /// memory on disk takes far longer, and it hits runs at random.
     /// **What to do:** switch to the clock `tsc` if the machine offers it. `sysctl
     /// kernel.randomize_va_space=2`. While measuring, `--autogroup off`, `--rt-runtime unlimited`
     /// together with `--fifo`, and `swapoff -a` if there is enough memory. If it matters, boot with
@@ -880,9 +890,9 @@ catalogue! {
     /// A test, or the setup of a group of tests, exceeded `--test-timeout`, and the suite was stopped.
     /// The message gives its name, the place and duration, and how many tests had ended before (`assay
     /// tests`).
-    /// **Why:** it waits for something that does not happen, or is only slow. The tests that ended
-    /// before have their times, and the one that hung has failed. The total time ends there, so it is
-    /// not that of a complete suite.
+    /// **Why:** it waits for something that does not happen, or is merely slow. The tests that
+    /// ended before have their times, and the one that hung has failed. The total time ends there,
+    /// so it is not that of a complete suite.
     /// **What to do:** fix what hangs, or raise `--test-timeout`.
     TEST_HUNG: Serious;
 
@@ -895,14 +905,14 @@ catalogue! {
     /// **What to do:** press `t` to see how to profile it.
     TEST_SLOWER: Note;
 
-    /// Some runs hit the time limit and count as the limit.
+    /// Some runs reached the time limit and are included with that time.
     /// **Why:** they would have taken longer, so the difference is a bound: the sentence says "at
     /// least" or "at most".
     /// **What to do:** raise `--timeout` if the size matters. The direction is certain.
     TIMEOUTS: Warning;
 
-    /// The values of a recording are so strongly correlated that they are worth fewer than ten
-    /// independent ones.
+    /// The values of a recording are so strongly correlated that they are equivalent to fewer than
+    /// ten independent ones.
     /// **Why:** no interval can be trusted then, so there is no interval and no verdict.
     /// **What to do:** measure both in one run, in blocks: `assay run A B`.
     TOO_DEPENDENT: Serious, Verdict;
@@ -915,16 +925,16 @@ catalogue! {
     /// **Why:** with n blocks, all of them agree by chance in one of 2^(n-1) cases. A difference that
     /// matters may remain undetected.
     /// **What to do:** allow more time (`--time`), set a sufficient number beforehand (`--runs`),
-    /// measure fewer subjects, or record more values (`assay plan` says how many). For the four-step
-    /// check, a larger threshold may do.
+    /// measure fewer subjects, or record more values (`assay plan` says how many). For the
+    /// four-step check, a larger threshold may be enough.
     TOO_FEW: Note | Warning | Serious, Verdict;
 
-    /// The runs of a benchmark do not show what is normal, or a change. There are too few on this
-    /// machine (`runs`; `more` are still needed at least); the first or the last two to four are all
-    /// above or below all others up to the next change, which is too short for a level of its own; or
-    /// runs differ so much (`spread`, their standard deviation) that the worsening given by `--detect`
-    /// cannot be found within three runs in 80 % of cases, however many are kept (`detectable` is what
-    /// can be).
+    /// The runs of a benchmark do not suffice to show what is normal, or a change. There are too
+    /// few on this machine (`runs`; `more` are still needed at least); the first or the last two to
+    /// four are all above or below all others up to the next change, which is too short for a level
+    /// of its own; or runs differ so much (`spread`, their standard deviation) that the worsening
+    /// given by `--detect` cannot be found within three runs in 80 % of cases, however many are
+    /// kept (`detectable` is what can be).
     /// **Why:** fewer than five runs do not show how much runs differ, and may be a bad day of the
     /// machine: by chance, one series in twenty without a change has such an end. "Not worse" would
     /// only mean that nothing could have been detected.
@@ -948,9 +958,9 @@ catalogue! {
     /// The values came from several processes (forks, builds, recordings), each with several values.
     /// The means of these units were compared. As a warning: a side has three recordings, too few for
     /// ranks. The interval is Student's t, which assumes normally distributed recordings.
-    /// **Why:** the properties of one process (its memory layout, its compiler's choices) are in all of
-    /// its values, so a hundred values of two processes are worth two. With three on each side the
-    /// smallest two-sided p of ranks is 0.10, with four 0.029.
+    /// **Why:** the properties of one process (its memory layout, its compiler's choices) are in
+    /// all of its values, so a hundred values of two processes are equivalent to only two values.
+    /// With three on each side the smallest two-sided p of ranks is 0.10, with four 0.029.
     /// **What to do:** record each side at least four times. More processes make the answer more
     /// certain; more values of each do not.
     UNITS_COMPARED: Note | Warning;

@@ -214,8 +214,7 @@ pub(super) fn read_text(input: Input, context: &Context<'_>) -> Result<Part, Imp
             continue;
         }
         if text == "ok" {
-            let problem =
-                "has a table of parameters, which is not read; its results in JSON have all values";
+            let problem = "has a table of parameters, which is not supported; the results in JSON have all values";
             recorder.finding(benchmark_error(name, problem));
             continue;
         }
@@ -223,7 +222,7 @@ pub(super) fn read_text(input: Input, context: &Context<'_>) -> Result<Part, Imp
         let value = figure(text, &metric.unit).filter(|_| line.ended);
         let Some(value) = value else {
             let problem = format!(
-                "`{}` is no result of `{}`; expected such as `11.1±0.01μs`",
+                "`{}` is not a result of `{}`; expected something like `11.1±0.01μs`",
                 quoted_start(text),
                 quoted_start(name)
             );

@@ -147,7 +147,7 @@ fn take(recorder: &mut Recorder<'_>, name: &str, benchmark: &Benchmark) -> Resul
     };
     let results: Vec<&Measurement> = benchmark.measurements.iter().filter(is_result).collect();
     let Some(statistics) = &benchmark.statistics else {
-        recorder.finding(benchmark_error(name, "has no statistics: it did not come to its end"));
+        recorder.finding(benchmark_error(name, "has no statistics: it did not finish"));
         return Ok(());
     };
     let subject = recorder.benchmark(name, Some(&benchmark.method), &benchmark.parameters());

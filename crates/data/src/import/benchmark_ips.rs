@@ -22,8 +22,7 @@ use std::collections::HashMap;
 use std::marker::PhantomData;
 
 const EXPECTED: &str = "results of benchmark-ips: `[{\"name\": …, \"ips\": …, \"stddev\": …}, …]`";
-const EXPECTED_HELD: &str =
-    "a held result of benchmark-ips: `{\"item\": …, \"iter\": …, \"samples\": […], \"cycles\": …}`";
+const EXPECTED_HELD: &str = "a result of benchmark-ips saved with `hold!`: `{\"item\": …, \"iter\": …, \"samples\": […], \"cycles\": …}`";
 
 /// Heading of the results in the output.
 const RUNNING: &str = "Calculating ----";
@@ -241,7 +240,7 @@ impl Reader<'_> {
 }
 
 fn wrong(text: &str, ended: bool) -> String {
-    let how = if ended { "is no result" } else { "breaks off" };
+    let how = if ended { "is not a result" } else { "breaks off" };
     format!("`{}` {how}; expected `label  6.741M (±21.7%) i/s …`", quoted_start(text.trim()))
 }
 

@@ -42,7 +42,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             if line.text.contains(RATE) {
                 let seen = quoted_start(line.text.trim());
                 let problem = format!(
-                    "`{seen}` is no result; expected `name x 1,234 ops/sec ±1.23% (82 runs sampled)`"
+                    "`{seen}` is not a result; expected `name x 1,234 ops/sec ±1.23% (82 runs sampled)`"
                 );
                 return Err(runs.recorder.at(line.number, problem));
             }

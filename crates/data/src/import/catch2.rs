@@ -52,7 +52,8 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         last = line.number;
         let text = line.text.trim();
         if last == 1 && text.starts_with('{') {
-            let problem = "Catch2's JSON holds no benchmarks; have it write XML: `--reporter xml`";
+            let problem =
+                "Catch2's JSON contains no benchmarks; let it write XML: `--reporter xml`";
             return Err(reader.recorder.whole_file(problem));
         }
         if tag.is_empty() {

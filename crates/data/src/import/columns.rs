@@ -94,11 +94,11 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         } else if let Some(field) = fields.nth(single - 1) {
             gatherer.single(field, || place(field))?;
         } else {
-            let problem = format!("this line has no column {}; mend it or take it out", single + 1);
+            let problem = format!("this line has no column {}; fix or remove it", single + 1);
             return Err(ReadError::Line { place: place(first), problem }.into());
         }
         if !names_column && let Some(second) = fields.next() {
-            let problem = "a second column, where the lines before have one; name the column of the values with `--column N`";
+            let problem = "a second column, although previous lines have one; name the column of the values with `--column N`";
             let problem = problem.to_owned();
             return Err(ReadError::Line { place: place(second), problem }.into());
         }

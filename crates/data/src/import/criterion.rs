@@ -155,7 +155,7 @@ fn add(
     let problem = |problem: String| ImportError::Content { file: file.clone(), problem };
     if sample.iters.len() != sample.times.len() {
         return Err(problem(format!(
-            "{} numbers in `iters` and {} in `times`; expected as many",
+            "{} numbers in `iters` and {} in `times`; expected equally many",
             sample.iters.len(),
             sample.times.len()
         )));

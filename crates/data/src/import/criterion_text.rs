@@ -42,7 +42,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             }
             let seen = quoted_start(text.trim());
             let problem =
-                format!("`{seen}` is no result; expected `time:   [1.2 µs 1.3 µs 1.4 µs]`");
+                format!("`{seen}` is not a result; expected `time:   [1.2 µs 1.3 µs 1.4 µs]`");
             return Err(runs.recorder.at(line.number, problem));
         };
         if name.is_empty() {

@@ -205,7 +205,7 @@ impl Reader<'_> {
             Some(text) => match quantity(text) {
                 Some((value, Unit::Second)) => Ok(Some(value)),
                 _ => Err(format!(
-                    "`{}` under `{heading}` is not a time; expected such as `92.32 ns`",
+                    "`{}` under `{heading}` is not a time; expected something like `92.32 ns`",
                     quoted_start(text)
                 )),
             },

@@ -36,7 +36,7 @@ pub enum ImportError {
     #[error("no input; name at least one file, or `-` for standard input")]
     NoInput,
     /// Standard input can be read only once.
-    #[error("`-` stands twice; standard input can be read only once")]
+    #[error("`-` is given twice; standard input can be read only once")]
     StdinTwice,
     /// The file is not text.
     #[error("`{file}` is {what}")]
@@ -63,7 +63,7 @@ pub enum ImportError {
         what: &'static str,
     },
     /// The file is text of an unknown format.
-    #[error("`{file}` {seen}; that is no known format. Known are:{known}")]
+    #[error("`{file}` {seen}; its format is unknown. Known formats:{known}")]
     Unknown {
         /// The file.
         file: String,
@@ -74,7 +74,7 @@ pub enum ImportError {
     },
     /// The path is a directory that cannot be read as a recording.
     #[error(
-        "`{file}` is a directory; name a file in it, or a directory of criterion's such as `target/criterion`: there is no `new/sample.json` below this one"
+        "`{file}` is a directory; name a file in it, or a criterion directory such as `target/criterion`: there is no `new/sample.json` below this one"
     )]
     Directory {
         /// The directory.
@@ -82,7 +82,7 @@ pub enum ImportError {
     },
     /// The file has a known format in an unknown version.
     #[error(
-        "`{file}` is {format} of version {}; known here is {known}: update assay, or have the tool write that",
+        "`{file}` is {format} of version {}, but this assay supports {known}: update assay, or let the tool write a supported version",
         excerpt(.version)
     )]
     NewerFormat {
@@ -120,7 +120,7 @@ pub enum ImportError {
         problem: String,
     },
     /// There are lines, but no numbers in them.
-    #[error("`{file}` holds no numbers, only {holds}")]
+    #[error("`{file}` contains no numbers, only {holds}")]
     NoNumbers {
         /// The file.
         file: String,
@@ -166,7 +166,7 @@ pub enum ImportError {
     },
     /// Numbers without a unit are compared with a metric that has one.
     #[error(
-        "the numbers in `{file}` have no unit, but `{}` in `{other}` is in {}; say their unit, as in `--unit {}`",
+        "the numbers in `{file}` have no unit, but `{}` in `{other}` is in {}; give their unit, as in `--unit {}`",
         excerpt(.metric), excerpt(.unit), excerpt(.example)
     )]
     UnitNeeded {

@@ -41,10 +41,11 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     let mut names = BTreeSet::new();
     for column in header.iter().skip(places) {
         let (name, unit) = column.rsplit_once('_').ok_or_else(|| {
-            fail(1, format!("column `{column}` has no unit behind its name, as `wall_s` has"))
+            fail(1, format!("column `{column}` has no unit in its name, as in `wall_s`"))
         })?;
         if !names.insert(name) || samples.metrics.len() == MAX_METRICS {
-            let problem = format!("column `{column}` repeats a metric, or is beyond {MAX_METRICS}");
+            let problem =
+                format!("column `{column}` repeats a metric, or there are more than {MAX_METRICS}");
             return Err(fail(1, problem).into());
         }
         let unit = Unit::from(unit.to_owned());

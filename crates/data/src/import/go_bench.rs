@@ -194,7 +194,7 @@ impl Reader<'_> {
         let kind = Unreadable::of(text);
         if kind == Unreadable::Result {
             let problem = format!(
-                "`{}` is no result; expected a name, how many iterations, and pairs of value and unit, such as `100 54.2 ns/op`",
+                "`{}` is not a result; expected a name, the number of iterations, and pairs of value and unit, such as `100 54.2 ns/op`",
                 quoted_start(text)
             );
             return Err(self.recorder.at(number, problem));
@@ -362,10 +362,10 @@ impl Reader<'_> {
         let unfinished: Vec<_> =
             self.streams.values_mut().filter_map(|stream| stream.pending.take()).collect();
         for name in unfinished {
-            self.failed.add(format!("`{name}`, which never came to its numbers"));
+            self.failed.add(format!("`{name}`, which never reported its numbers"));
         }
         if let Some(seen) = self.failed.summary() {
-            let message = format!("not everything ran to its end: {seen}");
+            let message = format!("not everything ran to completion: {seen}");
             self.recorder.finding(benchmark_errors(&message, self.failed.count()));
         }
         if let Some(seen) = self.skipped.summary() {
@@ -373,7 +373,8 @@ impl Reader<'_> {
             self.recorder.finding(benchmarks_skipped(message, self.skipped.count()));
         }
         if let Some(seen) = self.unread.summary() {
-            let what = "that begin like a result but are none, perhaps printed by the benchmark,";
+            let what =
+                "that begin like a result but are not one, perhaps printed by the benchmark,";
             self.recorder.finding(lines_skipped(what, &seen, self.unread.count() as u64));
         }
         let named = self.naming.apply(&mut self.recorder);

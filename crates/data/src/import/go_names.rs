@@ -154,7 +154,7 @@ impl Naming {
         }
         if text > MAX_TEXT {
             return Err(format!(
-                "lines `key: value` that change within the file are parameters of {} benchmarks, which is more than is kept in memory; split the file",
+                "lines `key: value` that change within the file are parameters of {} benchmarks, too many to keep in memory; split the file",
                 self.benchmarks.len()
             ));
         }

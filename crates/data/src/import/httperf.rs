@@ -251,11 +251,11 @@ impl Reader<'_> {
             let Some(shown) = after(&words, field.word) else { continue };
             let wrong = || {
                 let shown = quoted_start(shown);
-                (number, format!("`{shown}` behind `{}` is not a number", field.word))
+                (number, format!("`{shown}` after `{}` is not a number", field.word))
             };
             let value = plain(shown.trim_end_matches('%')).ok_or_else(wrong)?;
             if report.values.iter().any(|&(told, _)| told == index) {
-                let again = format!("`{}` stands twice in this report", quoted_start(text));
+                let again = format!("`{}` occurs twice in this report", quoted_start(text));
                 return Err((number, again));
             }
             report.values.push((index, value));

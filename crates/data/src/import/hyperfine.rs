@@ -279,7 +279,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         read.map_err(|problem| recorder.whole_file(format!("`{name}`: {problem}")))?;
     }
     recorder.finish(if is_empty {
-        "an empty list of hyperfine's results: no command came to its end"
+        "an empty list of hyperfine's results: no command finished"
     } else {
         "commands without runs"
     })

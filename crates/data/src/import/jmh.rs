@@ -112,7 +112,7 @@ impl Reader<'_> {
             self.times = self.times.saturating_add(count);
             if self.times > MAX_TIMES {
                 return Err(place(format!(
-                    "its single times make {} in this file, more than {MAX_TIMES}; measure in mode avgt, or write several files",
+                    "with its single times, there are {} in this file, more than {MAX_TIMES}; measure in mode avgt, or write several files",
                     self.times
                 )));
             }

@@ -207,7 +207,7 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), String>> Visitor<'de> f
 }
 
 /// End of the message about a negative time.
-const NOT_NEGATIVE: &str = "a time is not negative";
+const NOT_NEGATIVE: &str = "a time cannot be negative";
 
 /// Returns an error if a time is negative.
 pub(super) fn checked_time<E: Error>(number: Number) -> Result<Number, E> {

@@ -180,7 +180,7 @@ impl<'a> Gatherer<'a> {
         let (others, last) = self.lengths;
         if !ended && others < usize::MAX && last < others {
             self.samples.findings.push(truncated_file(format!(
-                "`{}` has no end of line behind its last number, which is shorter than all others: the file may have been cut off in it",
+                "`{}` has no line end after its last number, which is shorter than all others: the file may have been cut off there",
                 self.context.file
             )));
         }
@@ -275,7 +275,7 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
             let by = column(by)?;
             if first.len() != 2 {
                 let problem = format!(
-                    "which column holds the values? Give `--value`; there are {}",
+                    "which column contains the values? Give it with `--value`; there are {}",
                     available(first)
                 );
                 return Err(unclear(problem, None));
@@ -294,7 +294,7 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
         (None, None) if !first.iter().any(|field| is_number(field)) => Ok((Layout::Wide, true)),
         (None, None) => {
             let problem = format!(
-                "{} columns and no header that names them; say with `--value` which holds the values, and with `--by` which names the subjects",
+                "{} columns and no header that names them; give the column of the values with `--value`, and that of the subjects with `--by`",
                 first.len(),
             );
             let is_number = |field: &&str| is_number(field);

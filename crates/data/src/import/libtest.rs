@@ -66,7 +66,7 @@ fn take(runs: &mut Runs<'_>, name: &str, result: &str) -> Result<(), String> {
 fn add(runs: &mut Runs<'_>, name: &str, figure: &str) -> Result<(), String> {
     let wrong = || {
         let seen = quoted_start(figure.trim());
-        format!("`{seen}` is no result; expected such as `1,234.50 ns/iter (+/- 12.34)`")
+        format!("`{seen}` is not a result; expected something like `1,234.50 ns/iter (+/- 12.34)`")
     };
     let (number, unit) = figure.trim().split_once(' ').ok_or_else(wrong)?;
     let unit = unit.trim();

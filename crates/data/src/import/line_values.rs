@@ -67,7 +67,7 @@ impl<'a> LineValues<'a> {
             Some((metric, known)) if *known == unit => *metric,
             Some((_, known)) => {
                 return Err(format!(
-                    "`{}` is in {} here and in {} before; one metric has one unit",
+                    "`{}` is in {} here but in {} before; a metric must have one unit",
                     self.name,
                     unit.symbol(),
                     known.symbol()

@@ -51,7 +51,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         }
         let Some((name, value)) = time(line.text) else {
             let seen = crate::read_error::quoted_start(line.text);
-            let problem = format!("`{seen}` is no name with a time, as the lines before it are");
+            let problem = format!("`{seen}` is not a name with a time, unlike the lines before it");
             return Err(recorder.at(line.number, problem));
         };
         let wall = recorder.metric(&Metric::wall());

@@ -112,7 +112,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         }
         let name = names.free(name);
         if result.measurements.is_empty() {
-            let what = "has no time; its work may have been optimised away (see doNotOptimizeAway)";
+            let what = "has no time; its work may have been optimized away (see doNotOptimizeAway)";
             recorder.finding(benchmark_error(&name, what));
             continue;
         }

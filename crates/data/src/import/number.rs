@@ -84,7 +84,7 @@ fn not_finite(text: &str) -> String {
     if text.bytes().any(|b| b.is_ascii_digit()) {
         return format!("`{text}` is too large for a double; expected a finite number");
     }
-    format!("`{text}` is not a finite number; take the line out if the value is missing")
+    format!("`{text}` is not a finite number; remove the line if the value is missing")
 }
 
 fn not_a_number(text: &str) -> String {

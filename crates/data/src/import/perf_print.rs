@@ -69,7 +69,9 @@ impl Reader<'_> {
             self.runs.started(time);
         } else if let Some(of) = text.strip_prefix(HEADING) {
             if self.in_report {
-                return Err("another report begins before the one above has its seconds".to_owned());
+                return Err(
+                    "another report begins before the elapsed seconds of the one above".to_owned()
+                );
             }
             self.end()?;
             self.begun = number;
@@ -194,6 +196,6 @@ impl Reader<'_> {
 }
 
 fn wrong(text: &str, ended: bool) -> String {
-    let how = if ended { "is no counter" } else { "breaks off" };
+    let how = if ended { "is not a counter" } else { "breaks off" };
     format!("`{}` {how}; expected `value [unit] event` as perf prints it", quoted_start(text))
 }

@@ -106,7 +106,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             benchmark.runs.iter().find_map(|run| run.values.negative.as_ref())
             && unit == "second"
         {
-            let problem = format!("`{name}`: a time of {value}; a time is not negative");
+            let problem = format!("`{name}`: a time of {value}; a time cannot be negative");
             return Err(recorder.at(*line, problem));
         }
         take(&mut recorder, &name, &unit, benchmark, &known)

@@ -163,7 +163,7 @@ impl<'a> Recorder<'a> {
             let known = &self.samples.metrics[index].unit;
             if *known != metric.unit {
                 return Err(format!(
-                    "`{}` is in {} here and in {} before; one metric has one unit",
+                    "`{}` is in {} here but in {} before; a metric must have one unit",
                     metric.name,
                     metric.unit.symbol(),
                     known.symbol()
@@ -207,7 +207,7 @@ impl<'a> Recorder<'a> {
         let allowed = self.values.saturating_mul(ALLOWED_CELLS_PER_VALUE).max(ALLOWED_CELLS);
         if (self.samples.len() + 1).saturating_mul(metrics) > allowed {
             return Err(format!(
-                "{} observations of {metrics} metrics, nearly all of them missing, are more than is kept in memory; split the file",
+                "{} observations of {metrics} metrics, nearly all of them missing, are too many to keep in memory; split the file",
                 self.samples.len() + 1
             ));
         }
@@ -276,7 +276,7 @@ impl<'a> Recorder<'a> {
         }
         if value < 0.0 && known.unit == Unit::Second {
             let name = quoted_start(&known.name);
-            return Err(format!("a time of {value} s as `{name}`; a time is not negative"));
+            return Err(format!("a time of {value} s as `{name}`; a time cannot be negative"));
         }
         Ok(value)
     }
@@ -361,7 +361,7 @@ impl<'a> Recorder<'a> {
     pub(super) fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
         if self.more_findings > 0 {
             let more = self.more_findings;
-            let message = format!("{more} more benchmarks have something wrong with them");
+            let message = format!("{more} more benchmarks have problems");
             self.samples.findings.push(benchmark_errors(&message, more));
         }
         if let Some(seen) = self.not_finite.summary() {

@@ -230,7 +230,7 @@ impl Pool {
             let sides: Vec<String> =
                 theirs.sides.iter().map(|side| format!("`{}`", side.name)).collect();
             let problem = format!(
-                "holds {} sides ({}); a recording of one side holds one: record each side in a file of its own",
+                "contains {} sides ({}), but a recording of one side must contain one: record each side in its own file",
                 sides.len(),
                 sides.join(", ")
             );

@@ -70,7 +70,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         } else if in_table && text.trim_end().ends_with(')') && text.contains(" ( ") {
             let seen = quoted_start(text.trim());
             let problem =
-                format!("`{seen}` is no row; expected a label, three times and `(  0.007889)`");
+                format!("`{seen}` is not a row; expected a label, three times and `(  0.007889)`");
             return Err(recorder.at(line.number, problem));
         }
     }

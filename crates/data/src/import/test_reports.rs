@@ -177,7 +177,7 @@ impl<'a> Tests<'a> {
             kept.tool = self.recorder.tool_named().map(str::to_owned);
         }
         if let Some(seen) = self.broken.summary() {
-            let message = format!("not everything ran to its end: {seen}");
+            let message = format!("not everything ran to completion: {seen}");
             self.recorder.finding(benchmark_errors(&message, self.broken.count()));
         }
         if let Some(seen) = self.skipped.summary() {

@@ -122,7 +122,7 @@ fn of_several_columns_one_must_be_named() {
     let table = "1 10\n2 20\n";
     assert_eq!(
         refused(table),
-        "data.txt:1: 2 columns and no header that names them; say with `--value` which holds the values, and with `--by` which names the subjects"
+        "data.txt:1: 2 columns and no header that names them; give the column of the values with `--value`, and that of the subjects with `--by`"
     );
     let second = ImportOptions { column: Some(2), ..ImportOptions::default() };
     assert_eq!(bytes(table, &second).unwrap().series(0, 0).values, [10.0, 20.0]);
@@ -180,7 +180,10 @@ fn a_long_table_has_a_subject_per_name_in_order_of_appearance() {
         "data.txt:1: there is no column `kind`; there are 1 (`id`), 2 (`type`), 3 (`ns`)"
     );
     let message = bytes(with_header, &options(Some("type"), None, None)).unwrap_err().to_string();
-    assert!(message.contains("which column holds the values? Give `--value`"), "{message}");
+    assert!(
+        message.contains("which column contains the values? Give it with `--value`"),
+        "{message}"
+    );
     let blanks = bytes("map 5\narray 6\n", &options(Some("1"), Some("2"), None)).unwrap();
     assert_eq!(names(&blanks), ["map", "array"]);
     let one = bytes("i,wall\n1,0.5\n2,0.25\n", &options(None, Some("wall"), None)).unwrap();
@@ -234,9 +237,9 @@ fn files_without_numbers_are_told_what_they_hold() {
         refused(""),
         "`data.txt` is empty; expected numbers, one a line, or another known format"
     );
-    assert_eq!(refused("# a\n\n"), "`data.txt` holds no numbers, only comments and blank lines");
-    assert_eq!(refused("\n\n"), "`data.txt` holds no numbers, only blank lines");
-    assert_eq!(refused("a,b\n"), "`data.txt` holds no numbers, only a header");
+    assert_eq!(refused("# a\n\n"), "`data.txt` contains no numbers, only comments and blank lines");
+    assert_eq!(refused("\n\n"), "`data.txt` contains no numbers, only blank lines");
+    assert_eq!(refused("a,b\n"), "`data.txt` contains no numbers, only a header");
     assert_eq!(refused(b"\x01\x7f\0\0\0"), "`data.txt` is binary; expected text");
     assert!(refused(b"\x7fELF\0\0\0").contains("is a program; to measure it, use `assay run`"));
     assert!(refused(b"\x89PNG\r\n\x1a\n").contains("is an image (PNG)"));
@@ -249,7 +252,7 @@ fn files_without_numbers_are_told_what_they_hold() {
 fn a_file_of_no_known_format_is_answered_with_what_it_is_and_what_is_known() {
     let seen = |text: &str| {
         let said = refused(text);
-        let (seen, known) = said.split_once("; that is no known format. Known are:\n").unwrap();
+        let (seen, known) = said.split_once("; its format is unknown. Known formats:\n").unwrap();
         assert_eq!(known.lines().count(), 6, "{known}");
         seen.to_owned()
     };
@@ -296,7 +299,7 @@ fn a_directory_and_a_missing_file_are_answered_with_help() {
         load(&["-", "-"], &ImportOptions::default())
             .unwrap_err()
             .to_string()
-            .starts_with("`-` stands twice")
+            .starts_with("`-` is given twice")
     );
 }
 
@@ -397,7 +400,7 @@ fn bare_numbers_take_the_primary_metric_of_a_recording_when_their_unit_is_said()
     assert_eq!(samples.series(1, 0).values, [0.25, 0.3]);
     assert_eq!(
         files.refused(&["new.txt", "old.assay"]),
-        "the numbers in `new.txt` have no unit, but `wall` in `old.assay` is in s; say their unit, as in `--unit ms`"
+        "the numbers in `new.txt` have no unit, but `wall` in `old.assay` is in s; give their unit, as in `--unit ms`"
     );
     let message =
         files.load(&["old.assay", "new.txt"], &options(None, None, Some("KiB"))).unwrap_err();
@@ -455,7 +458,7 @@ fn a_damaged_exported_table_names_the_row() {
     assert_eq!(message("a,1"), "data.txt:3: this row has 2 columns, the header 6");
     assert!(
         refused("subject,block,pos,t,outcome,wall\na,0,0,0,ok,1\n")
-            .contains("has no unit behind its name")
+            .contains("has no unit in its name")
     );
 }
 
@@ -619,7 +622,7 @@ fn a_last_number_without_its_end_may_be_cut_off() {
 #[test]
 fn wrong_numbers_of_go_are_named_with_their_line() {
     for (line, words) in [
-        ("BenchmarkX 1 1,234 ns/op", "is no result"),
+        ("BenchmarkX 1 1,234 ns/op", "is not a result"),
         ("BenchmarkX 1 1e400 ns/op", "`1e400 ns/op` of `BenchmarkX` (data.txt:2)"),
     ] {
         let said = refused(format!("goos: linux\n{line}\n"));

@@ -86,8 +86,9 @@ fn take(runs: &mut Runs<'_>, columns: &Columns, row: &[&str]) -> Result<(), Stri
         return Ok(());
     }
     let seconds = |text: &str| figure(text).filter(|ns| *ns >= 0.0).map(|ns| ns / 1e9);
-    let wrong =
-        || format!("`{}` is no time; expected such as `1737.5 ± 0.30%`", quoted_start(mean));
+    let wrong = || {
+        format!("`{}` is not a time; expected something like `1737.5 ± 0.30%`", quoted_start(mean))
+    };
     let value = seconds(mean).ok_or_else(wrong)?;
     let summary = Summary {
         mean: Some(value),

@@ -57,7 +57,7 @@ const REFUSED: [Refusal; 11] = [
     ),
     (
         |line| line.starts_with("SUCCESS: ") && line.ends_with("on luau"),
-        "is what Luau's benchmarks print: a mean each, with half an interval; that of several such files can be read with `--pattern '^SUCCESS: \
+        "is what Luau's benchmarks print: one mean each, with half an interval; the means of several such files can be read with `--pattern '^SUCCESS: \
          (?<name>\\S+) *: (?<value>[0-9.]+)(?<unit>ms)'`",
     ),
     (
@@ -69,14 +69,14 @@ const REFUSED: [Refusal; 11] = [
     ),
     (
         |line| line.starts_with("BenchmarkDotNet v") || line.starts_with("BenchmarkDotNet=v"),
-        "is BenchmarkDotNet's table for people, whose numbers are rounded; run it with `--exporters fulljson`",
+        "is BenchmarkDotNet's summary table, whose numbers are rounded; run it with `--exporters fulljson`",
     ),
     (
         |line| {
             let is_screen = line.starts_with("Benchmark ") && line.ends_with("Iterations");
             is_screen || line.ends_with("Iterations UserCounters...")
         },
-        "is Google Benchmark's screen, whose numbers are rounded; run it with `--benchmark_out=FILE --benchmark_out_format=json`",
+        "is Google Benchmark's console output, whose numbers are rounded; run it with `--benchmark_out=FILE --benchmark_out_format=json`",
     ),
     (
         |line| line.starts_with("  Time (mean ± σ):") || line.starts_with("| Command | Mean ["),
@@ -106,7 +106,7 @@ const REFUSED: [Refusal; 11] = [
             let words = ["name", "hz", "min", "max", "mean", "p75"];
             line.split_ascii_whitespace().take(words.len()).eq(words)
         },
-        "is vitest's table for people; run it with `--outputJson FILE`",
+        "is vitest's summary table; run it with `--outputJson FILE`",
     ),
 ];
 

@@ -237,7 +237,7 @@ fn criterion_measures_what_its_user_likes() {
     assert_eq!(values(text, "wall"), [1.3e-6]);
     refused(
         "fib  time:   [1.2 us 1.3 us 1.4 us]\nsum  time:   [1.2 us 1.3 cycles 1.4 us]\n",
-        "is no result",
+        "is not a result",
     );
 }
 

@@ -87,7 +87,7 @@ fn a_damaged_document_is_named_and_another_list_stays_what_it_was() {
     assert!(error.contains("document 2 (line 2)"), "{error}");
     let other = written(directory.path(), "other.json", "[{\"a\": 1}, {\"b\": 2}]");
     let error = load(&[other], &ImportOptions::default()).expect_err("unknown").to_string();
-    assert!(error.contains("no known format"), "{error}");
+    assert!(error.contains("format is unknown"), "{error}");
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn a_time_below_zero_is_an_error_with_its_line() {
         let (text, line) = with_value(text, "-1.5");
         let error = read(&text).expect_err(tool);
         assert!(error.starts_with(&format!("x.txt:{line}:")), "{tool}: {error}");
-        assert!(error.ends_with("a time is not negative"), "{tool}: {error}");
+        assert!(error.ends_with("a time cannot be negative"), "{tool}: {error}");
     }
     let go = read("BenchmarkX 1 -5 ns/op\n").expect_err("it is negative");
     assert!(go.starts_with("x.txt:1: a time of -0.000000005 s as `wall`"), "{go}");

@@ -68,10 +68,10 @@ pub(super) fn bench(
     }
     let recipe = &leased.project.of.recipe;
     let Some(base) = &leased.base else {
-        return Ok(BenchJobResult::errored("the job names no base to compare with"));
+        return Ok(BenchJobResult::errored("the job has no base version to compare with"));
     };
     let Some(words) = &recipe.bench else {
-        return Ok(BenchJobResult::errored("the project's recipe says nothing of benchmarks"));
+        return Ok(BenchJobResult::errored("the project's recipe defines no benchmarks"));
     };
     let words = match shell_words::split(words) {
         Ok(words) => words,

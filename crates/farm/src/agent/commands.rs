@@ -194,7 +194,7 @@ impl Commands<'_> {
 
 fn unwanted(held: &HeldLease) -> Option<Stop> {
     if interrupt::count() > 0 {
-        return Some(Stop::Unwanted("the agent was ended".to_owned()));
+        return Some(Stop::Unwanted("the agent was stopped".to_owned()));
     }
     held.is_over().then(|| Stop::Unwanted(held.why()))
 }

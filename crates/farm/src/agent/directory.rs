@@ -83,14 +83,16 @@ impl AgentDirectory {
             }
         }
         let name = directory.display();
-        bail!("{name}: another agent uses it; give this one its own with --directory");
+        bail!(
+            "{name} is in use by another agent; give this agent its own directory with --directory"
+        );
     }
 
     /// Returns `None` if another agent uses it.
     fn open_one(directory: &Path, walls: &Walls) -> anyhow::Result<Option<Self>> {
         let name = directory.display();
         if directory.exists() && !directory.is_dir() {
-            bail!("--directory {name}: this is no directory");
+            bail!("--directory {name}: not a directory");
         }
         made(directory, 0o755)?;
         let lock = File::create(directory.join("lock")).with_context(|| name.to_string())?;
@@ -104,7 +106,7 @@ impl AgentDirectory {
         match walls.sandbox.check(&Policy::default(), &[own.jobs()]) {
             Ok(()) => Ok(Some(own)),
             Err(SandboxError::Unreadable { user, .. }) => bail!(
-                "{name}: the user `{user}` of the sandbox can't get there; name a directory outside of home directories with --directory, as /var/lib/assay-farm"
+                "{name}: the sandbox user `{user}` cannot access it; use --directory to name a directory outside of home directories, such as /var/lib/assay-farm"
             ),
             Err(error) => Err(error.into()),
         }

@@ -93,7 +93,7 @@ fn of_git(error: &anyhow::Error) -> FetchError {
     let has = |words: &[&str]| words.iter().any(|own| said.contains(own));
     if has(&["No space left"]) {
         FetchError::Disk(said)
-    } else if has(&["was ended by", "did not end in its time"])
+    } else if has(&["was ended by", "did not end within its time limit"])
         && assay_measure::interrupt::count() > 0
     {
         FetchError::Ended
@@ -160,7 +160,10 @@ pub(super) fn offered(
             // Versions without a date keep the order in which they were found.
             let dated = git::dated(url, &commits, means.beside, means.allows_files);
             let dates = dated.unwrap_or_else(|error| {
-                says(&format!("{}: no dates of commits: {error:#}", crate::plain::line(url)));
+                says(&format!(
+                    "{}: the dates of commits are unknown: {error:#}",
+                    crate::plain::line(url)
+                ));
                 HashMap::new()
             });
             let all = named.into_iter().map(|own| {
@@ -265,7 +268,7 @@ pub(super) fn fetch(
         (_, true) => opened().and_then(|from| zip::unpack(from, work, UNPACKED)),
         _ => opened().and_then(|from| archive::unpack_gz(from, work)),
     };
-    unpacked.context("the archive was refused").map_err(|error| FetchError::of_chain(&error))?;
+    unpacked.context("the archive was rejected").map_err(|error| FetchError::of_chain(&error))?;
     let top = if is_gem { work.to_owned() } else { single(work) };
     let from = format!("{}, SHA-256 {sum}", crate::plain::line(&address));
     let gem = is_gem.then_some(file.clone());
@@ -292,7 +295,7 @@ fn located(
     let found = offered()?.into_iter().find(|own| own.version == version.name);
     let Some(mut own) = found else {
         let name = crate::plain::line(&version.name);
-        return Err(FetchError::Gone(format!("version {name} is not there, or has no address")));
+        return Err(FetchError::Gone(format!("version {name} does not exist, or has no address")));
     };
     // The checksum that was announced first counts.
     own.sha256 = version.of.sha256.clone().or(own.sha256);

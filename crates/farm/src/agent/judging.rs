@@ -74,7 +74,7 @@ fn machine(fault: Fault, why: impl Into<String>) -> Judgement {
     (State::Infrastructure, Some(fault), why.into())
 }
 
-/// Returns the judgement that is the same for all commands; `None` if there is none.
+/// Returns the judgment that is the same for all commands; `None` if there is none.
 fn common(ended: &CommandEnd<'_>) -> Option<Judgement> {
     match &ended.stop {
         Some(Stop::Full) => return Some(machine(Fault::Disk, "the disk of the node is full")),
@@ -84,14 +84,14 @@ fn common(ended: &CommandEnd<'_>) -> Option<Judgement> {
         _ => {}
     }
     if ended.outcome == Outcome::TimedOut {
-        return Some((State::TimedOut, None, "it took longer than it may".to_owned()));
+        return Some((State::TimedOut, None, "it exceeded its time limit".to_owned()));
     }
     let is_failed = ended.outcome != Outcome::Exited(0);
     if is_failed && ended.said.contains(DISK) && ended.is_disk_full {
         return Some(machine(Fault::Disk, "the disk of the node is full"));
     }
     if is_failed && ended.is_machine_out_of_memory && !ended.exceeded.memory {
-        let why = "the node had no memory left, and ended processes";
+        let why = "the node ran out of memory and killed processes";
         return Some(machine(Fault::Memory, why));
     }
     None
@@ -107,11 +107,7 @@ pub(super) fn installed(ended: &CommandEnd<'_>, line: &str) -> Option<Judgement>
     }
     let line = crate::plain::line(line);
     if ended.exceeded.memory {
-        return Some((
-            State::InstallFailed,
-            None,
-            format!("`{line}` used more memory than it may"),
-        ));
+        return Some((State::InstallFailed, None, format!("`{line}` exceeded its memory limit")));
     }
     let last = last_line(ended.said);
     if let Some(word) = NETWORK.iter().find(|word| ended.said.contains(*word)) {
@@ -120,7 +116,7 @@ pub(super) fn installed(ended: &CommandEnd<'_>, line: &str) -> Option<Judgement>
     if ended.outcome == Outcome::Exited(127) && !ended.is_own {
         return Some(machine(
             Fault::Toolchain,
-            format!("`{line}` needs a program that is not there: {last}"),
+            format!("`{line}` needs a program that is not installed: {last}"),
         ));
     }
     let outcome = ended.outcome;
@@ -142,7 +138,7 @@ pub(super) fn tested(ended: &CommandEnd<'_>, run: &Result<Run, SuiteError>) -> J
         return (State::Failed, None, format!("{failed} of {all} failed"));
     }
     if ended.exceeded.memory {
-        return (State::Errored, None, "the tests used more memory than they may".to_owned());
+        return (State::Errored, None, "the tests exceeded their memory limit".to_owned());
     }
     let unfinished = run.iter().flat_map(|run| &run.unfinished).next();
     if let Some(own) = unfinished {
@@ -150,7 +146,7 @@ pub(super) fn tested(ended: &CommandEnd<'_>, run: &Result<Run, SuiteError>) -> J
         return (
             State::Errored,
             None,
-            format!("`{name}` began and never ended; the command {outcome}"),
+            format!("`{name}` started and never ended; the command {outcome}"),
         );
     }
     match (run, outcome) {
@@ -175,7 +171,7 @@ pub(super) fn tested(ended: &CommandEnd<'_>, run: &Result<Run, SuiteError>) -> J
         ),
         (_, Outcome::Exited(126 | 127)) if !ended.is_own => machine(
             Fault::Toolchain,
-            format!("the tests need a program that is not there: {}", last_line(ended.said)),
+            format!("the tests need a program that is not installed: {}", last_line(ended.said)),
         ),
         (Err(error), _) => {
             let why = crate::plain::line(&error.to_string());
@@ -210,13 +206,13 @@ fn missing(said: &str) -> String {
     let Some((at, told, end)) = first else { return String::new() };
     let name = said[at + told.len()..].lines().next().unwrap_or_default();
     let name = crate::plain::line(name.split(end).next().unwrap_or_default());
-    format!(": `{name}` is missing; the recipe (`--install`) can bring it")
+    format!(": `{name}` is missing; the recipe (`--install`) can install it")
 }
 
 /// Returns the last non-empty line.
 fn last_line(said: &str) -> String {
     let line = said.lines().rev().find(|line| !line.trim().is_empty());
-    crate::plain::line(line.unwrap_or("it said nothing"))
+    crate::plain::line(line.unwrap_or("it wrote nothing"))
 }
 
 #[cfg(test)]
@@ -302,7 +298,7 @@ mod tests {
         let python = "E   ModuleNotFoundError: No module named 'freezegun'\n2 errors\n";
         assert_eq!(
             reason(python),
-            "no test ran: `freezegun` is missing; the recipe (`--install`) can bring it"
+            "no test ran: `freezegun` is missing; the recipe (`--install`) can install it"
         );
         let ruby = "x.rb:1:in `require': cannot load such file -- mocha/minitest (LoadError)\n";
         assert!(reason(ruby).starts_with("no test ran: `mocha/minitest` is missing"));

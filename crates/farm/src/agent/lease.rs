@@ -40,7 +40,7 @@ impl HeldLease {
                     Ok(beaten) if beaten.is_cancelled => "the job was cancelled".to_owned(),
                     Ok(_) => continue,
                     Err(error) => match error.code() {
-                        Some(Code::LeaseLost) => "the lease ran out".to_owned(),
+                        Some(Code::LeaseLost) => "the lease expired".to_owned(),
                         Some(
                             Code::NotFound | Code::Forbidden | Code::Unauthorized | Code::Conflict,
                         ) => error.to_string(),

@@ -88,7 +88,7 @@ impl Log {
     pub fn close(&mut self) {
         if self.cut > 0 {
             let cut = self.cut;
-            self.say(&format!("{cut} more bytes were written and are not kept"));
+            self.say(&format!("{cut} more bytes were written, but not kept"));
         }
     }
 }
@@ -180,7 +180,7 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(
             text,
-            "12345678abassay: \u{fffd}[31mnot red\nassay: 104 more bytes were written and are not kept\n"
+            "12345678abassay: \u{fffd}[31mnot red\nassay: 104 more bytes were written, but not kept\n"
         );
         assert_eq!((log.cut(), log.length()), (104, text.len() as u64));
     }

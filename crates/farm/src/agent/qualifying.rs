@@ -64,7 +64,7 @@ pub(super) fn calibrate(assay: &Path, first: &Path, now: &str) -> anyhow::Result
         }
     }
     let known = fs::read_to_string(first).ok().and_then(|own| own.trim().parse::<f64>().ok());
-    let found = judged(&text, known, now).context("what assay calibrate says")?;
+    let found = judged(&text, known, now).context("the output of assay calibrate")?;
     if known.is_none() && found.is_fit {
         // If it cannot be written, the next run counts as the first.
         let _next_time = fs::write(first, format!("{}\n", found.detects));
@@ -114,7 +114,7 @@ fn judged(text: &[u8], first: Option<f64>, now: &str) -> anyhow::Result<Calibrat
                 FALSE_ALARMS * 100.0
             )
         }
-        (_, None, _) => "it is not known what a run of a minute detects here".to_owned(),
+        (_, None, _) => "it is unknown what a run of one minute detects on this machine".to_owned(),
         (_, Some(now), _) if now > DETECTS => {
             format!("a run of a minute detects only differences above {:.1} %", (now - 1.0) * 100.0)
         }

@@ -94,7 +94,9 @@ impl Spool {
                 Ok(entry) => match hand(client, &entry, &path) {
                     Ok(()) => {}
                     Err(error) if error.is_away() => return Err(error),
-                    Err(error) => says(&format!("job {} is not taken: {error}", entry.job)),
+                    Err(error) => {
+                        says(&format!("the result of job {} was not accepted: {error}", entry.job))
+                    }
                 },
                 Err(error) => says(&format!("{}: {error}", path.display())),
             }

@@ -51,7 +51,7 @@ impl TestJobResult {
     }
 }
 
-/// Returns the judgement for a version that could not be fetched.
+/// Returns the judgment for a version that could not be fetched.
 pub(super) fn not_fetched(error: &FetchError) -> Judgement {
     let why = error.to_string();
     match error {
@@ -59,7 +59,9 @@ pub(super) fn not_fetched(error: &FetchError) -> Judgement {
         FetchError::Disk(_) => (State::Infrastructure, Some(Fault::Disk), why),
         FetchError::Toolchain(_) => (State::Infrastructure, Some(Fault::Toolchain), why),
         FetchError::Gone(_) | FetchError::Version(_) => (State::InstallFailed, None, why),
-        FetchError::Ended => (State::TimedOut, None, "it was not fetched in its time".to_owned()),
+        FetchError::Ended => {
+            (State::TimedOut, None, "it was not fetched within its time limit".to_owned())
+        }
     }
 }
 
@@ -135,7 +137,7 @@ fn brought(
     Ok(Some(to))
 }
 
-/// Installs a version's dependencies. Returns `None` on success, `Ok` with the judgement if they
+/// Installs a version's dependencies. Returns `None` on success, `Ok` with the judgment if they
 /// cannot be installed, and `Err` if the job is no longer wanted.
 pub(super) fn install(
     commands: &mut Commands<'_>,

@@ -47,7 +47,7 @@ impl Walls {
     /// If no sandbox is available here. The error says how to fix that.
     pub fn find() -> anyhow::Result<Self> {
         let sandbox = Sandbox::find()
-            .context("what others wrote runs in a sandbox only, and there is none here")?;
+            .context("code by others is only run in a sandbox, and none is available here")?;
         Ok(Self { sandbox, runner: Runner::start()? })
     }
 

@@ -58,7 +58,7 @@ fn a_farm_is_the_same_behind_a_backup() {
     assert_eq!(rows(&there), rows(&place));
     assert_eq!(below(other.path()), below(room.path()));
     let said = restore(&file, other.path(), &there).unwrap_err().to_string();
-    assert!(said.contains("has a store already"), "{said}");
+    assert!(said.contains("already has a store"), "{said}");
     assert_eq!(
         fs::read_dir(room.path())
             .unwrap()

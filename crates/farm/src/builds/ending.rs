@@ -163,12 +163,14 @@ impl Store {
             let none = || FarmError::NotFound(format!("build `{}`", key.escape_debug()));
             let (id, job, own) = found.into_iter().next().ok_or_else(none)?;
             if job.is_some() {
-                let told = "the log of a job's build is handed in with the job".to_owned();
+                let told = "the log of a job's build must be submitted with the job".to_owned();
                 return Err(FarmError::Conflict(told).into());
             }
             match node.is_none_or(|node| node == own) {
                 true => Ok(id),
-                false => Err(FarmError::Forbidden(format!("build {id} is of node {own}")).into()),
+                false => {
+                    Err(FarmError::Forbidden(format!("build {id} belongs to node {own}")).into())
+                }
             }
         })
     }
@@ -218,12 +220,14 @@ fn believable(outcome: &Outcome, kind: Kind) -> Result<Outcome, FarmError> {
     let bad = |why: &str| Err(FarmError::Bad(why.to_owned()));
     when::read(&outcome.began)?;
     if !outcome.seconds.is_finite() || outcome.seconds < 0.0 {
-        return bad("seconds: a number that is not negative");
+        return bad("seconds: must be a number that is not negative");
     }
     match outcome.state {
-        State::Lost => return bad("only the server knows that a job is lost"),
+        State::Lost => return bad("only the server can declare a job lost"),
         State::Infrastructure if outcome.fault.is_none() => {
-            return bad("infrastructure: `fault` says what of the machine was at fault");
+            return bad(
+                "state `infrastructure`: `fault` must state which part of the machine failed",
+            );
         }
         _ => {}
     }

@@ -71,7 +71,7 @@ impl From<DbError> for Stop {
 }
 
 pub(crate) fn no_owner(name: &str) -> FarmError {
-    FarmError::NotFound(format!("owner `{}`; it is added first", name.escape_debug()))
+    FarmError::NotFound(format!("owner `{}`; add it first", name.escape_debug()))
 }
 
 pub(crate) fn no_project(owner: &str, name: &str) -> FarmError {
@@ -93,6 +93,6 @@ pub(crate) fn no_target(digest: &str) -> FarmError {
 
 pub(crate) fn lost(id: i64) -> FarmError {
     FarmError::LeaseLost(format!(
-        "job {id} is not this agent's any more: its lease ran out, or the job was taken back or given to another one"
+        "this agent no longer holds job {id}: its lease expired, or the job was withdrawn or leased to another agent"
     ))
 }

@@ -33,7 +33,7 @@ impl Store {
         names::facts(&new.needs)?;
         if (new.kind == Kind::Bench) != new.base.is_some() {
             return Err(FarmError::Bad(
-                "a job of kind `bench` has a base to compare with, and one of kind `test` has none"
+                "a job of kind `bench` needs a base to compare with, and one of kind `test` must not have one"
                     .to_owned(),
             ));
         }
@@ -113,7 +113,7 @@ impl Store {
         self.beside(|db| {
             let state = progress_locked(db, id)?;
             if state == DONE {
-                let told = format!("job {id} has ended with a build, so it can't be cancelled");
+                let told = format!("job {id} has ended with a build and cannot be cancelled");
                 return Err(FarmError::Conflict(told).into());
             }
             if state != CANCELLED {
@@ -149,7 +149,8 @@ pub(crate) fn queue(db: &Db, asked: &JobRequest, now: i64) -> Result<(i64, bool)
             return Ok((id, false));
         }
     }
-    Err(FarmError::Conflict(format!("job `{key}` comes and goes")).into())
+    Err(FarmError::Conflict(format!("job `{key}` keeps appearing and disappearing: try again"))
+        .into())
 }
 
 /// Returns the demand for this specific target.

@@ -180,7 +180,7 @@ impl Store {
             let until = now.saturating_add(ms);
             let given = values![id, lease, own.id, target, &nonce, until];
             if db.execute(sql::LEASE, given)? != 1 {
-                let told = format!("job {id} was taken meanwhile");
+                let told = format!("job {id} was leased to another agent in the meantime");
                 return Err(FarmError::Conflict(told).into());
             }
             leased(db, id, target, nonce, until).map(Some)
@@ -315,7 +315,7 @@ fn expire(db: &Db, id: i64, now: i64) -> Result<Option<State>, Stop> {
     let node = held.node.clone().unwrap_or_default();
     let outcome = Outcome {
         reason: format!(
-            "whoever had it was not heard of again, {} times; the last was {node}",
+            "the node that held it disappeared {} times; the last one was {node}",
             held.retries + 1
         ),
         began: when::text(now),

@@ -15,7 +15,7 @@ const PATHS: [&str; 5] = ["api", "assets", "builds", "jobs", "nodes"];
 pub fn has_pages(owner: &str) -> Result<(), FarmError> {
     match PATHS.contains(&owner) {
         true => Err(FarmError::Bad(format!(
-            "an owner can't be called `{owner}`: the farm's own pages are at /{owner}/…; any other name will do, for example `{owner}-1`"
+            "an owner cannot be named `{owner}`: the farm's own pages are at /{owner}/…; choose another name, such as `{owner}-1`"
         ))),
         false => Ok(()),
     }
@@ -32,7 +32,7 @@ pub fn plain(what: &str, name: &str) -> Result<(), FarmError> {
     match name.chars().all(is_plain) {
         true => Ok(()),
         false => Err(FarmError::Bad(format!(
-            "`{}` can't be the name of {what}: letters, digits and -_.+@~ can",
+            "`{}` is not a valid name of {what}: use letters, digits and -_.+@~",
             name.escape_debug()
         ))),
     }
@@ -48,7 +48,7 @@ pub(crate) fn checked(what: &str, name: &str) -> Result<(), FarmError> {
     match is_fit {
         true => Ok(()),
         false => Err(FarmError::Bad(format!(
-            "`{}` can't be the name of {what}: it has 1 to {LONGEST_NAME} bytes, no control characters, and is neither . nor ..",
+            "`{}` is not a valid name of {what}: it must have 1 to {LONGEST_NAME} bytes and no control characters, and be neither . nor ..",
             name.escape_debug().take(LONGEST_NAME).collect::<String>()
         ))),
     }

@@ -61,14 +61,14 @@ pub(crate) fn checked(
     match last == instance {
         true => Ok(own),
         false => Err(FarmError::Conflict(format!(
-            "another agent goes by the name {name} and said hello later: give each a name and a token of its own"
+            "another agent with the name {name} registered later: give each agent its own name and token"
         ))
         .into()),
     }
 }
 
 fn no_node(name: &str) -> FarmError {
-    FarmError::NotFound(format!("node `{}`; an agent says hello first", name.escape_debug()))
+    FarmError::NotFound(format!("node `{}`; its agent must register first", name.escape_debug()))
 }
 
 impl Store {
@@ -147,7 +147,7 @@ impl Store {
     pub fn calibrated(&self, name: &str, said: &Calibration) -> Result<Node, FarmError> {
         when::read(&said.time)?;
         if !said.false_alarms.is_finite() || !said.detects.is_finite() {
-            return Err(FarmError::Bad("false_alarms, detects: numbers".to_owned()));
+            return Err(FarmError::Bad("false_alarms, detects: must be numbers".to_owned()));
         }
         let text = json(said)?;
         self.beside(|db| {

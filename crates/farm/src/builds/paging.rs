@@ -28,7 +28,7 @@ pub(crate) fn pair(after: Option<&str>) -> Result<(i64, i64), FarmError> {
 
 fn wrong(text: &str) -> FarmError {
     FarmError::Bad(format!(
-        "after=`{}`: give what the page before said for `next`",
+        "after=`{}`: must be the value of `next` on the previous page",
         text.escape_debug().take(40).collect::<String>()
     ))
 }

@@ -162,7 +162,7 @@ impl Store {
                 Ok((row.get::<String>(0)?, row.get::<String>(1)?, row.get::<Option<String>>(2)?))
             })?;
             let (owner, project, digest) = found.into_iter().next().ok_or_else(|| no_build(id))?;
-            let none = || FarmError::NotFound(format!("file of samples of build {id}"));
+            let none = || FarmError::NotFound(format!("sample file of build {id}"));
             Ok((history_project(&owner, &project), digest.ok_or_else(none)?))
         })
     }
@@ -212,10 +212,12 @@ fn way(db: &Db, filter: &Filter<'_>) -> Result<Option<AccessPath>, Stop> {
                 None => return Ok(None),
             }
         }
-        _ => return bad("a version is asked for with its project, and a project with its owner"),
+        _ => {
+            return bad("a filter by version needs the project, and one by project needs the owner");
+        }
     }
     if let (Some(_), Some(_)) = (filter.node, &along) {
-        return bad("builds are asked for by node, or by project and version");
+        return bad("filter builds either by node, or by project and version");
     }
     if let Some(node) = filter.node {
         along = Some((sql::ALONG_NODE, Key::Name(node.to_owned())));

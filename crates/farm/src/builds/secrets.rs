@@ -19,7 +19,7 @@ pub(crate) fn fresh() -> Result<String, FarmError> {
             Ok(more) => filled += more,
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => {
-                let told = format!("the system gives no random numbers: {error}");
+                let told = format!("the system provides no random numbers: {error}");
                 return Err(FarmError::Conflict(told));
             }
         }

@@ -13,7 +13,7 @@ pub type States = BTreeMap<State, u64>;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BuildLine {
-    /// Its number in the store.
+    /// ID of the build in the store.
     pub id: i64,
     /// Owner of the project.
     pub owner: String,
@@ -21,18 +21,18 @@ pub struct BuildLine {
     pub project: String,
     /// Name of the version.
     pub version: String,
-    /// The target's digest.
+    /// Digest of the target.
     pub target: String,
     /// Display name of the target.
     pub target_name: String,
-    /// The node that did it.
+    /// The node that ran the build.
     pub node: String,
     /// The kind of job.
     pub kind: Kind,
     /// The state.
     #[cfg_attr(feature = "schema", schemars(schema_with = "crate::builds::model::state_schema"))]
     pub state: State,
-    /// The fault, with [`State::Infrastructure`].
+    /// The fault, if the state is `infrastructure`.
     #[serde(default)]
     pub fault: Option<Fault>,
     /// The reason for the state, in one line.
@@ -45,7 +45,7 @@ pub struct BuildLine {
     pub tests: u64,
     /// Number of tests that failed.
     pub failed: u64,
-    /// True if it ended no job, because it came too late, or because the job was queued again.
+    /// True if it ended no job, because it came too late or because the job was queued again.
     #[serde(default)]
     pub is_evidence: bool,
 }
@@ -54,9 +54,9 @@ pub struct BuildLine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VersionLine {
-    /// Its number in the store.
+    /// ID of the version in the store.
     pub id: i64,
-    /// Its name.
+    /// Name of the version.
     pub name: String,
     /// Time of publication; if unknown, time at which it was added.
     pub time: String,
@@ -71,13 +71,13 @@ pub struct VersionLine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProjectLine {
-    /// Its number in the store.
+    /// ID of the project in the store.
     pub id: i64,
-    /// Name of its owner.
+    /// Name of the owner.
     pub owner: String,
-    /// Its name.
+    /// Name of the project.
     pub name: String,
-    /// Total number of its builds.
+    /// Number of builds, by state.
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u64>"))]
     pub builds: States,
     /// The newest tested version.
@@ -107,7 +107,7 @@ impl Queue {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Home {
-    /// Total number of builds.
+    /// Number of builds, by state.
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u64>"))]
     pub builds: States,
     /// The queued work.
@@ -126,16 +126,16 @@ pub struct Home {
 pub struct ProjectPage {
     /// The project.
     pub project: Project,
-    /// Total number of its builds.
+    /// Number of builds, by state.
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u64>"))]
     pub builds: States,
-    /// Its versions, newest first.
+    /// Versions, newest first.
     pub versions: Vec<VersionLine>,
     /// Cursor for older versions.
     pub next: Option<String>,
-    /// Its latest builds.
+    /// The latest builds of the project.
     pub latest: Vec<BuildLine>,
-    /// Unfinished jobs of its newest versions.
+    /// Unfinished jobs of the newest versions.
     pub jobs: Vec<Job>,
 }
 
@@ -143,13 +143,13 @@ pub struct ProjectPage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeaseLine {
-    /// Its number in the store, which identifies its log.
+    /// ID of the lease in the store, which identifies its log.
     pub id: i64,
     /// The node that got the job.
     pub node: String,
     /// Start of the lease.
     pub began: String,
-    /// End of the lease; `None` while it runs.
+    /// End of the lease; `None` while it is active.
     pub ended: Option<String>,
     /// How it ended: `handed_in`, `expired`, `cancelled`.
     pub how: Option<String>,
@@ -170,7 +170,7 @@ pub struct BuildPage {
     /// The base version of a `bench`.
     #[serde(default)]
     pub base: Option<String>,
-    /// The leases of its job, first one first.
+    /// Leases of the job, first one first.
     pub leases: Vec<LeaseLine>,
     /// Other builds of this version on this target, latest first.
     pub others: Vec<BuildLine>,
@@ -182,9 +182,9 @@ pub struct BuildPage {
 pub struct JobPage {
     /// The job.
     pub job: Job,
-    /// Its progress.
+    /// Progress of the job.
     pub progress: Progress,
-    /// Its leases, first one first.
+    /// Leases of the job, first one first.
     pub leases: Vec<LeaseLine>,
 }
 
@@ -194,11 +194,11 @@ pub struct JobPage {
 pub struct NodePage {
     /// The node.
     pub node: Node,
-    /// Display names of its targets, by digest.
+    /// Display names of the node's targets, by digest.
     pub targets: BTreeMap<String, String>,
-    /// Its calibrations, latest first.
+    /// Calibrations of the node, latest first.
     pub calibrations: Vec<Calibration>,
-    /// Its latest builds.
+    /// The latest builds of the node.
     pub latest: Vec<BuildLine>,
 }
 
@@ -223,7 +223,7 @@ pub struct TargetBenchmarks {
     pub version: String,
     /// The base.
     pub base: String,
-    /// The target's digest.
+    /// Digest of the target.
     pub target: String,
     /// The node that measured it.
     pub node: String,

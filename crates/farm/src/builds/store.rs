@@ -39,7 +39,7 @@ impl Store {
     /// written.
     pub fn open(place: &StoreLocation, access: Access) -> Result<Self, FarmError> {
         let none =
-            || FarmError::NotFound(format!("farm at `{place}`; `assay farm serve` begins one"));
+            || FarmError::NotFound(format!("farm at `{place}`; `assay farm serve` creates one"));
         let history = assay_history::Store::open(place, access);
         let history = history.map_err(|error| match error {
             StoreError::None { .. } => none(),
@@ -55,7 +55,7 @@ impl Store {
             Access::Read if found == 0 => return Err(none()),
             Access::Read if found < Self::VERSION => {
                 return Err(FarmError::Conflict(format!(
-                    "the farm at `{place}` is of version {found}: `assay farm upgrade` brings it up to version {}",
+                    "the farm at `{place}` has version {found}: `assay farm upgrade` upgrades it to version {}",
                     Self::VERSION
                 )));
             }

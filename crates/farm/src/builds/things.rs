@@ -241,7 +241,7 @@ impl Store {
         check_target(said)?;
         if key != digest(&said.facts) {
             return Err(FarmError::Bad(format!(
-                "`{}` is not the digest of these facts, which is {}",
+                "`{}` is not the digest of these facts; it should be {}",
                 key.escape_debug(),
                 digest(&said.facts)
             )));

@@ -34,17 +34,17 @@ impl Store {
         names::checked("a token", &new.name)?;
         if (new.scope == Scope::Agent) != new.node.is_some() {
             return Err(FarmError::Bad(
-                "a token of scope `agent` names its node, and no other does".to_owned(),
+                "a token of scope `agent` must name a node, and no other token may".to_owned(),
             ));
         }
         new.node.as_deref().map_or(Ok(()), |node| names::plain("a node", node))?;
         new.owner.as_deref().map_or(Ok(()), |owner| names::plain("an owner", owner))?;
         if new.scope == Scope::Admin && new.owner.is_some() {
-            return Err(FarmError::Bad("a token of scope `admin` has no owner".to_owned()));
+            return Err(FarmError::Bad("a token of scope `admin` cannot have an owner".to_owned()));
         }
         let until = new.until.as_deref().map(when::read).transpose()?;
         if until.is_some_and(|until| until <= now) {
-            return Err(FarmError::Bad("until: that is over".to_owned()));
+            return Err(FarmError::Bad("until: this time has passed".to_owned()));
         }
         let (secret, said) = (secrets::fresh()?, json(new)?);
         self.alone(|db| {

@@ -16,7 +16,7 @@ pub fn text(ms: i64) -> String {
 pub fn read(text: &str) -> Result<i64, FarmError> {
     let time: Result<Timestamp, _> = text.parse();
     time.map(Timestamp::as_millisecond).map_err(|_| {
-        FarmError::Bad(format!("`{text}` is no time: write it as 2026-11-26T06:00:00Z"))
+        FarmError::Bad(format!("`{text}` is not a valid time: write it as 2026-11-26T06:00:00Z"))
     })
 }
 

@@ -45,9 +45,9 @@ pub struct Page<T> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Owner {
-    /// Its number in the store.
+    /// ID of the owner in the store.
     pub id: i64,
-    /// Its name: letters, digits, `-`, `_` and `.`.
+    /// Name of the owner: letters, digits, `-`, `_` and `.`.
     pub name: String,
 }
 
@@ -58,12 +58,12 @@ pub struct Owner {
 pub enum Origin {
     /// Branches and tags of a git repository.
     Git {
-        /// Its URL.
+        /// URL of the repository.
         url: String,
     },
     /// A Ruby gem in an index.
     Gem {
-        /// Its name.
+        /// Name of the gem.
         name: String,
         /// The index [default: rubygems.org].
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,7 @@ pub enum Origin {
     },
     /// A Python distribution in an index.
     PyPi {
-        /// Its name.
+        /// Name of the distribution.
         name: String,
         /// The index [default: pypi.org].
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,13 +104,13 @@ pub struct Recipe {
     pub network: bool,
     /// Time limit of the whole job, s [default: 1,800].
     pub timeout: Option<u64>,
-    /// Memory limit of all its processes, B [default: 2 GiB].
+    /// Memory limit of all processes of the job, B [default: 2 GiB].
     pub memory: Option<u64>,
     /// Maximum number of concurrent processes [default: 512].
     pub processes: Option<u64>,
 }
 
-/// A project to add. Adding it again changes its settings to these.
+/// A project to add. Adding an existing project again replaces its settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewProject {
@@ -120,8 +120,8 @@ pub struct NewProject {
     /// How to build each version.
     #[serde(default)]
     pub recipe: Recipe,
-    /// Facts that a target must have for the project's versions to be tested there, with prefixes
-    /// of their values. If empty, every target is suitable.
+    /// Facts that a target must have for the project's versions to be tested there, as prefixes of
+    /// the values. If empty, every target is suitable.
     #[serde(default)]
     pub needs: Facts,
 }
@@ -130,13 +130,13 @@ pub struct NewProject {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Project {
-    /// Its number in the store.
+    /// ID of the project in the store.
     pub id: i64,
-    /// Name of its owner.
+    /// Name of the owner.
     pub owner: String,
-    /// Its name.
+    /// Name of the project.
     pub name: String,
-    /// Its settings.
+    /// Settings of the project.
     #[serde(flatten)]
     pub of: NewProject,
 }
@@ -150,7 +150,7 @@ pub struct NewVersion {
     /// Time of publication or commit.
     #[serde(default)]
     pub published: Option<String>,
-    /// Its position among the project's versions, if that is not the order in time.
+    /// Position among the project's versions, if that is not the order in time.
     #[serde(default)]
     pub ordinal: Option<i64>,
     /// The address to fetch it from.
@@ -165,18 +165,18 @@ pub struct NewVersion {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Version {
-    /// Its number in the store.
+    /// ID of the version in the store.
     pub id: i64,
     /// Owner of the project.
     pub owner: String,
     /// Name of the project.
     pub project: String,
-    /// Its name: a number, or the commit.
+    /// Name of the version: a number, or the commit.
     pub name: String,
     /// True if it no longer exists at its origin; its results are kept.
     #[serde(default)]
     pub is_gone: bool,
-    /// Its data as added.
+    /// Data of the version, as added.
     #[serde(flatten)]
     pub of: NewVersion,
 }
@@ -187,7 +187,7 @@ pub struct Version {
 pub struct NewTarget {
     /// Display name.
     pub name: String,
-    /// Its facts.
+    /// Facts of the target.
     pub facts: Facts,
 }
 
@@ -195,11 +195,11 @@ pub struct NewTarget {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
-    /// Its number in the store.
+    /// ID of the target in the store.
     pub id: i64,
-    /// Digest of its facts.
+    /// Digest of the facts.
     pub digest: String,
-    /// Its data as added.
+    /// Data of the target, as added.
     #[serde(flatten)]
     pub of: NewTarget,
 }
@@ -214,9 +214,9 @@ pub struct Calibration {
     pub false_alarms: f64,
     /// Number of comparisons.
     pub comparisons: u64,
-    /// The smallest effect that it detects with the usual number of runs, as a ratio above 1.
+    /// The smallest effect that the node detects with the usual number of runs, as a ratio above 1.
     pub detects: f64,
-    /// True if its results count.
+    /// True if results of the node count.
     pub is_fit: bool,
     /// The reason, if they do not.
     #[serde(default)]
@@ -227,24 +227,24 @@ pub struct Calibration {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
-    /// Its number in the store.
+    /// ID of the node in the store.
     pub id: i64,
-    /// Its name.
+    /// Name of the node.
     pub name: String,
-    /// Name and version of its program.
+    /// Name and version of the agent's program.
     pub tool: String,
-    /// Digests of its targets.
+    /// Digests of the node's targets.
     pub targets: Vec<String>,
-    /// Time of its last contact.
+    /// Time of last contact.
     pub seen: String,
-    /// Number of seconds by which its clock is ahead.
+    /// Number of seconds by which the node's clock is ahead of the server's.
     pub clock_ahead: f64,
-    /// The reason for draining it, if it is drained.
+    /// The reason for draining the node, if it is drained.
     #[serde(default)]
     pub drained: Option<String>,
-    /// Its leased jobs.
+    /// Jobs leased to the node.
     pub jobs: Vec<i64>,
-    /// Its last calibration.
+    /// The last calibration.
     #[serde(default)]
     pub calibration: Option<Calibration>,
 }
@@ -263,15 +263,15 @@ pub struct Reason {
 pub struct NewToken {
     /// Name of the token.
     pub name: String,
-    /// Its scope.
+    /// Scope of the token.
     pub scope: Scope,
-    /// Name of the node, with [`Scope::Agent`].
+    /// Name of the node, if the scope is `agent`.
     #[serde(default)]
     pub node: Option<String>,
-    /// The owner whose projects it may change; `None` for all.
+    /// The owner whose projects the token may change; `None` for all.
     #[serde(default)]
     pub owner: Option<String>,
-    /// Time of its expiry.
+    /// Time of expiry.
     #[serde(default)]
     pub until: Option<String>,
 }
@@ -280,14 +280,14 @@ pub struct NewToken {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Token {
-    /// Its number in the store.
+    /// ID of the token in the store.
     pub id: i64,
-    /// Its data as added.
+    /// Data of the token, as added.
     #[serde(flatten)]
     pub of: NewToken,
-    /// Time of its creation.
+    /// Time of creation.
     pub made: String,
-    /// Time of its last use.
+    /// Time of last use.
     #[serde(default)]
     pub used: Option<String>,
 }
@@ -308,7 +308,7 @@ pub struct MadeToken {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Audited"))]
 pub struct AuditEntry {
-    /// Its number.
+    /// ID of the entry.
     pub id: i64,
     /// Time of the request.
     pub time: String,
@@ -339,10 +339,10 @@ pub struct Matrix {
 pub struct MatrixCell {
     /// The build.
     pub build: i64,
-    /// Its state.
+    /// State of the build.
     #[cfg_attr(feature = "schema", schemars(schema_with = "crate::builds::model::state_schema"))]
     pub state: State,
-    /// Number of its builds.
+    /// Number of builds of the version on the target.
     pub builds: u64,
     /// Number of builds that passed. If some passed and some failed, the version is flaky on the
     /// target.
@@ -351,10 +351,10 @@ pub struct MatrixCell {
     /// Number of builds that failed.
     #[serde(default)]
     pub failed: u64,
-    /// The base version of its last benchmarks.
+    /// The base version of the last benchmarks.
     #[serde(default)]
     pub base: Option<String>,
-    /// The results of its last benchmarks.
+    /// Results of the last benchmarks.
     #[serde(default)]
     pub comparisons: Vec<BenchmarkComparison>,
 }

@@ -6,7 +6,9 @@ use std::fmt;
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// The address is invalid.
-    #[error("`{url}`: {why}; it has to begin with http:// or https://, as in https://farm.example")]
+    #[error(
+        "`{url}`: {why}; an address begins with http:// or https://, as in https://farm.example"
+    )]
     Address {
         /// The address, as given.
         url: String,
@@ -15,7 +17,7 @@ pub enum ClientError {
     },
     /// There is no token, or it is invalid.
     #[error(
-        "{why}; a token comes from a file (--token-file FILE) or from the variable ASSAY_FARM_TOKEN, and `assay farm token` makes one"
+        "{why}; provide a token in a file (--token-file FILE) or in the variable ASSAY_FARM_TOKEN; `assay farm token` creates one"
     )]
     NoToken {
         /// The problem.

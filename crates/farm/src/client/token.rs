@@ -42,9 +42,9 @@ impl Token {
     pub fn of(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
         match text {
-            "" => Err("holds no token"),
+            "" => Err("contains no token"),
             _ if text.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(Self(text.to_owned())),
-            _ => Err("holds more than a token"),
+            _ => Err("contains more than a token"),
         }
     }
 

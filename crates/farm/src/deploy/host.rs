@@ -98,7 +98,7 @@ impl Host {
         if !output.status.success() {
             return Err(failed(if said.is_empty() { output.status.to_string() } else { said }));
         }
-        sent.map_err(|error| failed(format!("what was to be sent did not arrive: {error}")))?;
+        sent.map_err(|error| failed(format!("the transfer failed: {error}")))?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
@@ -111,7 +111,7 @@ impl Host {
         let printed = self.run(&script, words, None)?;
         step_result(printed.lines().last().unwrap_or_default()).ok_or_else(|| DeployError::Failed {
             host: self.name.clone(),
-            said: format!("a step printed `{}` in place of what it came to", printed.trim()),
+            said: format!("a step printed `{}` instead of its result", printed.trim()),
         })
     }
 

@@ -22,15 +22,17 @@ pub(crate) fn sandbox() -> Vec<Check> {
     let mut checks = vec![Check::fine(
         "sandbox",
         match sandbox.user() {
-            Some(user) => format!("bubblewrap; what runs in it is the user {user}"),
-            None => "bubblewrap; what runs in it is this user, without further rights".to_owned(),
+            Some(user) => format!("bubblewrap; programs in it run as the user {user}"),
+            None => {
+                "bubblewrap; programs in it run as this user, without further privileges".to_owned()
+            }
         },
     )];
     checks.push(match sandbox.has_groups() {
         true => Check::fine("control groups", "memory and processes of a job are limited together"),
         false => Check::note(
             "control groups",
-            "none can be made here: memory and processes are limited for each process alone (run the agent as root, or delegate a group to its user)",
+            "none can be created here: limits of memory and processes apply to each process separately (run the agent as root, or delegate a group to its user)",
         ),
     });
     checks
@@ -43,7 +45,7 @@ pub(crate) fn tools() -> Vec<Check> {
         Some(version) => Check::fine("assay", version),
         None => Check::note(
             "assay",
-            "neither beside this program nor named by ASSAY: without it no benchmarks are run",
+            "neither next to this program nor named by ASSAY: without it, no benchmarks are run",
         ),
     };
     let git = match version("git") {
@@ -54,7 +56,7 @@ pub(crate) fn tools() -> Vec<Check> {
     // The reason for a missing sandbox has already been reported.
     if let Ok((targets, notes)) = crate::agent::platforms() {
         if targets.is_empty() {
-            let told = "none that the sandbox's user can run: install ruby, python, node, go or rust for all users, and have it on PATH";
+            let told = "none that the sandbox user can run: install ruby, python, node, go or rust for all users, and put it on PATH";
             checks.push(Check::lacks("runtime", told));
         }
         checks.extend(targets.into_iter().map(|target| Check::fine("runtime", target)));
@@ -100,7 +102,7 @@ pub(crate) fn server(client: &Client) -> Vec<Check> {
     let about = match client.about() {
         Ok(about) => about,
         Err(error) => {
-            let told = "`assay farm serve` starts one, and --server says where";
+            let told = "start one with `assay farm serve`, and name it with --server";
             return vec![Check::lacks("server", format!("{error}: {told}"))];
         }
     };
@@ -108,9 +110,10 @@ pub(crate) fn server(client: &Client) -> Vec<Check> {
     let mut checks = vec![Check::fine("server", format!("{} at {}", about.tool, client.address()))];
     checks.push(match about.time.parse::<Timestamp>() {
         Ok(theirs) => clock((asked, answered), theirs),
-        Err(_) => {
-            Check::note("clock", format!("the server's is `{}`, which is no time", about.time))
-        }
+        Err(_) => Check::note(
+            "clock",
+            format!("the server's is `{}`, which is not a valid time", about.time),
+        ),
     });
     checks.push(match client.owners() {
         Ok(_) => Check::fine("token", "the server knows it"),
@@ -129,13 +132,15 @@ fn clock((asked, answered): (Timestamp, Timestamp), theirs: Timestamp) -> Check 
         0.0
     };
     match ahead.abs() > CLOCK {
-        false => Check::fine("clock", "goes with the server's"),
+        false => Check::fine("clock", "agrees with the server's"),
         true => {
             let how = if ahead > 0.0 { "ahead of" } else { "behind" };
             let seconds = ahead.abs();
             Check::note(
                 "clock",
-                format!("{seconds:.0} s {how} the server's: let both be set by the network (NTP)"),
+                format!(
+                    "{seconds:.0} s {how} the server's: synchronize both over the network (NTP)"
+                ),
             )
         }
     }

@@ -16,8 +16,8 @@ pub(crate) fn data(directory: &Path) -> Vec<Check> {
     use std::os::unix::fs::MetadataExt;
     let name = directory.display();
     let found = match directory.metadata() {
-        Err(error) => Check::note("data", format!("{name}: {error}; the server makes it")),
-        Ok(found) if !found.is_dir() => Check::lacks("data", format!("{name} is no directory")),
+        Err(error) => Check::note("data", format!("{name}: {error}; the server will create it")),
+        Ok(found) if !found.is_dir() => Check::lacks("data", format!("{name} is not a directory")),
         Ok(found) if found.mode() & 0o077 != 0 => {
             Check::note("data", format!("{name} can be read by others: chmod 700 {name}"))
         }
@@ -31,7 +31,10 @@ pub(crate) fn store(directory: &Path, store: Option<&StoreLocation>) -> Check {
     let file = StoreLocation::File(directory.join("farm.sqlite"));
     let place = store.unwrap_or(&file);
     let nothing = || {
-        Check::note("store", format!("{place}: nothing there yet; `assay farm upgrade` makes it"))
+        Check::note(
+            "store",
+            format!("{place}: does not exist yet; `assay farm upgrade` creates it"),
+        )
     };
     let found = match Store::look_at(place) {
         Ok(None) => return nothing(),
@@ -45,7 +48,9 @@ pub(crate) fn store(directory: &Path, store: Option<&StoreLocation>) -> Check {
             let known = Store::VERSION;
             Check::note(
                 "store",
-                format!("{place}: version {version} of {known}: `assay farm upgrade` brings it up"),
+                format!(
+                    "{place}: version {version}, current is {known}: `assay farm upgrade` upgrades it"
+                ),
             )
         }
         (Err(error), _) | (_, Err(error)) => Check::lacks("store", error.to_string()),
@@ -56,12 +61,12 @@ pub(crate) fn store(directory: &Path, store: Option<&StoreLocation>) -> Check {
 pub(crate) fn port(address: SocketAddr) -> Check {
     match TcpListener::bind(address) {
         Ok(_) if address.ip().is_loopback() => {
-            Check::fine("port", format!("{address} is free; only this machine is let in"))
+            Check::fine("port", format!("{address} is free; only this machine can connect"))
         }
         Ok(_) => Check::note(
             "port",
             format!(
-                "{address} is free; others are let in: give the server a certificate, or have it behind a proxy"
+                "{address} is free; other machines can connect: give the server a certificate, or put it behind a proxy"
             ),
         ),
         Err(error) => Check {

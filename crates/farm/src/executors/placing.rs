@@ -301,7 +301,7 @@ impl Placing {
                 // The features do not tell which nodes have it.
                 (true, _) => {}
                 (false, 0) => {
-                    return Err(format!("no feature of the cluster stands for {fact}={wanted}"));
+                    return Err(format!("no feature of the cluster represents {fact}={wanted}"));
                 }
                 (false, 1) => words.push(fit[0].to_owned()),
                 (false, _) => words.push(format!("({})", fit.join("|"))),

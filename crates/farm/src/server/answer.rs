@@ -16,7 +16,7 @@ const JSON: &str = "application/json";
 pub(crate) struct Answer {
     /// Status of the answer.
     pub status: u16,
-    /// The content type of its body.
+    /// Content type of the body.
     pub kind: &'static str,
     /// The body.
     pub body: Body,
@@ -84,7 +84,7 @@ impl Answer {
         }
     }
 
-    /// Returns the length of its body in bytes, as far as known.
+    /// Returns the length of the body in bytes, as far as known.
     pub fn len(&self) -> usize {
         match &self.body {
             Body::Whole(bytes) => bytes.len(),
@@ -141,7 +141,7 @@ impl Failure {
 
     /// The request has no valid token.
     pub fn unauthorized() -> Self {
-        let told = "a token is needed that is known and not over: Authorization: Bearer TOKEN (`assay farm token add` makes one)";
+        let told = "a valid token is required: Authorization: Bearer TOKEN (`assay farm token add` creates one)";
         Self::new(401, "unauthorized", told)
     }
 
@@ -152,12 +152,12 @@ impl Failure {
 
     /// The path does not exist.
     pub fn no_path() -> Self {
-        Self::new(404, "not_found", "there is no such path; GET /api/v1/openapi.json lists them")
+        Self::new(404, "not_found", "no such path; GET /api/v1/openapi.json lists all paths")
     }
 
     /// The path does not support the method.
     pub fn no_method() -> Self {
-        Self::new(405, "bad_request", "this path is not asked by that method")
+        Self::new(405, "bad_request", "this path does not support that method")
     }
 
     /// The request conflicts with the current state.
@@ -172,12 +172,12 @@ impl Failure {
 
     /// The body is too large.
     pub fn too_large(most: usize) -> Self {
-        Self::new(413, "too_large", format!("the body may have {most} bytes"))
+        Self::new(413, "too_large", format!("the body may have at most {most} bytes"))
     }
 
     /// The client sends too many requests.
     pub fn too_many(again: u64) -> Self {
-        let told = format!("too many requests: ask again in {again} s");
+        let told = format!("too many requests: try again in {again} s");
         Self { again: Some(again), ..Self::new(429, "too_many", told) }
     }
 

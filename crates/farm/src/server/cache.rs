@@ -14,13 +14,13 @@ pub(crate) struct AnswerCache {
     all: Mutex<Generations>,
 }
 
-/// Answers requested recently, and those requested before. When the first become too many, the
-/// second are dropped.
+/// Answers requested recently (young), and those requested before (old). When there are too many
+/// young ones, the old ones are dropped and the young ones become old.
 #[derive(Debug, Default)]
 struct Generations {
     young: HashMap<String, Entry>,
     old: HashMap<String, Entry>,
-    /// Size of the young ones, bytes.
+    /// Size of the young answers, bytes.
     bytes: usize,
 }
 

@@ -43,7 +43,7 @@ impl Connections {
                 continue;
             };
             let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() else {
-                log::error!("more than {CONNECTIONS} connections: one is refused");
+                log::error!("more than {CONNECTIONS} connections: one was refused");
                 continue;
             };
             // Small answers are sent immediately.
@@ -68,7 +68,7 @@ impl Connections {
     pub async fn end(&self) {
         let all = u32::try_from(CONNECTIONS).unwrap_or(u32::MAX);
         if timeout(ENDING, self.free.acquire_many(all)).await.is_err() {
-            log::info!("some requests are left unanswered");
+            log::info!("some requests remain unanswered");
         }
     }
 }

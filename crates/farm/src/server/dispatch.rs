@@ -183,7 +183,7 @@ fn known(
     app.context.used.lock().unwrap_or_else(PoisonError::into_inner).insert(token.id, now);
     if !route.needs.are_met_by(token.of.scope) {
         return Err(Failure::forbidden(format!(
-            "this needs a token of scope {}; `{}` has another one",
+            "this needs a token of scope {}; `{}` has another scope",
             route.needs.words(),
             token.of.name
         )));
@@ -196,7 +196,7 @@ fn version(headers: &HeaderMap) -> Result<(), Failure> {
         None => Ok(()),
         Some(asked) if asked.as_bytes() == API.to_string().as_bytes() => Ok(()),
         Some(asked) => Err(Failure::wrong_version(format!(
-            "version {} of the API is not served here; this is version {API}",
+            "version {} of the API is not supported; this server has version {API}",
             String::from_utf8_lossy(asked.as_bytes()).escape_debug()
         ))),
     }
@@ -244,10 +244,10 @@ async fn taken(
     let mut taken = Vec::with_capacity(told.unwrap_or(0));
     loop {
         let piece = timeout(PATIENCE, pieces.next()).await;
-        match piece.map_err(|_| Failure::bad("the body did not come to its end"))? {
+        match piece.map_err(|_| Failure::bad("the body did not arrive completely in time"))? {
             None => return Ok(taken),
             Some(Err(error)) => {
-                return Err(Failure::bad(format!("the body ended before its end: {error}")));
+                return Err(Failure::bad(format!("the body was cut off: {error}")));
             }
             Some(Ok(piece)) if taken.len() + piece.len() > limit => {
                 throw_away(pieces).await;
@@ -289,7 +289,9 @@ fn respond(app: &Arc<App>, answer: Answer, asked: &HeaderMap) -> Response {
                 events(LogFollower { app: Arc::clone(app), of, offset, job, _permit: permit })
             }
             Err(_) => {
-                return refused(&Failure::unavailable("too many follow logs: come again later"));
+                return refused(&Failure::unavailable(
+                    "too many clients are following logs: try again later",
+                ));
             }
         },
         Body::Whole(_) if tag.as_deref().is_some_and(|tag| is_known(asked, tag)) => {

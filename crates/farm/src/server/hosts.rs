@@ -25,7 +25,7 @@ impl Hosts {
         };
         if !one(header::HOST).is_some_and(|host| self.is_own(host)) {
             return Some(
-                "this server is not asked by that name: use its address, or start it with --host NAME",
+                "this server does not accept that host name: use its address, or start it with --host NAME",
             );
         }
         let fetch = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
@@ -33,12 +33,12 @@ impl Hosts {
         let is_foreign = site.is_some_and(|site| !matches!(site, "same-origin" | "none"));
         let only_looks = matches!(*method, Method::GET | Method::HEAD);
         if is_foreign && !(only_looks && fetch("sec-fetch-mode") == Some("navigate")) {
-            return Some("pages of others are not answered");
+            return Some("requests from other sites are rejected");
         }
         let origin = one(header::ORIGIN).map(|origin| origin.split_once("://").map(|(_, o)| o));
         match origin {
             Some(origin) if !only_looks && !origin.is_some_and(|origin| self.is_own(origin)) => {
-                Some("pages of others are not answered")
+                Some("requests from other sites are rejected")
             }
             _ => None,
         }

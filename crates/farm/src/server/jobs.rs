@@ -17,7 +17,9 @@ pub(crate) fn jobs(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result
         Some("queued") => store.queued(after, most)?,
         Some(other) => {
             let other = other.escape_debug();
-            return Err(Failure::bad(format!("progress=`{other}`: `queued`, or nothing")));
+            return Err(Failure::bad(format!(
+                "progress=`{other}`: must be `queued` or be omitted"
+            )));
         }
     };
     Answer::json(200, &page)
@@ -86,7 +88,7 @@ pub(crate) fn end(
 
 fn late(build: i64) -> Failure {
     Failure::lease_lost(format!(
-        "the lease was lost before: what was handed in is kept as build {build}, and ended nothing"
+        "the lease had already been lost: the submitted result is kept as build {build}, but did not end the job"
     ))
 }
 

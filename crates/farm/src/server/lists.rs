@@ -21,7 +21,7 @@ pub(crate) struct ApiInfo {
     tool: &'static str,
     /// The version of the API.
     api: u64,
-    /// Time on its clock.
+    /// Time on the server's clock.
     time: String,
 }
 

@@ -59,7 +59,7 @@ impl Logs {
         let end = offset.saturating_add(bytes.len() as u64);
         if offset > kept && kept < self.limit {
             return Err(Failure::conflict(format!(
-                "the log has {kept} bytes, so nothing can be added at {offset}: go on at {kept}"
+                "the log has {kept} bytes, so nothing can be added at offset {offset}: continue at {kept}"
             )));
         }
         let known = usize::try_from(kept.saturating_sub(offset)).unwrap_or(usize::MAX);

@@ -1,7 +1,7 @@
 //! The OpenAPI document. A test generates it from the list of routes and the types of the API, so
 //! that it always agrees with them; the program contains its text.
 
-/// The document.
+/// The OpenAPI document as JSON.
 pub(crate) const DOCUMENT: &str = include_str!("openapi.json");
 
 #[cfg(test)]

@@ -43,8 +43,7 @@ const KEPT: u64 = 30 * 24 * 60 * 60;
 const ENTERING: usize = 4 << 10;
 
 /// The message for readers without a valid token.
-const TOKENLESS: &str =
-    "These pages are for those who have a token of this farm that is known and not over.";
+const TOKENLESS: &str = "These pages require a valid token of this farm.";
 
 const HTML: &str = "text/html; charset=utf-8";
 
@@ -228,7 +227,9 @@ fn job_line(job: &Job, matrix: &Matrix) -> JobLine {
 
 fn benchmark(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
     let (owner, name) = (asked.part("owner"), asked.part("project"));
-    let wanted = asked.word("name").ok_or_else(|| Failure::bad("name=: which benchmark"))?;
+    let wanted = asked
+        .word("name")
+        .ok_or_else(|| Failure::bad("name=: the name of a benchmark is required"))?;
     let metric = asked.word("metric").unwrap_or("wall");
     let (_, known, judged, _) = judged(store, owner, name, asked.word("after"), BENCHMARK)?;
     let history = history::place(store, owner, name, wanted)?;
@@ -378,7 +379,8 @@ fn entrance(_: &mut Store, _: &Context, _: &ApiRequest) -> Result<Answer, Failur
 /// Takes a token from a form and returns it as a cookie that scripts cannot read and other sites'
 /// pages cannot send.
 fn enter(store: &mut Store, context: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
-    let body = std::str::from_utf8(&asked.body).map_err(|_| Failure::bad("the form is no text"))?;
+    let body =
+        std::str::from_utf8(&asked.body).map_err(|_| Failure::bad("the form is not text"))?;
     let form = super::query::read(body)?;
     let secret = form.get("token").map_or("", |token| token.trim());
     store.token_of(secret, asked.now)?.ok_or_else(Failure::unauthorized)?;

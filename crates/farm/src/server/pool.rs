@@ -61,7 +61,8 @@ impl Pool {
             let _nobody_listens = tell.send(done);
             is_gone
         });
-        let busy = || Failure::unavailable("too many requests wait for the store: ask again");
+        let busy =
+            || Failure::unavailable("too many requests are waiting for the store: try again");
         match self.work.try_send(work) {
             Ok(()) => told.await.unwrap_or_else(|_| Err(busy())),
             Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => Err(busy()),

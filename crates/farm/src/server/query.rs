@@ -26,16 +26,22 @@ fn plain(text: &str) -> Result<String, Failure> {
             (b'%', [high, low, ..]) => {
                 let digit = |byte: u8| char::from(byte).to_digit(16);
                 let Some((high, low)) = digit(*high).zip(digit(*low)) else {
-                    return Err(Failure::bad("the query: % without two digits behind it"));
+                    return Err(Failure::bad(
+                        "the query: a % is not followed by two hexadecimal digits",
+                    ));
                 };
                 rest = &after[2..];
                 (high * 16 + low) as u8
             }
-            (b'%', _) => return Err(Failure::bad("the query: % without two digits behind it")),
+            (b'%', _) => {
+                return Err(Failure::bad(
+                    "the query: a % is not followed by two hexadecimal digits",
+                ));
+            }
             (byte, _) => byte,
         });
     }
-    String::from_utf8(bytes).map_err(|_| Failure::bad("the query is no text"))
+    String::from_utf8(bytes).map_err(|_| Failure::bad("the query is not text"))
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ impl ApiRequest {
     /// If it is not a number.
     pub fn number(&self, name: &str) -> Result<i64, Failure> {
         let text = self.part(name);
-        text.parse().map_err(|_| Failure::bad(format!("`{}` is no number", text.escape_debug())))
+        text.parse().map_err(|_| Failure::bad(format!("`{}` is not a number", text.escape_debug())))
     }
 
     /// Returns a query parameter; `None` if it is missing or empty.
@@ -100,7 +100,7 @@ impl ApiRequest {
         let Some(text) = self.word("limit") else { return Ok(PAGE) };
         let most: Result<i64, _> = text.parse();
         most.ok().filter(|most| (1..=LARGEST_PAGE).contains(most)).ok_or_else(|| {
-            Failure::bad(format!("limit=`{}`: 1 to {LARGEST_PAGE}", text.escape_debug()))
+            Failure::bad(format!("limit=`{}`: must be 1 to {LARGEST_PAGE}", text.escape_debug()))
         })
     }
 
@@ -113,7 +113,7 @@ impl ApiRequest {
         // No file is longer than that.
         let place = text.parse().ok().filter(|place| i64::try_from(*place).is_ok());
         place.ok_or_else(|| {
-            Failure::bad(format!("offset=`{}`: a number of bytes", text.escape_debug()))
+            Failure::bad(format!("offset=`{}`: must be a number of bytes", text.escape_debug()))
         })
     }
 
@@ -125,7 +125,7 @@ impl ApiRequest {
         let state = self.word("state").map(|name| {
             State::of(name).ok_or_else(|| {
                 let names: Vec<&str> = State::ALL.iter().map(|state| state.name()).collect();
-                Failure::bad(format!("state: one of {}", names.join(", ")))
+                Failure::bad(format!("state: must be one of {}", names.join(", ")))
             })
         });
         Ok(Filter {
@@ -144,7 +144,7 @@ impl ApiRequest {
     /// If the token does not belong to an agent.
     pub fn node(&self) -> Result<&str, Failure> {
         let node = self.token.as_ref().and_then(|token| token.of.node.as_deref());
-        node.ok_or_else(|| Failure::forbidden("a token of scope `agent` is needed"))
+        node.ok_or_else(|| Failure::forbidden("a token of scope `agent` is required"))
     }
 
     /// Checks that an agent acts only on its own node.
@@ -156,7 +156,7 @@ impl ApiRequest {
             Some(token) if token.of.scope == Scope::Agent => match self.node()? == name {
                 true => Ok(()),
                 false => Err(Failure::forbidden(format!(
-                    "this token is that of node {}, not of {}",
+                    "this token belongs to node {}, not to {}",
                     self.node()?,
                     name.escape_debug()
                 ))),

@@ -81,9 +81,9 @@ pub(crate) enum Threads {
 #[derive(Clone, Copy)]
 #[cfg_attr(not(test), expect(dead_code, reason = "some members are for the document alone"))]
 pub(crate) struct Route {
-    /// Its method.
+    /// Method of the route.
     pub method: Verb,
-    /// Its path, in the form of the router.
+    /// Path of the route, in the syntax of the router.
     pub path: &'static str,
     /// A description in one line.
     pub does: &'static str,
@@ -123,7 +123,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Returns its name in the OpenAPI document.
+    /// Returns the name of the method in the OpenAPI document.
     #[cfg(test)]
     pub fn word(self) -> &'static str {
         match self {

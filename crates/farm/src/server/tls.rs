@@ -18,9 +18,9 @@ pub(crate) fn acceptor(certificate: &Path, key: &Path) -> anyhow::Result<TlsAcce
     let chain = CertificateDer::pem_file_iter(certificate).with_context(shown)?;
     let chain: Vec<CertificateDer<'static>> =
         chain.collect::<Result<_, _>>().with_context(shown)?;
-    ensure!(!chain.is_empty(), "{}: there is no certificate in it", shown());
+    ensure!(!chain.is_empty(), "{}: contains no certificate", shown());
     let key = PrivateKeyDer::from_pem_file(key)
-        .with_context(|| format!("--tls-key {}: a key in PEM is needed", key.display()))?;
+        .with_context(|| format!("--tls-key {}: must be a key in PEM format", key.display()))?;
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()

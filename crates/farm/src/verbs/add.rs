@@ -183,7 +183,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let page = format!("{}/{owner}/{name}", client.address().trim_end_matches('/'));
     output::print(&match args.json {
         true => json + "\n",
-        false => format!("{told} is there: {page}\n"),
+        false => format!("{told}: {page}\n"),
     })?;
     if let Some(why) = waits {
         output::say(&why);
@@ -202,9 +202,9 @@ fn waits_for(client: &Client, (owner, name): (&str, &str)) -> anyhow::Result<Opt
     }
     let needs: Vec<String> = needs.iter().map(|(fact, value)| format!("{fact}={value}")).collect();
     Ok(Some(match needs.is_empty() {
-        true => "no agent was here yet: it is built when one comes".to_owned(),
+        true => "no agent has registered yet: it will be built once one does".to_owned(),
         false => format!(
-            "no platform that was here meets {}: it is built when one does",
+            "no registered target meets {}: it will be built once one does",
             needs.join(", ")
         ),
     }))

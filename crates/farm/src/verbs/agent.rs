@@ -87,7 +87,7 @@ fn size(text: &str) -> Result<u64, String> {
         _ => return Err("a size is a number with B, kB, MB, GB, KiB, MiB or GiB".to_owned()),
     };
     let bytes = number.parse::<u64>().ok().and_then(|own| own.checked_mul(factor));
-    bytes.ok_or_else(|| "this is no number of bytes".to_owned())
+    bytes.ok_or_else(|| "not a number of bytes".to_owned())
 }
 
 /// Returns the default directory of an agent.

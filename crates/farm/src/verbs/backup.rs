@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
             let of = args
                 .of
                 .as_ref()
-                .context("which farm? --data DIR is where its server has its files")?
+                .context("which farm? name the directory of its server's files with --data DIR")?
                 .find()?;
             let now = Timestamp::now().to_string();
             backup::write(&of.directory, &of.place, &args.file, now)?

@@ -110,13 +110,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         Some(program) => program.clone(),
         None => std::env::current_exe()?,
     };
-    ensure!(program.is_absolute(), "--program {}: nodes need the whole path", program.display());
+    ensure!(program.is_absolute(), "--program {}: nodes need an absolute path", program.display());
     let client = Client::new(&args.server, Token::find(args.token_file.as_deref())?)?.once();
     let shared = std::path::absolute(&args.directory)?;
     let made = slurm::prepare(&shared, SAID);
-    made.with_context(|| {
-        format!("--directory {}: nothing can be written there", shared.display())
-    })?;
+    made.with_context(|| format!("--directory {}: cannot be written to", shared.display()))?;
     let slurm = Slurm::new(Jobs {
         server: client.address().to_owned(),
         program,
@@ -171,7 +169,10 @@ impl Placer {
         let mut trouble = Vec::new();
         for machine in &cluster.machines {
             if let Err(error) = self.token_for(machine) {
-                trouble.push(format!("no token for the node {}: {error:#}", machine.name));
+                trouble.push(format!(
+                    "cannot create a token for the node {}: {error:#}",
+                    machine.name
+                ));
             }
         }
         let now = self.began.elapsed().as_secs_f64();
@@ -189,12 +190,12 @@ impl Placer {
         trouble.extend(
             homeless
                 .iter()
-                .map(|UnplaceableJob { job, why }| format!("job {job} can't be placed: {why}")),
+                .map(|UnplaceableJob { job, why }| format!("cannot place job {job}: {why}")),
         );
         let unbegun = farm.queued.iter().filter(|job| self.placing.tries(job.id) >= TALKED_ABOUT);
         trouble.extend(unbegun.map(|job| {
             format!(
-                "job {} was placed several times and never begun: {} has what the batch jobs printed",
+                "job {} was placed several times and never started: see the output of the batch jobs in {}",
                 job.id,
                 self.shared.join("said").display()
             )
@@ -205,7 +206,7 @@ impl Placer {
             .filter(|machine| self.placing.greetings_of(&machine.name) >= TALKED_ABOUT);
         trouble.extend(strangers.map(|machine| {
             format!(
-                "an agent was begun on the node {} several times and never reached the farm: {} has what it printed",
+                "an agent was started on the node {} several times and never reached the farm: see its output in {}",
                 machine.name,
                 self.shared.join("said").display()
             )
@@ -214,7 +215,7 @@ impl Placer {
     }
 
     fn farm(&self, cluster: &Cluster) -> anyhow::Result<Farm> {
-        // As many as may fit, including those that have already been placed.
+        // The number of jobs that may fit, including those already placed.
         let queued = self.client.queued(self.placing.most)?;
         let is_queued: BTreeSet<i64> = queued.iter().map(|job| job.id).collect();
         let mut cancelled = BTreeSet::new();
@@ -289,7 +290,7 @@ impl ProblemPrinter {
         let now: BTreeSet<String> = trouble.into_iter().collect();
         now.difference(&self.said).for_each(|line| output::say(line));
         if now.is_empty() && !self.said.is_empty() {
-            output::say("nothing is in the way any more");
+            output::say("placing works again");
         }
         self.said = now;
     }

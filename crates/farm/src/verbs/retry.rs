@@ -49,9 +49,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     if cells.is_empty()
         && let Some(version) = &args.version
     {
-        anyhow::bail!(
-            "{owner}/{name} {version} has no build yet, so that there is nothing to be done again"
-        );
+        anyhow::bail!("{owner}/{name} {version} has no build yet, so there is nothing to retry");
     }
     let mut jobs = 0;
     for (version, (target, cell)) in cells {
@@ -72,7 +70,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         jobs += 1;
     }
     output::print(&match jobs {
-        0 => format!("{owner}/{name}: all passed, so that nothing is done again\n"),
+        0 => format!("{owner}/{name}: all builds passed, so nothing is retried\n"),
         jobs => format!("{owner}/{name}: {} queued\n", counted(jobs, "job")),
     })?;
     Ok(Ending::Fine)

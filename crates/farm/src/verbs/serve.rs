@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         Level::Debug => LevelFilter::Debug,
     };
     logging::begin(level)?;
-    anyhow::ensure!(args.rate.is_finite() && args.rate > 0.0, "--rate: a number above 0");
+    anyhow::ensure!(args.rate.is_finite() && args.rate > 0.0, "--rate: must be a number above 0");
     server::serve(Options {
         data: args.data.begin()?,
         listen: args.listen,

@@ -80,7 +80,7 @@ fn variable(text: &str) -> Result<(String, String), String> {
         || !name.chars().all(is_name)
         || name.starts_with(|c: char| c.is_ascii_digit())
     {
-        return Err(format!("`{name}` can't be a variable's name"));
+        return Err(format!("`{name}` is not a valid name of a variable"));
     }
     if value.contains(|c: char| c.is_control()) {
         return Err("a variable's value has no line breaks".to_owned());
@@ -109,34 +109,34 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         directory.starts_with('/')
             && is_plain(directory)
             && !directory.split('/').any(|part| part == ".."),
-        "--directory {}: this must be a whole path, of a directory below the root",
+        "--directory {}: must be an absolute path of a directory below the root",
         args.directory
     );
     ensure!(
         args.units.starts_with('/') && is_plain(&args.units),
-        "--units {}: this must be a whole path",
+        "--units {}: must be an absolute path",
         args.units
     );
     let is_user = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     ensure!(
         args.user.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && args.user.chars().all(is_user),
-        "--user {}: that can't be a user's name",
+        "--user {}: not a valid user name",
         args.user
     );
     for (number, (name, _)) in args.step.iter().enumerate() {
         ensure!(
             args.step[..number].iter().all(|(other, _)| other != name),
-            "--step {name}: there are two of that name"
+            "--step {name}: this name is used twice"
         );
     }
     let host = match &args.host {
         None => Host::here(args.sudo),
         Some(name) => {
-            ensure!(!name.is_empty() && !name.starts_with('-'), "--host {name}: that is no host");
+            ensure!(!name.is_empty() && !name.starts_with('-'), "--host {name}: not a valid host");
             let ssh =
                 shell_words::split(&args.ssh).with_context(|| format!("--ssh {}", args.ssh))?;
-            ensure!(!ssh.is_empty(), "--ssh: no command");
+            ensure!(!ssh.is_empty(), "--ssh: the command is empty");
             Host::over(&ssh, name, args.sudo)
         }
     };
@@ -149,20 +149,20 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let store = args.store.as_deref().unwrap_or_default();
     ensure!(
         without_password(store) == store && is_plain(store),
-        "--store: a password would be seen in the list of processes; give it by --env PGPASSWORD=…"
+        "--store: a password would be visible in the list of processes; pass it with --env PGPASSWORD=…"
     );
     if let Some(store) = &args.store {
         let place = StoreLocation::read(OsStr::new(store), None).context("--store")?;
         ensure!(
             matches!(place, StoreLocation::Server(_)),
-            "--store {store}: this must be a database of PostgreSQL, as in postgres:///farm; without --store it is a file in {directory}/data"
+            "--store {store}: must be a PostgreSQL database, as in postgres:///farm; without --store, the store is a file in {directory}/data"
         );
     }
     for program in PROGRAMS {
         let path = programs.join(program);
         ensure!(
             path.is_file(),
-            "{}: there is no such program; --programs DIR names a directory that has it",
+            "{}: no such program; name a directory that has it with --programs DIR",
             path.display()
         );
     }

@@ -107,7 +107,7 @@ fn screen(status: &Status) -> String {
         }
     );
     if nodes.is_empty() {
-        screen += "nodes   none yet: `assay farm agent` on each machine\n";
+        screen += "nodes   none yet: run `assay farm agent` on each machine\n";
     } else {
         let head = ["NODE", "LAST SEEN", "JOBS", "STATE"].map(str::to_owned);
         let rows = nodes.iter().map(|node| {

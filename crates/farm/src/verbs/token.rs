@@ -141,10 +141,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         TokenCommand::Rotate(one) => made_known(&open(&one.of)?.rotate_token(one.id)?)?,
         TokenCommand::Remove(one) => {
             let token = open(&one.of)?.remove_token(one.id)?;
-            output::say(&format!(
-                "token {} ({}) is worth nothing any more",
-                token.id, token.of.name
-            ));
+            output::say(&format!("token {} ({}) is revoked", token.id, token.of.name));
         }
     }
     Ok(Ending::Fine)
@@ -161,7 +158,7 @@ fn open(of: &DataArgs) -> anyhow::Result<Store> {
 /// secret ends up in a file.
 fn made_known(made: &MadeToken) -> anyhow::Result<()> {
     let Token { id, of, .. } = &made.token;
-    output::say(&format!("token {id} ({}): keep it now, it is not shown again", of.name));
+    output::say(&format!("token {id} ({}): save it now, it is not shown again", of.name));
     output::print(&format!("{}\n", made.secret))
 }
 

@@ -54,12 +54,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     output::print(&match (args.json, &done) {
         (true, done) => serde_json::to_string(done)? + "\n",
         (false, UpgradeResult { is_changed: false, to, .. }) => {
-            format!("{place}: version {to} already\n")
+            format!("{place}: already at version {to}\n")
         }
-        (false, UpgradeResult { from: 0, to, .. }) => format!("{place}: made, in version {to}\n"),
+        (false, UpgradeResult { from: 0, to, .. }) => {
+            format!("{place}: created with version {to}\n")
+        }
         (false, UpgradeResult { from, to, backup, .. }) => {
             let backup = backup.as_ref().map(|file| format!("; backup: {}", file.display()));
-            format!("{place}: from version {from} to {to}{}\n", backup.unwrap_or_default())
+            format!("{place}: upgraded from version {from} to {to}{}\n", backup.unwrap_or_default())
         }
     })?;
     Ok(Ending::Fine)
@@ -81,8 +83,12 @@ fn upgrade(data: &Path, place: &StoreLocation) -> anyhow::Result<UpgradeResult> 
     let file = data.join(format!("backups/before-version-{to}-{}.tar", now.as_millisecond()));
     private_directory(&data.join("backups"))?;
     backup::write(data, place, &file, now.to_string()).context("the backup before the upgrade")?;
-    Store::open(place, Access::Write)
-        .with_context(|| format!("nothing was changed, or see the backup {}", file.display()))?;
+    Store::open(place, Access::Write).with_context(|| {
+        format!(
+            "the upgrade failed; if something was changed, restore the backup {}",
+            file.display()
+        )
+    })?;
     Ok(UpgradeResult { from, to, is_changed: true, backup: Some(file) })
 }
 

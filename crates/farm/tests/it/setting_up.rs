@@ -185,12 +185,12 @@ fn what_can_not_be_set_up_is_said_before_anything_is_done() {
     };
     let path = room.farm();
     let path = path.to_str().unwrap();
-    assert!(said(&["--directory", "farm"]).contains("whole path"));
-    assert!(said(&["--directory", "/"]).contains("whole path"));
+    assert!(said(&["--directory", "farm"]).contains("absolute path"));
+    assert!(said(&["--directory", "/"]).contains("absolute path"));
     assert!(said(&["--directory", path, "--user", "a b"]).contains("--user"));
     assert!(said(&["--directory", path, "--step", "name"]).contains("NAME=COMMAND"));
-    assert!(said(&["--directory", path, "--env", "A-B=1"]).contains("variable's name"));
-    assert!(said(&["--directory", path, "--host=-oProxyCommand=x"]).contains("no host"));
+    assert!(said(&["--directory", path, "--env", "A-B=1"]).contains("name of a variable"));
+    assert!(said(&["--directory", path, "--host=-oProxyCommand=x"]).contains("not a valid host"));
     let gone = said(&["--directory", path, "--host", "there", "--ssh", "false"]);
     assert!(gone.contains("there"), "{gone}");
     assert!(!Path::new(path).exists());

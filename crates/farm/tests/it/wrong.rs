@@ -14,7 +14,7 @@ const NOBODY: &str = "http://127.0.0.1:1";
 /// Invalid arguments of each verb, and parts of the expected message. `FILE` is a file, `NONE` does
 /// not exist.
 const WRONG: [(&[&str], &[&str]); 40] = [
-    (&["serve", "--data", "FILE"], &["--data", "FILE", "no directory"]),
+    (&["serve", "--data", "FILE"], &["--data", "FILE", "not a directory"]),
     (&["serve", "--data", "NONE", "--listen", "8040"], &["--listen", "127.0.0.1:8040"]),
     (&["serve", "--data", "NONE", "--host", "http://x"], &["--host", "farm.example"]),
     (&["serve", "--data", "NONE", "--store", "mysql://x/y"], &["--store", "mysql", "postgres://"]),
@@ -25,7 +25,7 @@ const WRONG: [(&[&str], &[&str]); 40] = [
     ),
     (&["add", "tidy"], &["tidy", "alice/tidy"]),
     (&["add", "a b/tidy"], &["`a b`", "letters, digits"]),
-    (&["add", "api/tidy"], &["`api`", "any other name"]),
+    (&["add", "api/tidy"], &["`api`", "another name"]),
     (&["add", "a/b", "--need", "ruby"], &["--need", "runtime.ruby=3.4"]),
     (&["add", "a/b", "--gem", "g", "--index", "here"], &["--index", "https://"]),
     (
@@ -48,7 +48,7 @@ const WRONG: [(&[&str], &[&str]); 40] = [
     (&["place", "--server", NOBODY, "--directory", "FILE"], &["--directory", "FILE"]),
     (
         &["place", "--server", NOBODY, "--directory", "NONE", "--program", "x"],
-        &["--program", "whole path"],
+        &["--program", "absolute path"],
     ),
     (
         &["place", "--server", NOBODY, "--directory", "NONE", "--feature", "ruby"],
@@ -61,11 +61,11 @@ const WRONG: [(&[&str], &[&str]); 40] = [
     (&["doctor", "--server", "farm"], &["`farm`", "https://farm.example"]),
     (&["doctor", "--data", ".", "--store", "mysql://x"], &["--store", "postgres://"]),
     (&["backup", "--data", ".", "FILE"], &["FILE", "another file"]),
-    (&["backup", "--check", "FILE"], &["FILE", "no backup"]),
+    (&["backup", "--check", "FILE"], &["FILE", "not a backup"]),
     (&["backup", "NONE"], &["--data"]),
-    (&["restore", "--data", "NONE", "FILE"], &["FILE", "no backup"]),
+    (&["restore", "--data", "NONE", "FILE"], &["FILE", "not a backup"]),
     (&["restore", "--data", "NONE", "."], &[".", "directory"]),
-    (&["upgrade", "--data", "FILE"], &["--data", "FILE", "no directory"]),
+    (&["upgrade", "--data", "FILE"], &["--data", "FILE", "not a directory"]),
 ];
 
 #[test]

@@ -20,9 +20,9 @@ const MOST_HOPS: u8 = 10;
 /// delay due requests by 2 ms.
 const TURN: usize = 256;
 /// Detail of a redirection without a target.
-const NOWHERE: &str = "it redirects without saying where to (no Location)";
+const NOWHERE: &str = "it redirects without a Location";
 /// Detail of a timeout in the middle of an answer.
-const BEGAN: &str = "its answer began and did not end";
+const BEGAN: &str = "its answer was not completed";
 /// Pause of a closed test's connection after a failure, in ns. Without it, a server that refuses
 /// connections would receive a million attempts per second.
 const PAUSE: u64 = 1_000_000;

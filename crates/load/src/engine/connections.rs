@@ -14,7 +14,7 @@ use rustix::event::epoll;
 /// closed together, each of which may have carried it.
 const MOST_AGAIN: u8 = 5;
 /// Detail text for a connection that broke after the first byte of an answer.
-const HALF: &str = "it broke the connection off in the middle of its answer";
+const HALF: &str = "it closed the connection in the middle of its answer";
 
 impl Engine<'_> {
     /// Opens a connection for a request.

@@ -79,7 +79,7 @@ pub fn session_of_har(text: &str) -> Result<(Vec<Request>, usize), ReadingError>
         }
         let method = entry.request.method;
         if method.is_empty() || !method.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
-            return Err(wrong(format!("`{method}` is no method")));
+            return Err(wrong(format!("`{method}` is not a method")));
         }
         let began = seconds_of(&entry.started_date_time);
         let pause = began.zip(ended).map_or(0.0, |(began, ended): (f64, f64)| began - ended);
@@ -101,7 +101,7 @@ pub fn session_of_har(text: &str) -> Result<(Vec<Request>, usize), ReadingError>
         });
     }
     if requests.is_empty() {
-        return Err(ReadingError("it holds no request".to_owned()));
+        return Err(ReadingError("it contains no request".to_owned()));
     }
     Ok((requests, elsewhere))
 }

@@ -33,7 +33,7 @@ pub fn replay(text: &str) -> Result<Replayed, ReadingError> {
         let wrong = |why: &str| ReadingError(format!("line {}: {why}", number + 1));
         if let Ok(time) = line.parse::<f64>() {
             if !time.is_finite() || is_log {
-                return Err(wrong("a moment is expected to be a number of seconds"));
+                return Err(wrong("a time must be a number of seconds"));
             }
             found.times.push(time);
             continue;
@@ -53,7 +53,7 @@ pub fn replay(text: &str) -> Result<Replayed, ReadingError> {
         found.asked.push(asked);
     }
     if found.times.is_empty() {
-        return Err(ReadingError("it holds no moment".to_owned()));
+        return Err(ReadingError("it contains no time".to_owned()));
     }
     if found.asked.is_empty() {
         found.times.sort_by(f64::total_cmp);

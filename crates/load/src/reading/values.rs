@@ -21,7 +21,7 @@ pub fn values(mut file: impl Read) -> Result<(Vec<String>, Vec<Vec<String>>), Re
     let columns: Vec<String> = reader.headers().map_err(wrong)?.iter().map(str::to_owned).collect();
     if columns.iter().all(String::is_empty) {
         return Err(ReadingError(
-            "line 1: a heading with the names of the columns is lacking".to_owned(),
+            "line 1: the header with the names of the columns is missing".to_owned(),
         ));
     }
     let mut rows = Vec::new();
@@ -30,14 +30,14 @@ pub fn values(mut file: impl Read) -> Result<(Vec<String>, Vec<Vec<String>>), Re
         let line = record.position().map_or(0, csv::Position::line);
         if record.iter().any(|field| field.chars().any(char::is_control)) {
             let why = format!(
-                "line {line}: a value has a line break or another control character, which can't stand in a request"
+                "line {line}: a value has a line break or another control character, which is not allowed in a request"
             );
             return Err(ReadingError(why));
         }
         rows.push(record.iter().map(str::to_owned).collect());
     }
     if rows.is_empty() {
-        return Err(ReadingError("there is no row below the heading".to_owned()));
+        return Err(ReadingError("there is no row below the header".to_owned()));
     }
     Ok((columns, rows))
 }

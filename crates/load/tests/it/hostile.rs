@@ -81,7 +81,7 @@ fn redirection(to: &str) -> Vec<Step> {
     text(&format!("HTTP/1.1 302 Found\r\n{to}Content-Length: 0\r\n\r\n"))
 }
 
-/// Unusual but (nearly) correct behaviour: such servers can be measured.
+/// Unusual but (nearly) correct behavior: such servers can be measured.
 const READ: &[Mode] = &[
     ("300 fields", |_| with(&fields(300)), Answered),
     ("2000 fields", |_| with(&fields(2000)), Answered),
@@ -259,7 +259,7 @@ const BROKEN: &[Mode] = &[
     (
         "largest length",
         |_| of("Content-Length: 18446744073709551615\r\n", "hello"),
-        Failed(Failure::Timeout, "began and did not end"),
+        Failed(Failure::Timeout, "was not completed"),
     ),
     (
         "body too short",
@@ -294,7 +294,7 @@ const BROKEN: &[Mode] = &[
     (
         "largest size",
         |_| chunks("ffffffffffffffff\r\nhello"),
-        Failed(Failure::Timeout, "began and did not end"),
+        Failed(Failure::Timeout, "was not completed"),
     ),
     (
         "chunk longer than its size",
@@ -304,7 +304,7 @@ const BROKEN: &[Mode] = &[
     (
         "chunks without end",
         |_| then(chunks(""), Endless(b"5\r\nhello\r\n")),
-        Failed(Failure::Timeout, "began and did not end"),
+        Failed(Failure::Timeout, "was not completed"),
     ),
     (
         "chunks that are cut",
@@ -314,7 +314,7 @@ const BROKEN: &[Mode] = &[
     (
         "trailers without end",
         |_| then(chunks("0\r\n"), Endless(b"X: yyyyyyyy\r\n")),
-        Failed(Failure::Malformed, "fields behind the last chunk"),
+        Failed(Failure::Malformed, "fields after the last chunk"),
     ),
     (
         "extension without end",
@@ -324,18 +324,18 @@ const BROKEN: &[Mode] = &[
     (
         "body without end",
         |_| then(of("", ""), Endless(b"data: 1\n\n")),
-        Failed(Failure::Timeout, "began and did not end"),
+        Failed(Failure::Timeout, "was not completed"),
     ),
     ("never answers", |_| vec![Hang], Failed(Failure::Timeout, "")),
     (
         "head that stops",
         |_| then(text("HTTP/1.1 200 OK\r\nX:"), Hang),
-        Failed(Failure::Timeout, "began and did not end"),
+        Failed(Failure::Timeout, "was not completed"),
     ),
     (
         "body that stops",
         |_| then(of("Content-Length: 9\r\n", "hello"), Hang),
-        Failed(Failure::Timeout, "began and did not end"),
+        Failed(Failure::Timeout, "was not completed"),
     ),
     ("closes without an answer", |_| vec![Close], Failed(Failure::Closed, "")),
     ("half-closes without an answer", |_| vec![HalfClose], Failed(Failure::Closed, "")),
@@ -385,7 +385,7 @@ const REDIRECTIONS: &[Mode] = &[
         |_| redirection("Location: http://\r\n"),
         Failed(Failure::RedirectedAway, "http://"),
     ),
-    ("without a place", |_| redirection(""), Failed(Failure::WrongStatus, "no Location")),
+    ("without a place", |_| redirection(""), Failed(Failure::WrongStatus, "without a Location")),
 ];
 
 /// Reads successive requests and reacts to each according to its path.

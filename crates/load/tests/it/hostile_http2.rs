@@ -279,7 +279,7 @@ fn a_head_of_any_length_is_refused() {
         let rest = frame(CONTINUATION, 0, id, &more).repeat(30);
         once(&[first, rest, frame(CONTINUATION, WHOLE, id, &field("x", "y"))])
     };
-    let wanted = Failed(Failure::Malformed, "breaks the rules of HTTP/2");
+    let wanted = Failed(Failure::Malformed, "violates the HTTP/2 protocol");
     assert_eq!(complaint(&run(&of_http2(&start(manner, &[]), &wanted)), &wanted), None);
 }
 

@@ -11,7 +11,7 @@ use crate::command::Command;
 
 /// Allocations can't be counted.
 #[derive(Clone, Copy, Debug, Error)]
-#[error("allocations are counted on Linux only")]
+#[error("allocations can only be counted on Linux")]
 pub struct CountingError;
 
 /// A run to be counted; it has no values here.
@@ -119,7 +119,7 @@ pub enum RefusalReason {
 impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::OwnMalloc => "has a malloc of its own inside",
+            Self::OwnMalloc => "contains its own malloc",
             Self::OtherSystem => "does not run on Linux",
         })
     }

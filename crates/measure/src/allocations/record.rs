@@ -64,7 +64,7 @@ impl Record {
     /// If the content is invalid; the error describes the defect.
     pub fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
         if !bytes.starts_with(MAGIC) {
-            return Err("it is no record of counts");
+            return Err("it is not a record of counts");
         }
         let header = bytes.get(..HEADER_BYTES).ok_or("it is cut off")?;
         if word(header, 8) != VERSION {
@@ -72,13 +72,13 @@ impl Record {
         }
         let sizes = [word(header, 24), word(header, 28), word(header, 32)];
         if sizes != [HEADER_BYTES as u32, SLOT_BYTES as u32, SLOTS as u32] {
-            return Err("its parts have other sizes than this version's");
+            return Err("the sizes of its parts differ from this version's");
         }
         if bytes.len() < HEADER_BYTES + SLOTS * SLOT_BYTES {
             return Err("it is cut off");
         }
         if bytes.len() > HEADER_BYTES + SLOTS * SLOT_BYTES {
-            return Err("something follows that does not belong to it");
+            return Err("it has additional data at the end");
         }
         let path = header.get(PATH..).and_then(|path| path.get(..word(header, 36) as usize));
         let path = path.ok_or("the name of its program does not fit")?;

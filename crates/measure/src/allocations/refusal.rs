@@ -77,22 +77,21 @@ impl fmt::Display for RefusalReason {
                 "is a static program of Go, whose runtime takes memory from the kernel itself"
             }
             Self::OwnMalloc => {
-                "has a malloc of its own inside, which goes before any that is preloaded"
+                "contains its own malloc, which takes precedence over a preloaded one"
             }
             Self::Sanitizer => {
                 "is built with AddressSanitizer, which must come before any other library"
             }
             Self::Setuid => {
-                "runs with the rights of its owner or group, and the system preloads nothing into \
-                 such programs"
+                "runs with the privileges of its owner or group, and the system preloads nothing into such programs"
             }
             Self::Capabilities => {
                 "is given capabilities, and the system preloads nothing into such programs"
             }
             Self::OtherEnvironment => {
-                "is given an environment of its own, which leaves out LD_PRELOAD or ASSAY_ALLOC"
+                "is given its own environment, which lacks LD_PRELOAD or ASSAY_ALLOC"
             }
-            Self::OtherMachine => "is built for another machine than assay",
+            Self::OtherMachine => "is built for a different architecture than assay",
             Self::NotAProgram => "is neither a program of this system nor a script",
         })
     }
@@ -123,8 +122,7 @@ const RUNTIMES: [(&[&str], &[&str], Note); 5] = [
         &["libruby"],
         Note {
             runtime: "Ruby",
-            text: "keeps objects in pages of its own, and asks malloc only for what does not fit \
-                   in there; GC.stat(:total_allocated_objects) counts objects",
+            text: "keeps objects in its own pages, and uses malloc only for what does not fit there; GC.stat(:total_allocated_objects) counts objects",
         },
     ),
     (
@@ -132,7 +130,7 @@ const RUNTIMES: [(&[&str], &[&str], Note); 5] = [
         &["libjvm", "libjli"],
         Note {
             runtime: "the JVM",
-            text: "keeps objects in a heap of its own, which malloc does not see",
+            text: "keeps objects in its own heap, which malloc does not see",
         },
     ),
     (
@@ -140,7 +138,7 @@ const RUNTIMES: [(&[&str], &[&str], Note); 5] = [
         &["libnode", "libv8"],
         Note {
             runtime: "V8",
-            text: "keeps objects of JavaScript in a heap of its own, which malloc does not see",
+            text: "keeps JavaScript objects in its own heap, which malloc does not see",
         },
     ),
     (

@@ -22,7 +22,7 @@ pub(super) struct Section {
     pub is_code: bool,
     /// Made by the linker for functions of shared libraries.
     pub is_plt: bool,
-    /// Empty if the file has no content for it: zero-initialised data.
+    /// Empty if the file has no content for it: zero-initialized data.
     pub bytes: Vec<u8>,
 }
 

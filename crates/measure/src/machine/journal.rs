@@ -68,7 +68,7 @@ struct Owner {
 impl Owner {
     fn this() -> io::Result<Self> {
         let process = std::process::id();
-        let unknown = |what| io::Error::other(format!("{what} is not to be learnt from /proc"));
+        let unknown = |what| io::Error::other(format!("{what} cannot be determined from /proc"));
         Ok(Self {
             process,
             started: processes::started(process).ok_or_else(|| unknown("our own start"))?,
@@ -348,7 +348,7 @@ impl Entry for Change {
 
     fn to_line(&self) -> io::Result<String> {
         let path = self.path.to_str().ok_or_else(|| {
-            let text = format!("`{}` cannot be written down as text", self.path.display());
+            let text = format!("`{}` cannot be written as text", self.path.display());
             io::Error::new(io::ErrorKind::InvalidInput, text)
         })?;
         let Self { knob, before, after, .. } = self;

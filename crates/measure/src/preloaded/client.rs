@@ -263,7 +263,7 @@ impl Drop for Running {
 }
 
 fn nonsense() -> PreloadedError {
-    PreloadedError::Refused("the preloaded process says what it never says".to_owned())
+    PreloadedError::Refused("the preloaded process sent an unexpected message".to_owned())
 }
 
 enum ReceiveOutcome {

@@ -10,7 +10,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum RevisionError {
     /// Git is not installed.
-    #[error("revisions are taken out of the repository by git, which is not there: {0}")]
+    #[error("revisions are checked out with git, which cannot be run: {0}")]
     NoGit(ResolveError),
     /// The directory is not in a repository, or in one without working trees.
     #[error("there are no revisions in `{}`; git said:\n{said}", directory.display())]
@@ -22,8 +22,7 @@ pub enum RevisionError {
     },
     /// The name does not refer to a commit.
     #[error(
-        "`{revision}` is no revision of `{}`; git said:\n{said}\n`git fetch` it first, if it is \
-         somewhere else.", repository.display()
+        "`{revision}` is not a revision of `{}`; git said:\n{said}\nIf it is in another repository, `git fetch` it first.", repository.display()
     )]
     Unknown {
         /// The name as written.
@@ -43,7 +42,7 @@ pub enum RevisionError {
     },
     /// The build line failed.
     #[error(
-        "`{revision}`: the build line `{line}` {how}.{}\nAll that it said is in {}", ending_of(end), log.display()
+        "`{revision}`: the build line `{line}` {how}.{}\nIts whole output is in {}", ending_of(end), log.display()
     )]
     Build {
         /// The revision as written.
@@ -58,7 +57,7 @@ pub enum RevisionError {
         log: PathBuf,
     },
     /// A program run in the tree of a revision failed.
-    #[error("it {how}.{}\nAll that it said is in {}", ending_of(end), log.display())]
+    #[error("it {how}.{}\nIts whole output is in {}", ending_of(end), log.display())]
     Run {
         /// The outcome, in words that complete a sentence.
         how: String,
@@ -69,8 +68,7 @@ pub enum RevisionError {
     },
     /// The place of built revisions can't be used.
     #[error(
-        "cannot keep built revisions in `{}`: {source}.\nXDG_CACHE_HOME names the directory to \
-         keep them in.", path.display()
+        "cannot keep built revisions in `{}`: {source}.\nSet XDG_CACHE_HOME to another directory.", path.display()
     )]
     Cache {
         /// The file or directory.

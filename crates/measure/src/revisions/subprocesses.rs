@@ -74,7 +74,7 @@ impl Subprocesses {
         exported: &[OsString],
     ) -> Result<GitOutput, RevisionError> {
         let Some(filters) = without_filters(directory) else {
-            let errors = "git can't tell which filters the repository configures".to_owned();
+            let errors = "git cannot list the filters that the repository configures".to_owned();
             return Ok(GitOutput { success: false, output: Vec::new(), errors });
         };
         let words = filters.into_iter().map(Into::into).chain(words.into_iter().map(Into::into));

@@ -223,7 +223,7 @@ pub(super) fn perf_script(
         .stdin(Stdio::null())
         .stdout(out)
         .stderr(Stdio::null());
-    // The user's pager and colours would affect the text.
+    // The user's pager and colors would affect the text.
     command.env("LC_ALL", "C").env("PATH", env::var_os("PATH").unwrap_or_default());
     command
         .status()

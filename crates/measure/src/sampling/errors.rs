@@ -20,7 +20,7 @@ pub enum SamplingError {
     #[error(transparent)]
     Resolve(#[from] ResolveError),
     /// No sampler for the program is installed.
-    #[error("{subject} needs {}, and it is not there. Install it:\n{}{}", names(.samplers), lines(.samplers), instead(.samplers))]
+    #[error("{subject} needs {}, which is not installed. Install it:\n{}{}", names(.samplers), lines(.samplers), instead(.samplers))]
     Missing {
         /// Description of the program, such as "a Ruby program".
         subject: &'static str,
@@ -29,7 +29,7 @@ pub enum SamplingError {
     },
     /// stackprof can't be loaded into a running process.
     #[error(
-        "stackprof works within a program that it starts with; of a process that runs already it knows nothing: let assay start the program (assay profile 'ruby …'), or sample from outside (--sampler rbspy, or perf for what the interpreter itself does)"
+        "stackprof works within a program that is started with it, not in a process that is already running: let assay start the program (assay profile 'ruby …'), or sample from outside (--sampler rbspy, or perf for what the interpreter itself does)"
     )]
     NotFromOutside,
     /// The process does not exist.
@@ -39,7 +39,7 @@ pub enum SamplingError {
         process: u32,
     },
     /// perf samples processor time.
-    #[error("perf samples processor time; waiting is not seen by it: leave out --clock wall")]
+    #[error("perf samples processor time and does not see waiting: omit --clock wall")]
     NoWallClock,
     /// The kernel does not let perf sample.
     #[error(
@@ -51,7 +51,7 @@ pub enum SamplingError {
     },
     /// The process belongs to another user.
     #[error(
-        "process {process} belongs to {owner}, and you may not look into it.\nRun as root (sudo), or with the capability CAP_SYS_PTRACE"
+        "process {process} belongs to {owner}, and you may not inspect it.\nRun as root (sudo), or with the capability CAP_SYS_PTRACE"
     )]
     Foreign {
         /// Process ID.
@@ -61,14 +61,14 @@ pub enum SamplingError {
     },
     /// A process of the same user that is not dumpable.
     #[error(
-        "process {process} is yours, but does not let itself be looked into: it has changed its user or its capabilities, or asked for that itself (prctl PR_SET_DUMPABLE).\nRun as root (sudo), or with the capability CAP_SYS_PTRACE"
+        "process {process} is yours, but cannot be inspected: it has changed its user or its capabilities, or requested this itself (prctl PR_SET_DUMPABLE).\nRun as root (sudo), or with the capability CAP_SYS_PTRACE"
     )]
     Hidden {
         /// Process ID.
         process: u32,
     },
     /// The kernel does not permit tracing the process.
-    #[error("{} may not look into the process: {}{said}", .sampler.name(), forbidden_by(*.sampler, *.scope))]
+    #[error("{} may not inspect the process: {}{said}", .sampler.name(), forbidden_by(*.sampler, *.scope))]
     NotAllowed {
         /// The refused sampler.
         sampler: Sampler,
@@ -79,7 +79,7 @@ pub enum SamplingError {
     },
     /// A text file without an interpreter line.
     #[error(
-        "`{}` is a text, and its first line does not name what runs it (as `#!/usr/bin/env ruby` does); name it: assay profile 'INTERPRETER {}'",
+        "`{}` is a text file, and its first line does not name its interpreter (as `#!/usr/bin/env ruby` does); name it: assay profile 'INTERPRETER {}'",
         .path.display(), .path.display()
     )]
     NoInterpreter {
@@ -115,7 +115,7 @@ pub enum SamplingError {
 }
 
 /// Message if a sampler took no sample although nothing failed, with advice.
-const TOO_SHORT: &str = "the program ended, or only waited, before the first sample was due: give it more to do, sample more often (--rate 5000), or count waiting too (--clock wall, where the sampler can)";
+const TOO_SHORT: &str = "the program ended, or only waited, before the first sample was due: give it more work, sample more often (--rate 5000), or include waiting (--clock wall, if the sampler supports it)";
 
 /// Time after which a sampler has certainly begun, seconds.
 const LONG_ENOUGH: f64 = 2.0;
@@ -139,7 +139,7 @@ fn lines(samplers: &[Sampler]) -> String {
 fn instead(samplers: &[Sampler]) -> &'static str {
     match samplers {
         [Sampler::Rbspy] => {
-            "\nOr take its program for your machine from the releases of rbspy/rbspy on GitHub. Without it: let assay start the program (assay profile 'ruby …'), stackprof samples it from within; or sample what the interpreter itself does, --sampler perf"
+            "\nOr download the program for your machine from the releases of rbspy/rbspy on GitHub. Without it: let assay start the program (assay profile 'ruby …'), so that stackprof samples it from within; or sample what the interpreter itself does, --sampler perf"
         }
         _ => "",
     }
@@ -149,11 +149,11 @@ fn instead(samplers: &[Sampler]) -> &'static str {
 /// all others trace, for which Yama has levels.
 fn forbidden_by(sampler: Sampler, scope: Option<i64>) -> String {
     match (sampler, scope) {
-        (Sampler::Perf, _) => "this container or its security profile forbids events, or the process belongs to somebody else.\nRun as root (sudo), or with the capability CAP_PERFMON (docker run --cap-add PERFMON; before Docker 25 --security-opt seccomp=unconfined too)".to_owned(),
-        (_, Some(1)) => "kernel.yama.ptrace_scope is 1, so that one may look only into what one has started.\nLower it (sudo sysctl kernel.yama.ptrace_scope=0), run as root (sudo) or with the capability CAP_SYS_PTRACE, or have the program started here: assay profile 'COMMAND'".to_owned(),
-        (_, Some(2)) => "kernel.yama.ptrace_scope is 2, so that only root may look into processes.\nLower it (sudo sysctl kernel.yama.ptrace_scope=1 for programs that are started here, =0 for those that run already), or run as root (sudo) or with the capability CAP_SYS_PTRACE".to_owned(),
-        (_, Some(level)) if level > 2 => format!("kernel.yama.ptrace_scope is {level}, so that nobody may look into a process, not even root, and it can't be lowered before the machine is started anew (set it in /etc/sysctl.d).\nWithout it: --sampler stackprof samples Ruby from within, --sampler perf what is compiled"),
-        _ => "it belongs to somebody else, or this container or its security profile forbids it.\nRun as root (sudo), or with the capability CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)".to_owned(),
+        (Sampler::Perf, _) => "this container or its security profile forbids events, or the process belongs to another user.\nRun as root (sudo), or with the capability CAP_PERFMON (docker run --cap-add PERFMON; before Docker 25 --security-opt seccomp=unconfined too)".to_owned(),
+        (_, Some(1)) => "kernel.yama.ptrace_scope is 1, so only processes that you started can be inspected.\nLower it (sudo sysctl kernel.yama.ptrace_scope=0), run as root (sudo) or with the capability CAP_SYS_PTRACE, or have the program started here: assay profile 'COMMAND'".to_owned(),
+        (_, Some(2)) => "kernel.yama.ptrace_scope is 2, so only root may inspect processes.\nLower it (sudo sysctl kernel.yama.ptrace_scope=1 for programs that are started here, =0 for those already running), or run as root (sudo) or with the capability CAP_SYS_PTRACE".to_owned(),
+        (_, Some(level)) if level > 2 => format!("kernel.yama.ptrace_scope is {level}, so nobody may inspect a process, not even root, and it cannot be lowered until the machine is rebooted (set it in /etc/sysctl.d).\nWithout it: --sampler stackprof samples Ruby from within, --sampler perf what is compiled"),
+        _ => "it belongs to another user, or this container or its security profile forbids it.\nRun as root (sudo), or with the capability CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)".to_owned(),
     }
 }
 
@@ -168,7 +168,7 @@ pub(super) fn nothing_written(
     let own = ended.said.split("Stack backtrace:").next().unwrap_or_default().trim();
     let said = match own {
         "" => String::new(),
-        own => format!("\nThe last that was said:\n{own}"),
+        own => format!("\nThe end of its output:\n{own}"),
     };
     let lower = own.to_lowercase();
     let refused = [
@@ -195,10 +195,10 @@ pub(super) fn nothing_written(
     };
     let ending = match ended.outcome {
         Outcome::Exited(0) if sampler == Sampler::Stackprof => {
-            "the program ended without running what Ruby does at its end (exit!, or exec of another program): sample it from outside, --sampler rbspy".to_owned()
+            "the program ended without running Ruby's exit handlers (exit!, or exec of another program): sample it from outside, --sampler rbspy".to_owned()
         }
         Outcome::Exited(0) if lower.contains("no python processes found") => {
-            "the program ended before py-spy found it, which takes some tenths of a second: give it more to do".to_owned()
+            "the program ended before py-spy found it, which takes some tenths of a second: give it more work".to_owned()
         }
         Outcome::Exited(0) => TOO_SHORT.to_owned(),
         Outcome::Signalled(_) if timed && !ended.interrupted => match target {
@@ -206,9 +206,9 @@ pub(super) fn nothing_written(
                 format!("process {process} ended before the first sample was due")
             }
             Target::Process(process) if ended.wall_seconds > LONG_ENOUGH => format!(
-                "process {process} only waited: give it work meanwhile, or count waiting too (--clock wall, where the sampler can)"
+                "process {process} only waited: give it work while it is sampled, or include waiting (--clock wall, if the sampler supports it)"
             ),
-            _ => "its time was over before it had begun: give it a longer --duration".to_owned(),
+            _ => "its time was over before it had started: use a longer --duration".to_owned(),
         },
         outcome => format!("{who} {outcome}"),
     };
@@ -245,7 +245,7 @@ mod tests {
         for (scope, advice) in [
             (Some(1), "sysctl kernel.yama.ptrace_scope=0"),
             (Some(2), "sysctl kernel.yama.ptrace_scope=1"),
-            (Some(3), "started anew"),
+            (Some(3), "rebooted"),
             (None, "--cap-add SYS_PTRACE"),
         ] {
             let told = forbidden_by(Sampler::PySpy, scope);
@@ -262,7 +262,7 @@ mod tests {
         };
         assert_eq!(
             told.to_string(),
-            "a Ruby program needs stackprof or rbspy, and it is not there. Install it:\n  gem install stackprof   (Debian, Ubuntu: apt install ruby-stackprof)\n  cargo install rbspy"
+            "a Ruby program needs stackprof or rbspy, which is not installed. Install it:\n  gem install stackprof   (Debian, Ubuntu: apt install ruby-stackprof)\n  cargo install rbspy"
         );
     }
 
@@ -285,7 +285,7 @@ mod tests {
             nothing_written(Sampler::Perf, &ended("no such event\n"), Target::Process(1), false)
                 .to_string();
         assert!(
-            told.ends_with("it exited with status 1\nThe last that was said:\nno such event"),
+            told.ends_with("it exited with status 1\nThe end of its output:\nno such event"),
             "{told}"
         );
     }

@@ -43,7 +43,7 @@ impl Sampler {
     }
 
     /// Returns the default sampling rate per second: not a round number, so that it does not
-    /// synchronise with other periodic events. Samplers that stop the process for each sample have
+    /// synchronize with other periodic events. Samplers that stop the process for each sample have
     /// a lower rate.
     pub fn usual_rate(self) -> f64 {
         match self {

@@ -16,7 +16,7 @@ pub enum SandboxError {
     },
     /// The system does not permit a sandbox.
     #[error(
-        "bubblewrap can't make one here: {said}. Inside a container it needs user namespaces (in Docker: --security-opt seccomp=unconfined); on Ubuntu a profile of AppArmor for bwrap"
+        "bubblewrap cannot create one here: {said}. Inside a container, it needs user namespaces (in Docker: --security-opt seccomp=unconfined); on Ubuntu, an AppArmor profile for bwrap"
     )]
     Refused {
         /// The message from bubblewrap.
@@ -24,7 +24,7 @@ pub enum SandboxError {
     },
     /// The sandbox's user can't read a required file.
     #[error(
-        "{} can't be read by the user `{user}` of the sandbox: install it outside of home directories, or give others leave to read it", .path.display()
+        "{} cannot be read by the sandbox user `{user}`: install it outside of home directories, or make it readable for others", .path.display()
     )]
     Unreadable {
         /// The file or directory.

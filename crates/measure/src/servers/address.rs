@@ -9,16 +9,16 @@ use thiserror::Error;
 /// Reasons why a text is not an address of a server whose settings can be changed.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum AddressError {
-    /// The address is not recognised.
+    /// The address is not recognized.
     #[error(
-        "`{shown}` is no address of a PostgreSQL or a Redis: postgres://USER@HOST/DATABASE, redis://HOST:PORT or unix:///SOCKET"
+        "`{shown}` is not the address of a PostgreSQL or Redis server: write postgres://USER@HOST/DATABASE, redis://HOST:PORT or unix:///SOCKET"
     )]
     Unknown {
         /// The address as given, without the part before an `@`.
         shown: String,
     },
     /// The address requires TLS.
-    #[error("assay speaks no TLS to a Redis; let a tunnel do it")]
+    #[error("assay does not support TLS to a Redis server; use a tunnel")]
     Tls,
 }
 

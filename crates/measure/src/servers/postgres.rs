@@ -1,4 +1,4 @@
-//! A separate PostgreSQL server: the location of its programs, the initialisation of its data, and
+//! A separate PostgreSQL server: the location of its programs, the initialization of its data, and
 //! its start.
 
 use super::settings::Settings;
@@ -74,7 +74,7 @@ fn variables(socket: &str, port: u16, reached: Option<(u16, String)>) -> Vec<(St
     found.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Initialises the data of a new server, and flushes them to disk, so that writing them later is
+/// Initializes the data of a new server, and flushes them to disk, so that writing them later is
 /// not measured. The socket requires no password, since only users with access to the directory can
 /// reach it.
 fn make(

@@ -35,13 +35,13 @@ pub enum SettingError {
         setting: String,
     },
     /// The setting takes effect only after a restart of the server.
-    #[error("`{setting}` of PostgreSQL holds from its next start only")]
+    #[error("PostgreSQL applies `{setting}` only when it is restarted")]
     NeedsStart {
         /// The setting.
         setting: String,
     },
     /// The server can't be queried.
-    #[error("{kind} at {address} can't be asked: {said}")]
+    #[error("cannot query {kind} at {address}: {said}")]
     NotAsked {
         /// Name of the server.
         kind: &'static str,
@@ -59,7 +59,7 @@ pub enum SettingError {
         said: String,
     },
     /// The server did not reload its settings.
-    #[error("{kind} has not read its settings again within {} s", PATIENCE.as_secs())]
+    #[error("{kind} did not reload its settings within {} s", PATIENCE.as_secs())]
     NotRead {
         /// Name of the server.
         kind: &'static str,
@@ -296,7 +296,7 @@ impl Settings {
         };
         let ran = command.output().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => not_asked(
-                "it takes the program psql; on Debian: apt-get install postgresql-client"
+                "it needs the program psql; on Debian: apt-get install postgresql-client"
                     .to_owned(),
             ),
             _ => not_asked(error.to_string()),

@@ -1,4 +1,4 @@
-//! Equal code is recognised wherever the linker put it, and different code is distinguished: real
+//! Equal code is recognized wherever the linker put it, and different code is distinguished: real
 //! programs, built with the installed compiler.
 
 #![allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")]

@@ -132,7 +132,7 @@ fn a_processor_that_is_not_there_is_refused_and_nothing_of_it_stays() {
         let control = Control { cpus, ..Control::default() };
         let error = look(&mut runner, &looking(control)).unwrap_err();
         refused(&error, Setting::Pin);
-        assert!(error.to_string().contains("processors that are there"), "{error}");
+        assert!(error.to_string().contains("existing processors"), "{error}");
         assert_eq!(look(&mut runner, &plain).unwrap(), before);
     }
 }

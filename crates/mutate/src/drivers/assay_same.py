@@ -7,7 +7,7 @@ import json
 import sys
 import types
 
-# Attributes of a code object that do not affect its behaviour: its location in the text.
+# Attributes of a code object that do not affect its behavior: its location in the text.
 PLACES = {"co_firstlineno", "co_lnotab", "co_linetable", "co_filename"}
 
 

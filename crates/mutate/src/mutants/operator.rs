@@ -1,6 +1,6 @@
 //! The kinds of change that mutants are made of, from the harshest to the mildest, which is the
 //! order in which they are tried and shown. A test may detect a milder change and miss a harsher
-//! one in the same place. The rewrites come last: they change the text but not the behaviour, so no
+//! one in the same place. The rewrites come last: they change the text but not the behavior, so no
 //! test should detect one.
 
 use std::fmt;

@@ -24,14 +24,14 @@ pub fn why_passed(language: Language, path: &str, text: &[u8]) -> Option<&'stati
             Some("holds tests")
         }
         () if is_built(path) => Some("was built from other sources"),
-        () if rules::is_beside_tests(path) => Some("stands among tests"),
+        () if rules::is_beside_tests(path) => Some("is in a directory of tests"),
         // By convention, this is the module that is compiled for tests only.
         () if language == Language::Rust && path.ends_with("/tests.rs") => Some("holds tests"),
         () if language == Language::Rust && path.split('/').any(|part| part == "benches") => {
             Some("holds benchmarks")
         }
         () if text.len() > LONGEST_FILE => Some("is longer than 1 MiB"),
-        () if is_generated => Some("says that it is generated"),
+        () if is_generated => Some("is marked as generated"),
         () if text.len() > HEAD && text.len() > LONGEST_LINES * line_starts(text).len() => {
             Some("is minified")
         }

@@ -80,7 +80,7 @@ const fn entry(operator: Operator, kinds: &'static [&'static str], change: Chang
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Table {
     pub entries: &'static [&'static [Entry]],
-    /// Nodes in which nothing is changed: those without behaviour (types, attributes), and
+    /// Nodes in which nothing is changed: those without behavior (types, attributes), and
     /// assertions.
     pub passed: &'static [&'static str],
     /// Nodes that are calls, with the field that contains what is called.

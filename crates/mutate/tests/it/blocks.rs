@@ -377,7 +377,7 @@ fn a_cutter_that_comes_or_goes_leaves_no_test_out() {
     let mut room = Room::new();
     room.project = Project::of(room.directory.path());
     let whole = room.map();
-    // Unchanged files are recognised with or without a cutter.
+    // Unchanged files are recognized with or without a cutter.
     room.project = Project::of(room.directory.path()).cut_by(Grammars);
     assert_eq!(room.chosen(&whole, &[]), "");
     room.write("lib/user.rb", &USER.replace('1', "3"));

@@ -103,7 +103,7 @@ fn stacks(
         at = end + 1;
     }
     let owners = owners(&builder.profile, &taken);
-    // The certain samples of each mark: both neighbours have it.
+    // The certain samples of each mark: both neighbors have it.
     let mut known: HashMap<Option<u32>, u64> = HashMap::new();
     for ((_, count), [before, after]) in taken.iter().zip(&owners) {
         if let Some(mark) = before
@@ -128,8 +128,8 @@ fn stacks(
     Ok(())
 }
 
-/// The marks of a group's neighbours before and after it, if the group is the collector's. A
-/// neighbour may have no mark.
+/// The marks of a group's neighbors before and after it, if the group is the collector's. A
+/// neighbor may have no mark.
 type Owners = [Option<Option<u32>>; 2];
 
 fn owners(profile: &Profile, taken: &[(Vec<u32>, u64)]) -> Vec<Owners> {
@@ -142,7 +142,7 @@ fn owners(profile: &Profile, taken: &[(Vec<u32>, u64)]) -> Vec<Owners> {
     }
     let is_collection = |own: &[u32]| own.iter().all(|&frame| collectors[frame as usize]);
     let mark_of = |own: &[u32]| own.iter().rev().copied().find(|&frame| marks[frame as usize]);
-    // Two passes, forwards and backwards, find the neighbour before and the neighbour after.
+    // Two passes, forwards and backwards, find the neighbor before and the neighbor after.
     for (side, backwards) in [(0, false), (1, true)] {
         let mut last = None;
         for step in 0..taken.len() {

@@ -194,7 +194,7 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
         Some(t) if t > last => {
             format!(" The smallest difference that matters, {}, is to the right.", size(t))
         }
-        Some(t) => format!(" The grey line is the smallest difference that matters, {}.", size(t)),
+        Some(t) => format!(" The gray line is the smallest difference that matters, {}.", size(t)),
         None => String::new(),
     };
     Some(Chart {

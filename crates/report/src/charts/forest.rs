@@ -97,7 +97,7 @@ fn chart(suite: &Analysis, table: &Table<'_>, sort: Sort) -> Option<Chart> {
         if left_out > 0 { format!(" {left_out} more are not drawn.") } else { String::new() };
     let band = match suite.plan.threshold {
         Threshold::Relative(share) => {
-            format!(" The grey band is the threshold of {}.", number::chosen_percent(share))
+            format!(" The gray band is the threshold of {}.", number::chosen_percent(share))
         }
         Threshold::Absolute { .. } => String::new(),
     };

@@ -57,7 +57,7 @@ impl Axis {
     /// Returns an axis of counts from `first` to `last`.
     pub fn counting(name: &str, first: f64, last: f64) -> Self {
         if last <= first {
-            // A single count is in the middle, and the only one labelled.
+            // A single count is in the middle, and the only one labeled.
             let ticks = vec![(first, format!("{first}"))];
             return Self::with_ticks(name, first - 0.5, first + 0.5, ticks);
         }

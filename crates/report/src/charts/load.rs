@@ -28,7 +28,7 @@ const NAME: usize = 34;
 const WIDE: f64 = 4.0;
 /// Factor of free space above the longest latency if requests failed.
 const ABOVE: f64 = 2.0;
-/// The quantiles that summarise each second of a slice.
+/// The quantiles that summarize each second of a slice.
 const SHARES: [&str; 3] = ["p50", "p90", "p99"];
 
 /// Returns the pictures; those for which these samples lack data are left out.

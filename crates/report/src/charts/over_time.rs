@@ -101,7 +101,7 @@ pub(super) fn correlogram(sheet: &Sheet<'_>) -> Option<Chart> {
         name: "correlogram",
         title: "Dependence on earlier values".to_owned(),
         caption: format!(
-            "For independent values, 19 of 20 bars are within the grey band. Taller bars mean that successive values are correlated and carry less information than their number suggests. Autocorrelation as computed by R's acf; the band is ± 1.96 / √n.{}",
+            "For independent values, 19 of 20 bars are within the gray band. Taller bars mean that successive values are correlated and carry less information than their number suggests. Autocorrelation as computed by R's acf; the band is ± 1.96 / √n.{}",
             sheet.left_out()
         ),
         scene,

@@ -1,12 +1,12 @@
-//! Colours of pictures: those of Okabe and Ito ("Color universal design", 2008), which people with
-//! any kind of colour blindness can distinguish, with a darker yellow so that it is visible on
+//! Colors of pictures: those of Okabe and Ito ("Color universal design", 2008), which people with
+//! any kind of color blindness can distinguish, with a darker yellow so that it is visible on
 //! white.
 //!
 //! Pages assign the same roles in their style sheet, with lighter variants in dark mode.
 
 use super::scene::Ink;
 
-/// Number of subject colours before they repeat.
+/// Number of subject colors before they repeat.
 pub const SUBJECTS: usize = 8;
 
 type Rgb = (u8, u8, u8);
@@ -22,7 +22,7 @@ const ON_PAPER: [Rgb; SUBJECTS] = [
     (0x44, 0x44, 0x44),
 ];
 
-/// Returns the colour of an ink on white.
+/// Returns the color of an ink on white.
 pub fn on_paper(ink: Ink) -> Rgb {
     match ink {
         Ink::Text => (0x1c, 0x1c, 0x1e),
@@ -33,7 +33,7 @@ pub fn on_paper(ink: Ink) -> Rgb {
     }
 }
 
-/// Formats the colour for SVG and CSS.
+/// Formats the color for SVG and CSS.
 pub fn hex((red, green, blue): Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }

@@ -1,6 +1,6 @@
 //! A chart that shows which functions are well tested and which are tangled. Each function is
 //! placed by the share of its changes that the tests detect and by how local the failures are; the
-//! colour shows whether a rewrite fails a test.
+//! color shows whether a rewrite fails a test.
 
 use super::frame::{Axis, Frame};
 use super::scene::{Anchor, Ink, LETTERS, Position, Scene};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// Height of the frame.
 const HEIGHT: f64 = 280.0;
-/// Number of functions labelled with their names.
+/// Number of functions labeled with their names.
 const NAMED: usize = 8;
 /// Maximum length of a name, in letters.
 const NAME: usize = 22;
@@ -85,7 +85,7 @@ pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
     }
     for (&(across, up, colour), count) in &places {
         let (mut across_at, down) = frame.place((across as f64 / 200.0, up as f64 / 200.0));
-        // Dots of different colours at the same place are drawn side by side.
+        // Dots of different colors at the same place are drawn side by side.
         let others = (0..colour).filter(|own| places.contains_key(&(across, up, *own))).count();
         across_at += others as f64 * 7.0;
         let place = (across_at, down);

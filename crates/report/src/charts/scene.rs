@@ -1,8 +1,8 @@
 //! A picture before it becomes SVG or PNG: lines, areas, dots and text on a sheet, each in an ink
 //! with a meaning.
 //!
-//! Inks are roles, not colours, so that one picture works on white paper, in dark mode and for the
-//! colour-blind; the writers convert them to colours. Coordinates start at the upper left corner,
+//! Inks are roles, not colors, so that one picture works on white paper, in dark mode and for the
+//! color-blind; the writers convert them to colors. Coordinates start at the upper left corner,
 //! in units that a phone shows as about one pixel. This module is independent of values and axes.
 
 /// The role of a drawn element.
@@ -68,7 +68,7 @@ pub enum Shape {
     },
     /// Filled circles of one size.
     Dots {
-        /// Centres.
+        /// Centers.
         places: Vec<Position>,
         /// Radius of the circles.
         radius: f64,
@@ -141,7 +141,7 @@ pub fn text_width(text: &str, size: f64) -> f64 {
     crate::names::width(text) as f64 * size * 0.56
 }
 
-/// Returns the dash pattern that distinguishes a subject without colours.
+/// Returns the dash pattern that distinguishes a subject without colors.
 pub fn dashes(subject: usize) -> &'static [f64] {
     const PATTERNS: [&[f64]; 4] = [&[], &[6.0, 2.5], &[2.0, 2.0], &[8.0, 2.0, 2.0, 2.0]];
     PATTERNS[subject % PATTERNS.len()]

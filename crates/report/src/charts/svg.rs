@@ -1,4 +1,4 @@
-//! A picture as SVG: as part of a page, whose style sheet sets the colours, or as a standalone file
+//! A picture as SVG: as part of a page, whose style sheet sets the colors, or as a standalone file
 //! on white.
 //!
 //! Text stays text, so that it can be read aloud, searched and copied; title and caption are
@@ -11,7 +11,7 @@ use crate::markup::escaped;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Returns the picture as part of a page; `id` must be unique on that page. The colours are the
+/// Returns the picture as part of a page; `id` must be unique on that page. The colors are the
 /// page's `--text`, `--quiet`, `--grid`, `--mark` and `--s0` to `--s7`.
 pub fn inline(chart: &Chart, id: &str) -> String {
     Writer { look: Look::Page }.write(chart, id)

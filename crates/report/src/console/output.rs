@@ -1,8 +1,8 @@
 //! Standard output and standard error: the separation of data and messages, and the format of
 //! errors.
 //!
-//! Data goes to standard output in one piece, messages to standard error. A reader that closed the
-//! pipe is not an error. Nothing here decides what is printed.
+//! Data goes to standard output in one piece, messages to standard error. A closed pipe is not an
+//! error. Nothing here decides what is printed.
 
 use crate::is_invisible;
 use crate::layout::Screen;
@@ -11,7 +11,7 @@ use clap::error::{ContextKind, ContextValue};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// When to use colours.
+/// When to use colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColorWhen {
     /// On a terminal, unless NO_COLOR is set
@@ -22,7 +22,7 @@ pub enum ColorWhen {
     Never,
 }
 
-/// Prints data. A reader that went away is no error: what the status says (`--fail-if`) still holds.
+/// Prints data. A closed pipe is not an error: the exit status (`--fail-if`) is still valid.
 ///
 /// # Errors
 /// When standard output can't be written to.
@@ -36,18 +36,20 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Hands standard output to a writer of data, for what is too large to be one piece. As for [`print`], a reader that went away is no error.
+/// Lets `write` write data to standard output that is too large to be printed in one piece. As for
+/// [`print`], a closed pipe is not an error.
 ///
 /// # Errors
-/// Those of `write`, and when standard output can't be written to.
+/// The errors of `write`; also if standard output cannot be written to.
 pub fn stream(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
     while_read(io::stdout().lock(), write).context("standard output")
 }
 
-/// Hands a sink to a writer of data, until whoever reads what comes out of it is gone: then no more is written, and that is no error.
+/// Lets `write` write data to a sink. Once the reader of the sink's output has closed it, nothing
+/// more is written; this is not an error.
 ///
 /// # Errors
-/// Those of `write`, and when the sink can't be written to.
+/// The errors of `write`; also if the sink cannot be written to.
 pub(crate) fn while_read(
     sink: impl Write,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
@@ -63,7 +65,8 @@ pub(crate) fn while_read(
     written
 }
 
-/// A sink that remembers whether its reader went away: formats wrap that error in their own, each in another way.
+/// A sink that records whether its reader has closed it, since each format wraps that error in its
+/// own way.
 struct UntilGone<W> {
     sink: W,
     is_gone: bool,
@@ -88,12 +91,12 @@ impl<W: Write> Write for UntilGone<W> {
     }
 }
 
-/// Says something to the person, one line. If nobody listens, that is fine.
+/// Writes a one-line message to standard error. Failures are ignored.
 pub fn say(line: &str) {
     let _nobody_listens = writeln!(io::stderr().lock(), "{}", in_plain_text(line));
 }
 
-/// Says bytes as they are, which may hold names that are no text.
+/// Writes bytes to standard error unchanged; they may contain names that are not UTF-8.
 pub fn say_bytes(bytes: &[u8]) {
     let _nobody_listens = io::stderr().lock().write_all(bytes);
 }
@@ -114,10 +117,10 @@ fn told(error: &anyhow::Error) -> String {
     told
 }
 
-/// Prints what clap has to say (help, version, a wrong argument) and gives the status for it.
+/// Prints a message of clap (help, version, a wrong argument), and returns the exit status for it.
 ///
-/// The parser's tip to pass an unknown option as a value behind `--` is left out: no verb takes it
-/// there.
+/// The parser's tip to pass an unknown option as a value after `--` is omitted, because no verb
+/// accepts one there.
 pub fn clap_ending(mut told: clap::Error) -> ExitCode {
     let is_value = |tip: &ContextValue| tip.to_string().contains("as a value, use");
     if told.get(ContextKind::Suggested).is_some_and(is_value) {
@@ -128,7 +131,7 @@ pub fn clap_ending(mut told: clap::Error) -> ExitCode {
         return ExitCode::from(2);
     }
     match printed {
-        // Help that the reader no longer wants is a success.
+        // A closed pipe while printing help is a success.
         Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
             error(&anyhow::Error::new(failed).context("standard output"));
             ExitCode::from(2)
@@ -137,7 +140,7 @@ pub fn clap_ending(mut told: clap::Error) -> ExitCode {
     }
 }
 
-/// Whether standard output gets colours.
+/// Returns true if standard output is colored.
 pub fn colors(when: ColorWhen) -> bool {
     match when {
         ColorWhen::Always => true,
@@ -148,7 +151,8 @@ pub fn colors(when: ColorWhen) -> bool {
     }
 }
 
-/// Columns to fill: the terminal's, or 80 when there is none. `COLUMNS` wins where it is set.
+/// Returns the number of columns to fill: that of the terminal, or 80 without one. `COLUMNS` takes
+/// precedence if it is set.
 pub fn width() -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
     let width = asked.or_else(|| {
@@ -157,7 +161,7 @@ pub fn width() -> usize {
     width.unwrap_or(80).clamp(20, 160)
 }
 
-/// Whether names stand in full length: where nothing says how wide the lines may be.
+/// Returns true if names are shown in full, because the width of lines is not limited.
 pub fn keeps_names() -> bool {
     !io::stdout().is_terminal() && std::env::var_os("COLUMNS").is_none()
 }
@@ -167,14 +171,14 @@ pub fn screen(color: ColorWhen) -> Screen {
     Screen { width: width(), color: colors(color), unicode: unicode(), whole: keeps_names() }
 }
 
-/// Columns beside the progress bar.
+/// Number of columns next to the progress bar.
 pub fn width_of_progress() -> usize {
     let width =
         terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
     width.saturating_sub(14)
 }
 
-/// Whether the locale can show more than ASCII.
+/// Returns true if the locale supports more than ASCII.
 pub fn unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
@@ -188,19 +192,19 @@ pub fn unicode() -> bool {
     !plain || !io::stdout().is_terminal()
 }
 
-/// A line that is written over the one before, while somebody waits at a terminal.
+/// A progress line on a terminal, which overwrites the previous one.
 #[derive(Debug)]
 pub struct Passing {
     is_shown: bool,
 }
 
 impl Passing {
-    /// One on standard error; shown only if that is a terminal.
+    /// Creates a line on standard error, which is shown only if that is a terminal.
     pub fn new() -> Self {
         Self { is_shown: io::stderr().is_terminal() }
     }
 
-    /// Shows a text in the place of the one before.
+    /// Replaces the shown text.
     pub fn show(&self, text: &str) {
         if self.is_shown {
             let _nobody_looks = write!(io::stderr().lock(), "\r\u{1b}[2K{text}");
@@ -231,7 +235,7 @@ pub fn in_plain_text(text: &str) -> String {
             '\u{1b}' => match rest.next() {
                 // Until a final byte.
                 Some('[') => while rest.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
-                // Titles, links: until a bell, or an escape with its backslash.
+                // Titles and links end with a bell, or with an escape and a backslash.
                 Some(']' | 'P' | 'X' | '^' | '_') => {
                     while rest.next_if(|&c| c != '\u{7}' && c != '\u{1b}').is_some() {}
                     if rest.next() == Some('\u{1b}') {
@@ -260,7 +264,7 @@ mod tests {
         assert_eq!(told(&cause().context("s.assay: no space left")), "s.assay: no space left");
     }
 
-    /// Takes a few bytes, and then its reader is gone.
+    /// A sink whose reader closes it after a few bytes.
     struct Reader(usize);
 
     impl Write for Reader {

@@ -1,6 +1,6 @@
 //! Checks that the output files of a command line do not overwrite its input files.
 //!
-//! A typing error must not cost measurements: no output may replace an input or another output.
+//! A typing error must not destroy measurements: no output may replace an input or another output.
 //! Nothing is written here.
 
 use std::path::{Path, PathBuf};

@@ -20,8 +20,8 @@ pub fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     write(path, |out| out.write_all(bytes).with_context(|| path.display().to_string()))
 }
 
-/// Replaces a file with what `fill` writes, once all of it is written. Pipes and terminals can't be
-/// replaced: they are written directly.
+/// Replaces a file with the output of `fill` once it is complete. Pipes and terminals cannot be
+/// replaced, and are written directly.
 ///
 /// # Errors
 ///

@@ -276,7 +276,7 @@ pub(super) fn correlogram(page: &mut Page, p: &SeriesSummary) {
     };
     let end = |size: fn(f64) -> f64| acf.iter().map(|&r| size(r)).fold(0.0, f64::max);
     let label = |row: usize, sign: &str| {
-        // The largest bar sets the scale; it is labelled at the end of the axis on its own side.
+        // The largest bar sets the scale; it is labeled at the end of the axis on its own side.
         let largest = if sign == "+" { end(|r| r) } else { end(|r| -r) };
         if row == bound_line {
             shown(sign, bound)

@@ -1,8 +1,8 @@
-//! A log as HTML: its lines, with terminal colours as classes. Everything else that could control a
+//! A log as HTML: its lines, with terminal colors as classes. Everything else that could control a
 //! terminal or a browser is removed.
 //!
-//! SGR sequences (`ESC [ … m`) are supported: bold, faint, italic, underlined, the sixteen colours,
-//! and the first sixteen of 256 colours. All other sequences are removed with their contents,
+//! SGR sequences (`ESC [ … m`) are supported: bold, faint, italic, underlined, the sixteen colors,
+//! and the first sixteen of 256 colors. All other sequences are removed with their contents,
 //! following ECMA-48. A carriage return within a line restarts it, as progress bars expect.
 
 use crate::markup::escaped;
@@ -44,7 +44,7 @@ impl Look {
                 colour @ 30..=37 => self.colour = Some((colour - 30) as u8),
                 colour @ 90..=97 => self.colour = Some((colour - 82) as u8),
                 39 => self.colour = None,
-                // Palette or RGB colours are not supported, but their parameters are consumed.
+                // Palette or RGB colors are not supported, but their parameters are consumed.
                 kind @ (38 | 48) => {
                     let mut next = || numbers.next().flatten().unwrap_or(0);
                     let palette = match next() {

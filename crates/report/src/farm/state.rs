@@ -1,4 +1,4 @@
-//! Display of build states: each has a symbol, a word and a colour, so that colour is never the
+//! Display of build states: each has a symbol, a word and a color, so that color is never the
 //! only distinction.
 
 use crate::number;

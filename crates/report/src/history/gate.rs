@@ -31,7 +31,7 @@ pub struct GateReport<'a> {
     pub project: &'a str,
     /// The judged file or recorded run.
     pub run: &'a str,
-    /// The file the judgement is about, if any: the judged file, or the measured program.
+    /// The file the judgment is about, if any: the judged file, or the measured program.
     pub file: Option<&'a str>,
     /// The machine.
     pub machine: &'a str,

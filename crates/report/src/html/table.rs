@@ -18,7 +18,7 @@ pub(crate) struct Row {
 }
 
 impl Table {
-    /// Returns a table with all cells in one colour.
+    /// Returns a table with all cells in one color.
     pub(crate) fn plain(title: String, heads: Vec<String>, rows: Vec<Vec<String>>) -> Self {
         let rows = rows.into_iter().map(|cells| Row { cells, tone: "" }).collect();
         Self { title, told: String::new(), heads, rows, kind: "" }

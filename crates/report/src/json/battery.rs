@@ -1,7 +1,7 @@
 //! All classical tests as JSON: the additions of `--all` to a report.
 //!
 //! Keys are those of the R session that serves as the reference (`p_two`, `ci95`, `U_of`), so that
-//! R users find their way. Missing results are `null`, and `reasons` says why. Nothing is computed
+//! R users recognize them. Missing results are `null`, and `reasons` says why. Nothing is computed
 //! here.
 
 mod groups;
@@ -87,7 +87,8 @@ view! {
         sign_log10_e: Option<f64>,
         /// True if the e-value has reached 1/`level`.
         rejects: bool,
-        /// Asymptotic confidence sequence of the geometric mean of the per-block ratios; `null` below 20 blocks.
+        /// Asymptotic confidence sequence of the geometric mean of the per-block ratios; `null`
+        /// below 20 blocks.
         mean_ratio: Option<Interval>,
         /// Confidence sequence of the median of the per-block ratios, for any distribution; `null`
         /// if there are too few blocks.
@@ -95,10 +96,10 @@ view! {
     }
 }
 
-/// Tests that have an answer, but no p-value, if all values are equal.
+/// Tests that have a result, but no p-value, if all values are equal.
 const WITHOUT_P: [&str; 4] = ["mann_whitney", "brunner_munzel", "f_test_variance", "effect_size"];
 
-/// Collects the answers of tests, and the reasons for missing ones.
+/// Collects the results of tests, and the reasons for missing ones.
 #[derive(Default)]
 struct Reasons(Vec<(String, String)>);
 

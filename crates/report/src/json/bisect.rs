@@ -95,7 +95,7 @@ words! {
 view! {
     /// A commit.
     BisectedCommit of (commit: &Commit) {
-        /// The full commit id.
+        /// Full ID of the commit.
         commit: String,
         /// Time of the commit, RFC 3339.
         committed: String = rfc3339(commit.time.saturating_mul(1000)),
@@ -107,13 +107,13 @@ view! {
 view! {
     /// A commit that may have caused the change.
     BisectCandidate of (commit: &Commit, after: &Commit, chance: f64) {
-        /// The full commit id.
+        /// Full ID of the commit.
         commit: String,
         /// The last commit before it that could be measured.
         after: String = after.commit.clone(),
         /// The first line of its message.
         subject: String,
-        /// Probability of this commit.
+        /// Probability that this commit caused the change.
         probability: f64 = chance,
     }
 }
@@ -121,7 +121,7 @@ view! {
 view! {
     /// A commit that could not be measured.
     SkippedCommit of (report: &BisectReport<'_>, skipped: &(usize, String)) {
-        /// The full commit id.
+        /// Full ID of the commit.
         commit: Option<String> = report.commits.get(skipped.0).map(|c| c.commit.clone()),
         /// The reason.
         why: String = skipped.1.clone(),

@@ -43,7 +43,7 @@ view! {
         test: &'static str = method.test,
         /// Number of comparisons.
         comparisons: u32,
-        /// Number of independent comparisons that they are worth.
+        /// Effective number of independent comparisons.
         independent: u32,
         /// Number of comparisons that found a difference.
         false_alarms: u32,

@@ -22,7 +22,7 @@ view! {
         compared: ComparedRevisions,
         /// Smallest difference that matters.
         threshold: Threshold = report.threshold.into(),
-        /// 1 − the probability that the whole answer is wrong if nothing changed.
+        /// 1 − the probability that the answer as a whole is wrong if nothing changed.
         confidence: f64,
         /// How the benchmarks share that probability. For people.
         adjustment: String = "Holm within a program, Bonferroni between programs".to_owned(),
@@ -42,9 +42,9 @@ words! {
     CheckVerdict from Answer {
         /// At least one benchmark is worse by more than the threshold.
         Source::Slower => Slower,
-        /// None is known to be, but not all are known.
+        /// No benchmark is known to be worse, but not all are known not to be.
         Source::Inconclusive => Inconclusive,
-        /// None is worse; at least one is better.
+        /// No benchmark is worse, and at least one is better.
         Source::Faster => Faster,
         /// No benchmark changed by the threshold.
         Source::Equivalent => Equivalent,
@@ -56,13 +56,14 @@ words! {
 view! {
     /// The revisions that were compared.
     ComparedRevisions of (compared: &Compared) {
-        /// Commit that is compared with: where the branch left the one that it will be merged into.
+        /// The base commit: where the branch left the one that it will be merged into.
         base: String,
-        /// The branch by which it was found.
+        /// The branch from which the base was determined.
         branch: String,
         /// The source of the branch's name. For people.
         source: String,
-        /// Commit that was measured. For a working tree with changes it is one that no branch has.
+        /// The measured commit. For a working tree with changes, it is a commit that is on no
+        /// branch.
         head: String,
         /// True if the working tree has uncommitted changes.
         working_tree_changed: bool = compared.is_changed,
@@ -74,13 +75,13 @@ view! {
 view! {
     /// A program with its benchmarks.
     CheckedBenchmarks of (program: &CheckedProgram) {
-        /// Its name.
+        /// Name of the program.
         program: String = program.name.clone(),
         /// Confidence of the answers about this program together.
         confidence: f64 = program.analysis.plan.confidence,
-        /// Its benchmarks whose code is the same on both sides; they were not measured.
+        /// Benchmarks whose code is the same on both sides; they were not measured.
         unreached: Vec<String>,
-        /// Its measured benchmarks.
+        /// The measured benchmarks.
         benchmarks: Vec<CheckedBenchmark> = program.rows.iter().map(|row| CheckedBenchmark::of(program, row)).collect(),
     }
 }
@@ -88,11 +89,11 @@ view! {
 view! {
     /// Result of a benchmark.
     CheckedBenchmark of (program: &CheckedProgram, row: &CheckedRow) {
-        /// Its name; empty for a command that is timed as a whole.
+        /// Name of the benchmark; empty for a command that is timed as a whole.
         benchmark: String = program.benchmark(row).to_owned(),
         /// The metric that decides.
         metric: String = program.analysis.metrics[program.comparison(row).metric].name.clone(),
-        /// Its result.
+        /// Result of the benchmark.
         standing: CheckStanding = (&row.standing).into(),
         /// The verdict of the first measurement.
         verdict: Verdict = (&program.comparison(row).decision.verdict).into(),
@@ -134,7 +135,7 @@ words! {
         Source::Faster => Faster,
         /// Any difference is below the threshold.
         Source::Equivalent => Equivalent,
-        /// Not known.
+        /// Unknown.
         Source::Inconclusive => Inconclusive,
     }
 }
@@ -142,7 +143,7 @@ words! {
 view! {
     /// A program that was not measured.
     UnmeasuredProgram of (own: &NotMeasured) {
-        /// Its name.
+        /// Name of the program.
         program: String,
         /// The reason. For people.
         why: String,
@@ -175,21 +176,21 @@ view! {
 view! {
     /// A program that would be measured.
     FoundProgram of (program: &ExplainedProgram) {
-        /// Its name.
+        /// Name of the program.
         program: String = program.name.clone(),
         /// The build system by which it was found, or `assay.toml`.
         tool: String,
         /// The file that shows that it has benchmarks. For people.
         evidence: String,
-        /// Its command line.
+        /// Command line of the program.
         command: String,
         /// The verb that measures it: `bench` or `run`.
         measured_by: String = program.verb.clone(),
-        /// The directory it runs in, from the top; empty for the top.
+        /// The directory in which it runs, relative to the top; empty for the top.
         directory: String,
-        /// Variables that are set.
+        /// The environment variables that are set.
         variables: NamedValues<String> = program.variables.iter().cloned().collect(),
-        /// Files with its benchmarks, from the top.
+        /// Files with benchmarks, relative to the top.
         sources: Vec<String>,
     }
 }
@@ -211,11 +212,11 @@ view! {
 view! {
     /// A setting.
     CheckSetting of (setting: &(String, String, String)) {
-        /// Its name.
+        /// Name of the setting.
         name: String = setting.0.clone(),
-        /// Its value, as it is typed.
+        /// Value of the setting, as typed.
         value: String = setting.1.clone(),
-        /// Its source: `option`, `assay.toml` or `default`.
+        /// Source of the value: `option`, `assay.toml` or `default`.
         source: String = setting.2.clone(),
     }
 }

@@ -15,7 +15,7 @@ view! {
         head: Head = Head::of("repeat"),
         /// Every comparison of the primary metric of the first record.
         claims: Vec<Claim> = report.claims.iter().map(|claim| Claim::of(report, claim)).collect(),
-        /// The records, in the order of the command line; the first makes the claims.
+        /// The records, in the order of the command line; the first one makes the claims.
         records: Vec<ClaimFile>,
     }
 }
@@ -23,11 +23,11 @@ view! {
 view! {
     /// A record.
     ClaimFile of (record: &ClaimRecord) {
-        /// Its file.
+        /// Path of the record.
         file: String,
-        /// Digest of its content, or `null`.
+        /// Digest of the content, or `null`.
         digest: Option<String>,
-        /// Processor and number of CPUs of its machine.
+        /// Processor and number of CPUs of the machine.
         machine: String,
         /// Start of the run (RFC 3339), or `null`.
         started: Option<String> = record.analysis.started.clone(),
@@ -35,7 +35,7 @@ view! {
 }
 
 view! {
-    /// A result on several machines. Ratios are given as such, everything else in the unit.
+    /// A result on several machines. Ratios are given as ratios, everything else in the unit.
     Claim of (report: &ClaimReport<'_>, claim: &found::Claim) {
         /// Name of the side.
         of: String = name(report, claim.of),
@@ -43,11 +43,11 @@ view! {
         against: String = name(report, claim.against),
         /// The verdict that is claimed.
         verdict: Verdict = (&claim.verdict).into(),
-        /// Whether it holds on all machines.
+        /// Status of the claim on all machines together.
         holds: ClaimHolds = (&claim.worst()).into(),
-        /// The claim in words. For people.
+        /// The status of the claim in words. For people.
         sentence: String = sentence(report, claim),
-        /// Number of machines on which it holds.
+        /// Number of machines on which the claim holds.
         holds_on: usize = claim.count(found::Holds::Yes),
         /// The machines, in the order of their first record.
         machines: Vec<ClaimOnMachine> =
@@ -60,16 +60,16 @@ view! {
 view! {
     /// A result on one machine.
     ClaimOnMachine of (scale: Scale, machine: &found::OnMachine) {
-        /// Indices of its records.
+        /// Indices of the machine's records.
         records: Vec<usize> = machine.records.clone(),
-        /// Index of the record that counts, the longest.
+        /// Index of the record used: the longest one.
         longest: usize = machine.longest,
         /// The size of the difference in that record.
         #[serde(flatten)]
         size: Estimate = size(scale, machine.decision.estimate, machine.decision.interval),
-        /// Its verdict.
+        /// Verdict in that record.
         verdict: Verdict = (&machine.decision.verdict).into(),
-        /// Whether the claim holds here.
+        /// Status of the claim on this machine.
         holds: ClaimHolds = (&machine.holds).into(),
     }
 }
@@ -80,7 +80,7 @@ view! {
         /// The mean with its interval.
         #[serde(flatten)]
         size: Estimate = size(scale, mean.decision.estimate, mean.decision.interval),
-        /// The verdict on it.
+        /// The verdict on the mean.
         verdict: Verdict = (&mean.decision.verdict).into(),
         /// Interval for the difference on one further machine.
         next: Interval = {
@@ -92,7 +92,7 @@ view! {
         differ: bool = mean.differ,
         /// Cochran's Q.
         q: f64 = mean.pooled.q,
-        /// Its p-value if all machines were alike.
+        /// p-value of `q`, assuming that all machines are alike.
         q_p: f64 = mean.pooled.q_p,
         /// Share of the variance between machines that is not due to their errors, 0 to 1.
         i2: f64 = mean.pooled.i2,
@@ -100,13 +100,13 @@ view! {
 }
 
 words! {
-    /// Whether a result holds.
+    /// Statuses of a claim.
     ClaimHolds from found::Holds {
         /// The verdict is the same.
         Source::Yes => Yes,
-        /// There is another verdict.
+        /// The verdict is a different one.
         Source::No => No,
-        /// There is no other verdict, but not enough certainty for the same.
+        /// There is no other verdict, but the data does not suffice for the same one.
         Source::Unknown => Unknown,
     }
 }

@@ -13,20 +13,20 @@ use assay_data::{Metric, Plan};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// A server that has more failed requests than the other.
+/// A server with more failed requests than the other.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failing {
-    /// Name of its side.
+    /// Name of the side.
     pub side: String,
     /// Share of its requests that failed.
     pub share: f64,
-    /// The same for the other side.
+    /// Share of failed requests of the other side.
     pub other_share: f64,
     /// Number of the slice, from 1, from which on it no longer answered; `null` if it still
     /// answers.
     pub stopped_in_slice: Option<usize>,
-    /// Number of its slices.
+    /// Number of slices.
     pub slices: usize,
     /// Total time without an answer between slices, while it had nothing else to do, s.
     pub silent_seconds: f64,
@@ -44,13 +44,13 @@ pub struct Comparison {
     pub against: String,
     /// Name of the row (benchmark, function); empty for commands.
     pub row: String,
-    /// The parameters by name, of a scan or of a benchmark.
+    /// Parameters by name, of a scan or of a benchmark.
     pub parameters: Map<String, Value>,
-    /// The parameters of the reference; different only if a scan compares with another value.
+    /// Parameters of the reference; different only if a scan compares with another value.
     pub against_parameters: Map<String, Value>,
     /// Name of the metric.
     pub metric: String,
-    /// The metric's base unit: `s`, `B`, `1`, `1/s`, or another tool's.
+    /// Base unit of the metric: `s`, `B`, `1`, `1/s`, or another tool's.
     pub unit: String,
     /// The other comparisons that share the allowed error.
     pub family: Family,
@@ -114,8 +114,8 @@ pub struct Comparison {
     pub quantiles: Vec<Quantile>,
     /// Number of blocks in which the side was better or worse.
     pub wins: Wins,
-    /// Number of independent blocks (values of the smaller side, if unpaired) that the interval is
-    /// worth.
+    /// Effective number of independent blocks (of values of the smaller side, if unpaired) behind
+    /// the interval.
     pub effective_sample_size: Option<f64>,
     /// Dependence of successive differences (if unpaired, of the values of the worse side), which
     /// affects the interval.
@@ -123,9 +123,9 @@ pub struct Comparison {
     /// True if the dependence of the differences, or of the values of a side, could not be tested
     /// because there are fewer than 24 of them. `dependence` then refers to the other side.
     pub dependence_untested: bool,
-    /// Rank autocorrelation of neighbours among them; `null` if there are none.
+    /// Rank autocorrelation of neighbors among them; `null` if there are none.
     pub lag1: Option<f64>,
-    /// True if the size of the difference is known to within half of it; otherwise the sentence
+    /// True if the size of the difference is known to within half of itself; otherwise the sentence
     /// only states a lower bound.
     pub size_known: bool,
     /// The reason for a missing interval on `scale`; otherwise `null`.
@@ -141,8 +141,8 @@ pub struct Comparison {
     pub layout: Option<f64>,
     /// The role among the benchmarks whose code is the same on both sides.
     pub role: Role,
-    /// If `role` is `judged`: the range in which the difference would be without a change, as
-    /// fractions, at `level`; the interval of `ratio` covers it. Otherwise `null`.
+    /// If `role` is `judged`: the range of the difference without a change, as fractions, at
+    /// `level`; the interval of `ratio` includes it. Otherwise `null`.
     pub without_change: Option<Interval>,
     /// The smallest true difference that 80 of 100 such experiments find, on the scale of
     /// `threshold`; `null` without an interval.
@@ -159,11 +159,11 @@ pub struct Comparison {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Size {
-    /// The size, if it is known to within half of it.
+    /// The size, if it is known to within half of itself.
     pub number: Option<f64>,
     /// A lower bound, if no more is known.
     pub at_least: Option<f64>,
-    /// An upper bound, if runs that reached the time limit allow no more.
+    /// An upper bound, if this is all that is known because runs reached the time limit.
     pub at_most: Option<f64>,
 }
 
@@ -176,7 +176,8 @@ pub enum Family {
     Primary,
     /// Comparisons of all other metrics.
     Secondary,
-    /// A control (`run --control`): a command against itself, by itself. No verdict depends on it.
+    /// A control (`run --control`): a command compared with itself, in a family of its own. No
+    /// verdict depends on it.
     Control,
 }
 
@@ -198,9 +199,9 @@ pub enum ComparisonBasis {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
-    /// Number of the side that the verdict is about.
+    /// Value for the side that the verdict is about.
     pub of: Option<usize>,
-    /// Number of the reference.
+    /// Value for the reference.
     pub against: Option<usize>,
 }
 
@@ -219,13 +220,13 @@ pub struct Wins {
 words! {
     /// The dependence of successive values or differences.
     Dependence from assay_analysis::dependence::Dependence {
-        /// It was tested, and no more than chance was found.
+        /// Tested: no more dependence than chance.
         Source::Unseen => NoneFound,
-        /// It was not tested: there are fewer than 24.
+        /// Not tested: there are fewer than 24.
         Source::Untested => NotTested,
-        /// It was found, and the interval is widened for it.
+        /// Found: the interval is widened for it.
         Source::Noticed => Noticed,
-        /// It is so strong that there is no interval.
+        /// So strong that there is no interval.
         Source::TooStrong => TooStrong,
     }
 }
@@ -236,9 +237,9 @@ words! {
     Role from assay_analysis::Role {
         /// The suite has fewer than ten controls.
         Source::Alone => Alone,
-        /// It is one of them: what moved it was not its code.
+        /// The benchmark is a control: it moved for other reasons than its code.
         Source::Control => Control,
-        /// It is judged by them: its interval covers how far they moved.
+        /// The benchmark is judged by the controls: its interval covers how far they moved.
         Source::Judged { .. } => Judged,
     }
 }
@@ -282,8 +283,8 @@ pub struct Quantile {
     pub of: Option<f64>,
     /// The quantile of the reference.
     pub against: Option<f64>,
-    /// `of` − `against`, with its interval at `confidence`; without ends below `fewest` independent
-    /// values per side.
+    /// `of` − `against`, with its interval at `confidence`; both ends are `null` with fewer than
+    /// `fewest` independent values per side.
     pub shift: Estimate,
     /// `of` / `against`, likewise; `null` as a whole if a value is zero or negative.
     pub ratio: Option<Estimate>,
@@ -316,7 +317,7 @@ pub(crate) struct Key<'a> {
     pub parameters: Map<String, Value>,
 }
 
-/// Facts about a comparison that the comparison does not contain.
+/// Facts about a comparison that are not in the comparison itself.
 pub(crate) struct Context<'a> {
     pub of: Key<'a>,
     pub against: Key<'a>,

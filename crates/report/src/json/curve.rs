@@ -17,13 +17,13 @@ view! {
         fixed: Map<String, Value> = super::parameters(&curve.fixed),
         /// The points, by ascending value of the parameter.
         points: Vec<Point>,
-        /// The power of the parameter with which the metric grows: 1 if twice the parameter means
-        /// twice the value. `null` if there is none.
+        /// The power of the parameter with which the metric grows: 1 if doubling the parameter
+        /// doubles the value. `null` if there is none.
         exponent: Option<f64> = curve.exponent.as_ref().ok().map(|e| e.estimate),
-        /// Its interval; without ends if there are too few blocks.
+        /// Interval of the exponent; both ends are `null` if there are too few blocks.
         exponent_interval: Interval =
             Interval::ends(curve.exponent.as_ref().ok().and_then(|e| e.interval)),
-        /// The exponents between neighbouring points; `null` if there is no exponent.
+        /// The exponents between neighboring points; `null` if there is no exponent.
         steps: Option<Vec<Option<f64>>> =
             curve.exponent.as_ref().ok().map(|e| e.steps.iter().copied().map(Some).collect()),
         /// True if a single power does not fit: the exponent is different at the end than at the

@@ -15,7 +15,7 @@ pub struct Description {
     pub side: String,
     /// Name of the row; empty for commands.
     pub row: String,
-    /// The parameters by name.
+    /// Parameters by name.
     pub parameters: Map<String, Value>,
     /// The name shown to people.
     pub name: String,
@@ -37,7 +37,7 @@ pub struct Description {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// The metric's base unit.
+    /// Base unit of the metric.
     pub unit: String,
     /// Number of values.
     pub n: usize,
@@ -60,9 +60,9 @@ pub struct Summary {
     pub outliers: usize,
     /// Autocorrelation time of successive values (1: no correlation).
     pub autocorrelation_time: Option<f64>,
-    /// Number of independent values that they are worth.
+    /// Effective number of independent values.
     pub effective_sample_size: Option<f64>,
-    /// Rank autocorrelation of neighbours.
+    /// Rank autocorrelation of neighbors.
     pub lag1: Option<f64>,
     /// Smallest gap between distinct values; `null` if all are equal.
     pub clock_step: Option<f64>,
@@ -76,20 +76,21 @@ pub struct Summary {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MedianInterval {
-    /// Its lower end.
+    /// Lower end of the interval.
     pub lower: Option<f64>,
-    /// Its upper end.
+    /// Upper end of the interval.
     pub upper: Option<f64>,
-    /// Its confidence: that of the plan, or the stricter one of repeated looks, for a single
-    /// command that stopped by itself.
+    /// Confidence of the interval: that of the plan, or, for a single command that stopped by
+    /// itself, the stricter one of repeated looks.
     pub confidence: Option<f64>,
-    /// Number of independent values that the median is worth, by the autocorrelation of the signs
+    /// Effective number of independent values for the median, from the autocorrelation of the signs
     /// about it.
     pub effective_sample_size: Option<f64>,
     /// True if the interval holds only for independent values: twelve values or fewer cannot show
     /// whether they are.
     pub assumes_independence: bool,
-    /// The reason for a missing interval: `too_few` values, or values that are `too_dependent` on each other; otherwise `null`.
+    /// The reason for a missing interval: `too_few` values, or values that are `too_dependent` on
+    /// each other; otherwise `null`.
     pub reason: Option<&'static str>,
 }
 
@@ -121,7 +122,7 @@ pub struct Noise {
     /// correlation, not a proof.
     pub together: Option<f64>,
     /// Runs that were preempted or waited for the disk more than usual, as indices of observations
-    /// in the file, from 0. They count like any other.
+    /// in the file, from 0. They are included like all others.
     pub disturbed: Vec<usize>,
     /// The difference with less weight for blocks with disturbed runs. It never decides. `null` for
     /// a reference, without disturbed runs, and if not measured in blocks.
@@ -134,10 +135,10 @@ pub struct Noise {
 pub struct Cause {
     /// The metric: involuntary switches, minor and major faults, stolen time.
     pub metric: String,
-    /// Its rank correlation with the primary metric, without slow drift; `null` if it never
+    /// Rank correlation with the primary metric, without slow drift; `null` if the quantity never
     /// changed.
     pub correlation: Option<f64>,
-    /// The share of the spread that it alone explains; `null` if no larger than chance.
+    /// The share of the spread that this cause alone explains; `null` if no larger than chance.
     pub share: Option<f64>,
 }
 
@@ -145,7 +146,7 @@ pub struct Cause {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Weighed {
-    /// Its scale.
+    /// Scale of the difference.
     pub scale: Scale,
     /// The difference.
     pub estimate: Option<f64>,

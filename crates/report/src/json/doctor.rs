@@ -30,14 +30,14 @@ view! {
 }
 
 view! {
-    /// A finding, and its measured cost.
+    /// A finding with its measured cost.
     Disturbance of (ailment: &Ailment) {
         /// The finding.
         #[serde(flatten)]
         finding: Finding,
-        /// Name of the trial that shows its cost; `null` if none does.
+        /// Name of the trial that shows the cost; `null` if none does.
         trial: Option<String>,
-        /// True if `assay doctor --fix` removes it.
+        /// True if `assay doctor --fix` removes the disturbance.
         can_fix: bool,
     }
 }

@@ -8,15 +8,15 @@ use serde_json::{Map, Value};
 view! {
     /// A finding of a check.
     Finding of (finding: &assay_data::Finding) {
-        /// Its stable name, listed in [findings](findings.md).
+        /// Stable code of the finding, listed in [findings](findings.md).
         code: String,
-        /// Its severity.
+        /// Severity of the finding.
         severity: Severity,
         /// The finding in one sentence.
         message: String,
-        /// Name of its subject; `null` for the whole run.
+        /// Name of the subject; `null` for the whole run.
         subject: Option<String>,
-        /// The numbers behind it, by name, in base units; `null` for an unknown number.
+        /// The numbers of the finding, by name, in base units; `null` for an unknown number.
         evidence: NamedValues<Option<f64>> = finding.evidence.iter().map(|(name, v)| (name.clone(), Some(*v))).collect(),
         /// Ways to deal with it, best first.
         advice: Vec<Advice> = finding.advice.iter().map(Advice::from).collect(),
@@ -32,7 +32,7 @@ pub struct Advice {
     pub action: String,
     /// The action in words.
     pub text: String,
-    /// The option of this verb that does it; `null` if there is none.
+    /// The option of this verb that performs the action; `null` if there is none.
     pub option: Option<String>,
     /// The value for the option; `null` if there is none.
     pub value: Option<String>,

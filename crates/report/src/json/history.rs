@@ -31,7 +31,7 @@ view! {
 view! {
     /// A run in the history, without its contents.
     Run of (run: &history::Run) {
-        /// The SHA-256 that identifies it; any unambiguous prefix can be used.
+        /// SHA-256 of the run, which identifies it; any unambiguous prefix can be used.
         run: String = run.digest.clone(),
         /// Time of the measurement, RFC 3339.
         measured: String = rfc3339(run.started),
@@ -39,11 +39,11 @@ view! {
         revision: Option<Revision>,
         /// True if the working tree had uncommitted changes.
         changed: bool,
-        /// The machine's name.
+        /// Name of the machine.
         machine: String,
         /// The fingerprint that identifies the machine.
         fingerprint: String,
-        /// The file that it was read from.
+        /// The file from which it was read.
         source: String,
         /// Tool and version that measured it.
         tool: Option<String>,
@@ -96,7 +96,7 @@ view! {
     KeptResult of (result: &RunResult) {
         /// The benchmark, by its present name.
         benchmark: String = result.benchmark.name.clone(),
-        /// Its parameters.
+        /// Parameters of the benchmark.
         parameters: Map<String, Value> = super::parameters(&result.benchmark.parameters),
         /// Index of its side, if there are several that are not revisions; 0 is the reference, or
         /// the only side.
@@ -107,7 +107,7 @@ view! {
         unit: String = result.metric.unit.symbol().to_owned(),
         /// Number of values.
         n: u64 = result.summary.n,
-        /// Number of processes (or builds) that they come from.
+        /// Number of processes (or builds) that produced the values.
         units: u64 = result.summary.units,
         /// The median; for several processes, the median of their medians. Its interval is the one
         /// within the run, at 95 %.
@@ -180,14 +180,14 @@ view! {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedRun {
-    /// The SHA-256 that identifies it; for a damaged history, as much as is left of it; empty for a
-    /// waiting run, and if there is none.
+    /// SHA-256 that identifies the run; if the history is damaged, the part of it that is left;
+    /// empty for a waiting run, and if there is none.
     pub run: String,
     /// The action: `added`, `known` (it was already there), `waiting` (for a server that cannot be
     /// reached), `not read` (from a store of another tool), `failed` (in a backfill), `removed`,
     /// `would be removed` or `exported`.
     pub done: &'static str,
-    /// The file that it was read from or written to; for a backfill, the revision.
+    /// The file from which it was read, or to which it was written; for a backfill, the revision.
     pub file: String,
 }
 
@@ -209,7 +209,7 @@ view! {
         sentence: String = sentence_of_trend(report.trend),
         /// The benchmark.
         benchmark: String = report.trend.series.benchmark.name.clone(),
-        /// Its parameters.
+        /// Parameters of the benchmark.
         parameters: Map<String, Value> = super::parameters(&report.trend.series.benchmark.parameters),
         /// Index of its side, if there are several that are not revisions; 0 is the reference, or
         /// the only side.
@@ -235,7 +235,7 @@ view! {
 view! {
     /// One run of a benchmark.
     TrendRun of (point: &history::Point) {
-        /// A prefix of the SHA-256 that identifies it.
+        /// A prefix of the run's SHA-256.
         run: String = point.recording.clone(),
         /// Time of the measurement, RFC 3339.
         measured: String = rfc3339(point.started),
@@ -251,7 +251,7 @@ view! {
 view! {
     /// A change of a benchmark.
     TrendChange of (trend: &trend::Trend, change: &trend::Change, narrow: Option<&str>) {
-        /// `slower` for the worse, `faster` for the better.
+        /// `slower` for a change for the worse, `faster` for one for the better.
         verdict: Verdict = (&change.verdict).into(),
         /// Index of the first run after the change, by the best fit.
         index: usize = change.index,
@@ -335,7 +335,7 @@ view! {
     EventChange of (moved: &events::Moved) {
         /// The benchmark.
         benchmark: String = moved.benchmark.name.clone(),
-        /// Its parameters.
+        /// Parameters of the benchmark.
         parameters: Map<String, Value> = super::parameters(&moved.benchmark.parameters),
         /// Index of its side, if there are several that are not revisions; 0 is the reference, or
         /// the only side.
@@ -344,7 +344,7 @@ view! {
         metric: String = moved.metric.name.clone(),
         /// Base unit of the numbers.
         unit: String = moved.metric.unit.symbol().to_owned(),
-        /// `slower` for the worse, `faster` for the better.
+        /// `slower` for a change for the worse, `faster` for one for the better.
         verdict: Verdict = (&moved.change.verdict).into(),
         /// After / before; `null` if a value is zero or negative.
         ratio: Option<Estimate> = moved.change.ratio.map(Into::into),
@@ -358,7 +358,7 @@ view! {
 }
 
 view! {
-    /// A run, judged by the normal runs of the history.
+    /// A run, judged against the normal runs of the history.
     Gated of (report: &GateReport<'_>) {
         /// Layout version and verb.
         #[serde(flatten)]
@@ -401,11 +401,11 @@ words! {
 }
 
 view! {
-    /// One benchmark, judged by normal runs.
+    /// One benchmark, judged against normal runs.
     GatedBenchmark of (judged: &gate::Judged) {
         /// The benchmark.
         benchmark: String = judged.benchmark.name.clone(),
-        /// Its parameters.
+        /// Parameters of the benchmark.
         parameters: Map<String, Value> = super::parameters(&judged.benchmark.parameters),
         /// Index of its side, if there are several that are not revisions; 0 is the reference, or
         /// the only side.
@@ -414,7 +414,7 @@ view! {
         metric: String = judged.metric.name.clone(),
         /// Base unit of the numbers.
         unit: String = judged.metric.unit.symbol().to_owned(),
-        /// Its standing.
+        /// Standing of the benchmark.
         standing: Standing,
         /// The median of this run.
         now: f64,
@@ -433,7 +433,7 @@ view! {
         stands_out: bool,
         /// Number of normal runs.
         runs: usize,
-        /// Standard deviation between runs, as a fraction.
+        /// Standard deviation between runs, as a fraction of the level.
         spread: Option<f64>,
         /// The worsening that is detected within three runs with a probability of 80 %.
         detectable: Option<f64>,

@@ -23,9 +23,9 @@ pub struct Listing {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Listed {
-    /// Its name.
+    /// Name of the benchmark.
     pub name: String,
-    /// The sides that have it.
+    /// Names of the sides that have it.
     pub on: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ pub struct SmokeTest {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
-    /// Its name.
+    /// Name of the benchmark.
     pub benchmark: String,
     /// The side.
     pub side: String,

@@ -36,10 +36,10 @@ view! {
         classes: Vec<MutatedClass> = scores.couplings.iter().flat_map(|all| &all.classes).map(MutatedClass::of).collect(),
         /// The mutants, in the order of their units.
         mutants: Vec<Mutant>,
-        /// The rewrites, which do not change behaviour, in the order of their units. A `killed`
+        /// The rewrites, which do not change behavior, in the order of their units. A `killed`
         /// rewrite failed a test that depends on how the code is written.
         rewrites: Vec<Mutant>,
-        /// The tests that the mutants were tried with.
+        /// The tests used to try the mutants.
         tests: Vec<MutationTest>,
         /// Tests that failed in some runs without any change, and were left out.
         flaky: Vec<String>,
@@ -51,7 +51,7 @@ view! {
 view! {
     /// The share of mutants that the tests notice.
     MutationScore of (score: &assay_analysis::mutation::Score) {
-        /// Number of mutants that count, tried or not.
+        /// Number of mutants included in the score, tried or not.
         counted: usize,
         /// Number of mutants with a known result.
         known: usize,
@@ -59,11 +59,11 @@ view! {
         detected: usize,
         /// Number of mutants that the tests did not notice.
         missed: usize,
-        /// The share noticed, 0 to 1, estimated if not all results are known; `null` if no mutant
-        /// counts.
+        /// The share noticed, 0 to 1, estimated if not all results are known; `null` if the score
+        /// includes no mutants.
         share: Option<f64>,
         /// 95 % confidence interval of the share. Both ends equal the share if all results are
-        /// known, and are `null` if no mutant counts.
+        /// known, and are `null` if the score includes no mutants.
         interval: Interval,
     }
 }
@@ -71,9 +71,9 @@ view! {
 view! {
     /// A file with mutants.
     MutatedFile of (file: &assay_data::mutation::MutatedFile, score: &assay_analysis::mutation::Score, coupling: Option<&Coupling>) {
-        /// Its path, relative to the root of the project.
+        /// Path of the file, relative to the root of the project.
         path: String,
-        /// Its language.
+        /// Language of the file.
         language: String,
         /// The score of the file.
         score: MutationScore = MutationScore::of(score),
@@ -85,13 +85,13 @@ view! {
 view! {
     /// A function or method.
     MutatedUnit of (unit: &assay_data::mutation::MutatedUnit, score: &assay_analysis::mutation::Score, coupling: Option<&Coupling>) {
-        /// Index of its file.
+        /// Index of the file.
         file: usize,
-        /// Its name.
+        /// Name of the function or method.
         name: String,
-        /// Its first line.
+        /// First line of the unit.
         begin: u32,
-        /// Its last line.
+        /// Last line of the unit.
         end: u32,
         /// The score of the unit.
         score: MutationScore = MutationScore::of(score),
@@ -103,9 +103,9 @@ view! {
 view! {
     /// A class or module with several functions.
     MutatedClass of (class: &assay_analysis::coupling::Class) {
-        /// Index of its file.
+        /// Index of the file.
         file: usize,
-        /// Its name.
+        /// Name of the class or module.
         name: String,
         /// Coupling of the class and its tests.
         coupling: MutationCoupling,
@@ -130,8 +130,8 @@ view! {
         focus: Option<Estimate> = own.focus.map(|own| Estimate::new(own.mean, own.interval)),
         /// The mean number of test files that fail with a change.
         blast_radius: Option<Estimate> = own.radius.map(|own| Estimate::new(own.mean, own.interval)),
-        /// Locality of failures: focus divided by the number of failing test files, with all of the
-        /// code's own counted as one.
+        /// Locality of failures: focus divided by the number of failing test files, where all test
+        /// files of the code itself count as one.
         locality: Option<Estimate> = own.locality.map(|own| Estimate::new(own.mean, own.interval)),
         /// Failing test files of other code, with the number of changes, most frequent first.
         foreign: NamedValues<usize> = own.foreign.iter().cloned().collect(),
@@ -153,8 +153,7 @@ words! {
         Source::Untested => Untested,
         /// Changes are noticed, but by tests all over the project.
         Source::Tangled => Tangled,
-        /// Changes are noticed by the right tests, but so are rewrites that do not change
-        /// behaviour.
+        /// Changes are noticed by the right tests, but so are rewrites that do not change behavior.
         Source::Brittle => Brittle,
         /// Changes are noticed by the code's own tests and by few others.
         Source::WellTested => WellTested,
@@ -172,9 +171,9 @@ words! {
         Source::Survived => Survived,
         /// Not tried, because it is the same program as another mutant, which survived.
         Source::Implied => Implied,
-        /// No test uses its code.
+        /// No test uses the code.
         Source::Uncovered => Uncovered,
-        /// All tests passed, as they must: according to the compiler, it is the same program. It
+        /// All tests passed, as expected: according to the compiler, it is the same program. It
         /// does not count.
         Source::Equivalent => Equivalent,
         /// The tests could not be run with the change.
@@ -182,7 +181,7 @@ words! {
         /// Not tried, because a comment accepts its survival.
         Source::Kept => Kept,
         /// The code is not part of the program that the tests run here: it belongs to another
-        /// platform, or to a disabled feature. It does not count.
+        /// platform or to a disabled feature. It does not count.
         Source::Absent => Absent,
         /// Not tried.
         Source::Pending => Pending,
@@ -194,7 +193,7 @@ view! {
     Mutant of (own: &MutantResult) {
         /// An identifier that is the same in the next run.
         id: String,
-        /// Index of its unit.
+        /// Index of the unit.
         unit: usize,
         /// Name of the operator, the kind of change.
         operator: String,
@@ -213,13 +212,15 @@ view! {
         covered_by: Option<Vec<usize>> = own.covered_by.clone(),
         /// Indices of the tests that failed with the change.
         killed_by: Vec<usize>,
-        /// True if these are all tests that fail; otherwise testing stopped at the first failure.
+        /// True if `killed_by` lists all tests that fail; otherwise testing stopped at the first
+        /// failure.
         is_complete: bool,
         /// Number of tests that ended with the change.
         tests_run: usize,
         /// Time of these tests, s; `null` if none was run.
         seconds: Option<f64>,
-        /// The reason: that of a comment, or the message of a run; `null` if there is none.
+        /// The reason for the result: the text of a comment, or the message of a run; `null` if
+        /// there is none.
         reason: Option<String>,
         /// A reason to suspect that the change has no effect, so that no test could notice it;
         /// otherwise `null`.
@@ -238,13 +239,13 @@ view! {
 }
 
 view! {
-    /// A test that the mutants were tried with.
+    /// A test used to try the mutants.
     MutationTest of (test: &assay_data::mutation::MutationTest) {
-        /// Its name.
+        /// Name of the test.
         name: String,
-        /// Its file; `null` if unknown.
+        /// File of the test; `null` if unknown.
         file: Option<String>,
-        /// Its time without a change, s; `null` if unknown.
+        /// Duration of the test without a change, s; `null` if unknown.
         seconds: Option<f64>,
     }
 }

@@ -81,7 +81,7 @@ view! {
 view! {
     /// The plan of a t-test, with its settings.
     PowerTTest of (planning: &Planning) {
-        /// Its quantities.
+        /// Quantities of the plan.
         #[serde(flatten)]
         quantities: Quantities = Quantities::of(&planning.t),
         /// The kind of comparison.
@@ -134,19 +134,20 @@ view! {
     /// The plan of a rank test. Members based on the pilot's distribution are `null` without a
     /// pilot.
     RankTest of (plan: &rank::RankPlan) {
-        /// The t-test's quantities with the rule of 15 %: its `n` plus 15 %, times the pilot's
-        /// `runs_per_independent`; for few runs, as many as the exact rank test needs. If `n` was
-        /// given, the t-test's result for n/1.15, at the actual level of the exact rank test (with
-        /// 4 and 4 runs no p-value is between 2.9 % and 5.7 %).
+        /// Quantities of the t-test with the rule of 15 %: its `n` plus 15 %, times the pilot's
+        /// `runs_per_independent`; for few runs, the number that the exact rank test needs. If `n`
+        /// was given, the t-test's result for n/1.15, at the actual level of the exact rank test
+        /// (with 4 runs per side, no p-value is between 2.9 % and 5.7 %).
         rule_of_thumb: Quantities = Quantities::of(&plan.rule),
-        /// Number of runs of each side to take.
+        /// Planned number of runs of each side.
         n: u64,
         /// The basis of that number.
         founded_on: FoundedOn,
         /// The step to which that number was rounded up.
         rounded_to: u64,
-        /// With fewer independent runs per side, the exact rank test can never reject at the
-        /// significance level: its power is 0, and `n` is never planned below this number.
+        /// The smallest number of independent runs per side with which the exact rank test can
+        /// reject at the significance level. Below it, the power is 0; `n` is never planned below
+        /// it.
         fewest_n: u64,
         /// Probability, for values like the pilot's, that one of the other side is larger than one
         /// of the reference; for pairs, that two differences have a positive sum.
@@ -160,11 +161,11 @@ view! {
         formula_delta: Option<f64> = plan.distribution.as_ref().and_then(|d| d.formula_delta),
         /// Number of runs at which simulated experiments reach the power.
         simulated_n: Option<f64> = simulated(plan).and_then(|s| s.n),
-        /// Its standard error.
+        /// Standard error of that number.
         simulated_n_error: Option<f64> = simulated(plan).and_then(|s| s.n_error),
         /// The share of simulated experiments of `n` runs that found the difference.
         simulated_power: Option<f64> = simulated(plan).map(|s| s.power),
-        /// Its standard error.
+        /// Standard error of that share.
         simulated_power_error: Option<f64> = simulated(plan).map(|s| s.power_error),
         /// Number of simulated experiments.
         experiments: Option<u64> = simulated(plan).map(|s| s.experiments),
@@ -179,11 +180,11 @@ view! {
     CurvePoint of (point: &found::CurvePoint) {
         /// Number of runs of each side.
         n: u64,
-        /// Power of the t-test for the difference in the rank test's answer.
+        /// Power of the t-test for the difference in the rank test's plan.
         power_t: Option<f64> = Some(point.t),
         /// Power of the rank test for this difference.
         power_rank: Option<f64> = Some(point.rank),
-        /// Difference that the t-test detects with the power in the rank test's answer; `null`
+        /// Difference that the t-test detects with the power in the rank test's plan; `null`
         /// without such a difference.
         delta_t: Option<f64> = point.delta,
         /// Difference that the rank test detects with this power; `null` without such a difference.
@@ -196,7 +197,7 @@ view! {
     Pilot of (pilot: &pilot::Pilot) {
         /// The planned metric.
         metric: String,
-        /// Its base unit.
+        /// Base unit of the metric.
         unit: String = pilot.unit.symbol().to_owned(),
         /// The median of the reference, which relative differences refer to.
         median: Option<f64>,
@@ -208,8 +209,8 @@ view! {
         sd: Option<f64>,
         /// Number of values in the smallest series.
         n: usize,
-        /// Number of runs that are worth one independent run, for the most autocorrelated subject;
-        /// 1 if autocorrelation does not matter.
+        /// Number of runs equivalent to one independent run, for the most autocorrelated subject; 1
+        /// if autocorrelation does not matter.
         runs_per_independent: Option<f64>,
         /// The difference that ranks could have detected in the pilot itself, by the rule of 15 %.
         detectable: Option<f64>,

@@ -22,9 +22,9 @@ view! {
         command: String,
         /// The directory that it was started in.
         directory: String,
-        /// Process id of the process that keeps it.
+        /// Process ID of its keeper.
         keeper: u64,
-        /// Its own process id.
+        /// Process ID.
         process: u64,
         /// `ready`, `loading`, or the reason why it is unavailable.
         standing: String,
@@ -34,11 +34,11 @@ view! {
         used: String,
         /// Number of runs requested from it.
         runs: u64,
-        /// Time until it ends, if it is not used, s.
+        /// Time until it ends if it remains unused, s.
         ends_in: f64,
-        /// Memory of all its stages, B; shared memory is divided among the stages.
+        /// Memory of all stages, B; shared memory is divided among the stages.
         memory: u64,
-        /// Its stages, first one first.
+        /// Stages, first one first.
         stages: Vec<HeldProcessStage>,
         /// Limits of a fork, and files that could not be loaded.
         notes: Vec<String>,
@@ -50,13 +50,13 @@ view! {
     HeldProcessStage of (stage: &HeldStage) {
         /// `framework`, `application` or `helpers`.
         name: String,
-        /// Its process id.
+        /// Process ID.
         process: u64,
-        /// Number of files that it loaded.
+        /// Number of loaded files.
         files: u64,
         /// Loading time, s.
         seconds: f64,
-        /// Its share of the memory, B; `null` if unknown.
+        /// Share of the memory, B; `null` if unknown.
         memory: Option<u64>,
     }
 }

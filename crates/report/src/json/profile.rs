@@ -19,7 +19,7 @@ view! {
         sampler: Option<String> = report.profile.tool.clone(),
         /// The sampled quantity: `cpu`, `wall`, `samples`, or a name from the file.
         metric: String = report.shares.measure.clone(),
-        /// Its base unit.
+        /// Base unit of the quantity.
         unit: String = report.shares.unit.symbol().to_owned(),
         /// Number of samples.
         samples: u64 = report.shares.samples,
@@ -65,13 +65,13 @@ words! {
 }
 
 view! {
-    /// The share of a function, from all frames with one name in one file.
+    /// The share of a function: all frames with one name in one file.
     FunctionShare of (found: &Share) {
-        /// Its name.
+        /// Name of the function.
         name: String = found.function.name.clone(),
-        /// Its file; `null` if unknown.
+        /// File of the function; `null` if unknown.
         file: Option<String> = found.function.file.clone(),
-        /// Share of the function itself, without functions that it calls.
+        /// Share of the function itself, without the functions that it calls.
         flat: Estimate = Estimate::new(found.flat, found.flat_interval),
         /// Share of the function and of everything that it calls; recursion is counted once.
         cum: Estimate = Estimate::new(found.cum, found.cum_interval),
@@ -155,11 +155,11 @@ view! {
 view! {
     /// One of two profiles.
     ProfileSide of (found: &Difference, side: usize) {
-        /// Its name.
+        /// Name of the profile.
         name: String = found.names[side].clone(),
         /// Number of samples.
         samples: u64 = found.samples[side],
-        /// The sum of its samples, in the unit.
+        /// The sum of all samples, in the unit.
         amount: Option<f64> = Some(found.amounts[side]),
     }
 }
@@ -167,9 +167,9 @@ view! {
 view! {
     /// A function in two profiles.
     FunctionChange of (row: &difference::Row) {
-        /// Its name.
+        /// Name of the function.
         name: String,
-        /// Its file; `null` if unknown.
+        /// File of the function; `null` if unknown.
         file: Option<String>,
         /// The verdict on the change.
         change: ShareChange,

@@ -32,7 +32,7 @@ view! {
 view! {
     /// The run that was repeated.
     Repeated of (report: &ReplicationReport<'_>) {
-        /// Its file.
+        /// Path of the sample file.
         file: String = report.file.to_owned(),
         /// Start of the run (RFC 3339), or `null`.
         started: Option<String> = report.then.started.clone(),
@@ -40,20 +40,20 @@ view! {
 }
 
 view! {
-    /// A result in both runs. Ratios are given as such, everything else in the unit.
+    /// A result in both runs. Ratios are given as ratios, everything else in the unit.
     Replicated of (report: &ReplicationReport<'_>, result: &found::Replicated) {
         /// Name of the side.
         of: String = side(report, result.of),
         /// Name of the reference side; `null` for a median.
         against: Option<String> = result.against.map(|subject| side(report, subject)),
-        /// The parameters of the side by name.
+        /// Parameters of the side, by name.
         parameters: Map<String, Value> = parameters(&report.now.subjects[result.of].parameters),
-        /// The parameters of the reference; `null` for a median.
+        /// Parameters of the reference, by name; `null` for a median.
         against_parameters: Option<Map<String, Value>> =
             result.against.map(|subject| parameters(&report.now.subjects[subject].parameters)),
         /// The metric.
         metric: String = metric(report).name.clone(),
-        /// Its base unit.
+        /// Base unit of the metric.
         unit: String = metric(report).unit.symbol().to_owned(),
         /// Status of the result.
         status: ReplicationStatus = (&result.status).into(),
@@ -80,10 +80,10 @@ view! {
 view! {
     /// The result of one run.
     RunResult of (result: &found::Replicated, run: found::RunResult) {
-        /// Its size.
+        /// Size of the result.
         #[serde(flatten)]
         size: Estimate = size(result, run.estimate, run.interval),
-        /// Its verdict; `null` for a median.
+        /// Verdict of the run; `null` for a median.
         verdict: Option<Verdict> = run.verdict.as_ref().map(Verdict::from),
         /// True if the direction is known, but the difference may be smaller than the threshold.
         possibly_below_threshold: bool = run.possibly_below_threshold,

@@ -114,14 +114,14 @@ words! {
 view! {
     /// A compared side.
     Side of (side: &assay_data::Side) {
-        /// Its unique name.
+        /// Unique name of the side.
         name: String,
         /// The command line as typed, with `{n}` for the value of a parameter; `null` if there is
         /// none.
         command: Option<String>,
-        /// The file of the values; `null` for a new measurement.
+        /// The file with the values; `null` for a new measurement.
         source: Option<String>,
-        /// The files of its builds, which were run alternately; empty for a single build.
+        /// Files of the side's builds, which were run alternately; empty for a single build.
         builds: Vec<String>,
     }
 }
@@ -129,11 +129,11 @@ view! {
 view! {
     /// A row that sides are compared on.
     Row of (row: &assay_data::Row) {
-        /// Its full, unique name; empty for commands.
+        /// Full, unique name of the row; empty for commands.
         name: String,
-        /// Its name without parameters, if the measuring tool states it.
+        /// Name of the row without parameters, if the measuring tool states it.
         label: Option<String>,
-        /// The word for such a row, as in `function`; `null` for a benchmark.
+        /// The word for the kind of row, as in `function`; `null` for a benchmark.
         noun: Option<String>,
     }
 }
@@ -153,25 +153,25 @@ view! {
         sentence: Option<String> = analysis.is_suite().then(|| of_rows::headline(analysis, table)),
         /// Number of comparisons.
         compared: usize = table.rows.len(),
-        /// Number of comparisons that are better.
+        /// Number of comparisons in which the side is better.
         faster: usize = table.counts().faster,
-        /// Number of comparisons that are worse.
+        /// Number of comparisons in which the side is worse.
         slower: usize = table.counts().slower,
-        /// Number of comparisons within the threshold.
+        /// Number of comparisons with a difference within the threshold.
         equivalent: usize = table.counts().equivalent,
-        /// Number of comparisons that are inconclusive.
+        /// Number of inconclusive comparisons.
         inconclusive: usize = table.counts().inconclusive,
-        /// Number of controls: their code is the same on both sides, and they are not in the
-        /// numbers above.
+        /// Number of controls: their code is the same on both sides, and they are not included in
+        /// the numbers above.
         same_code: usize = table.counts().same_code,
         /// The geometric mean of the ratios `of` / `against`; each is the Hodges-Lehmann ratio or,
         /// in blocks, the pseudo-median of the per-block ratios. `null` for fewer than two.
         geometric_mean: Option<f64> = table.mean.map(|m| m.estimate),
-        /// Its interval for exactly these rows or values, which covers the variation of the samples
-        /// only. `null` if the spread of some is unknown.
+        /// Interval of the mean for exactly these rows or values, which covers only the variation
+        /// of the samples. `null` if the spread of some is unknown.
         interval_of_these: Option<Interval> = table.mean.and_then(|m| m.of_these).map(Interval::from),
-        /// The wider interval for other rows or values that these are a sample of. It is
-        /// meaningless if they were chosen for a purpose.
+        /// The wider interval for other rows or values, of which these are a sample. It is
+        /// meaningless if they were chosen for a particular purpose.
         interval_of_such: Option<Interval> = table.mean.and_then(|m| m.of_such).map(Interval::from),
         /// Number of ratios in the mean.
         rows: Option<usize> = table.mean.map(|m| m.rows),
@@ -184,9 +184,9 @@ view! {
         /// The metric that only this side has, for rows on both sides; `null` if the other side
         /// lacks the rows.
         metric: Option<String> = only.metric.map(|metric| analysis.metrics[metric].name.clone()),
-        /// Name of the side that has them.
+        /// Name of the side that has the rows.
         side: String = analysis.sides[only.side].name.clone(),
-        /// Name of the side that lacks them.
+        /// Name of the side that lacks the rows.
         not_on: String = analysis.sides[only.not_on].name.clone(),
         /// Names of the rows.
         rows: Vec<String> = only.rows.iter().map(|&row| analysis.rows[row].name.clone()).collect(),

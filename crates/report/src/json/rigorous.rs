@@ -47,15 +47,15 @@ pub struct Chain {
     pub against: Option<String>,
     /// Name of the row; empty for commands.
     pub row: String,
-    /// The parameters of the side by name.
+    /// Parameters of the side, by name.
     pub parameters: Map<String, Value>,
     /// The metric.
     pub metric: String,
-    /// Its base unit.
+    /// Base unit of the metric.
     pub unit: String,
     /// True if the samples were taken in blocks.
     pub paired: bool,
-    /// The worst status of its steps.
+    /// The worst status of all steps.
     pub outcome: StepStatus,
     /// The step that failed, or `null`.
     pub stopped_at: Option<&'static str>,
@@ -85,15 +85,15 @@ words! {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Step {
-    /// Its name.
+    /// Name of the step.
     pub name: &'static str,
-    /// Its status.
+    /// Status of the step.
     pub status: StepStatus,
-    /// Its result in words.
+    /// Result of the step in words.
     pub line: String,
     /// Objections and remarks, worst first: `serious` fails the step, `warning` warns.
     pub findings: Vec<Finding>,
-    /// The numbers behind it; `null` if it was not reached.
+    /// The numbers of the step; `null` if it was not reached.
     pub numbers: Option<Numbers>,
 }
 
@@ -133,7 +133,7 @@ view! {
 view! {
     /// One series of values.
     CheckedSeries of (found: &SeriesFound, names: &[String]) {
-        /// Its name; `null` for differences.
+        /// Name of the series; `null` for differences.
         name: Option<String> = names.get(found.subject).cloned(),
         /// Number of values.
         n: usize,
@@ -145,11 +145,11 @@ view! {
         acf_max_abs_30: Option<f64> = Some(found.acf_max_30),
         /// 1.96/√n.
         acf_bound: Option<f64>,
-        /// Rank autocorrelation of neighbours.
+        /// Rank autocorrelation of neighbors.
         rank_lag1: Option<f64> = Some(found.lag1),
         /// Autocorrelation time of successive values (1: no correlation).
         autocorrelation_time: Option<f64>,
-        /// Number of independent values that they are worth.
+        /// Effective number of independent values.
         effective_sample_size: Option<f64> = Some(found.effective),
         /// The effective sample size as a share of `n`.
         ess_per_n: Option<f64> = Some(found.share()),
@@ -213,7 +213,7 @@ view! {
         /// `boot.ci`.
         bootstrap_sd: Vec<BootstrappedSpread> =
             found.spreads.iter().map(|s| BootstrappedSpread::of(s, names)).collect(),
-        /// Confidence of its intervals.
+        /// Confidence of the intervals.
         confidence: Option<f64>,
         /// The standard deviation used for planning: the largest of all upper ends.
         sd: Option<f64>,
@@ -245,15 +245,15 @@ view! {
 view! {
     /// A bootstrapped standard deviation.
     BootstrappedSpread of (spread: &FoundSpread, names: &[String]) {
-        /// Name of its series.
+        /// Name of the series.
         name: Option<String> = names.get(spread.subject).cloned(),
         /// The standard deviation.
         t0: Option<f64> = Some(spread.sd),
-        /// Its normal interval.
+        /// Interval by the normal method.
         normal: Option<Interval>,
-        /// Its basic interval.
+        /// Interval by the basic method.
         basic: Option<Interval>,
-        /// Its percentile interval.
+        /// Interval by the percentile method.
         percentile: Option<Interval>,
         /// Number of resamples.
         resamples: usize,
@@ -273,7 +273,7 @@ view! {
         p_two: Option<f64> = Some(found.p),
         /// log₁₀ of `p_two`, even if that is 0.
         log10_p_two: Option<f64> = Some(found.log10_p),
-        /// The same, increased for autocorrelation. It decides.
+        /// `p_two`, increased to account for autocorrelation. It decides.
         log10_p_decisive: Option<f64>,
         /// The significance level that it is compared with.
         level: Option<f64> = Some(level(chain.level)),
@@ -328,7 +328,7 @@ view! {
         against: Option<f64> = Some(found.x),
         /// Their difference.
         difference: Option<f64>,
-        /// Its interval.
+        /// Interval of the difference.
         interval: Option<Interval>,
     }
 }

@@ -17,13 +17,13 @@ view! {
         head: Head = Head::of("tests"),
         /// The profiled suite.
         name: String = suite.whole.profile.name.clone(),
-        /// The test framework, as reported by its runs.
+        /// The test framework, as reported by the runs.
         framework: String = suite.framework.to_owned(),
         /// The sampler.
         sampler: Option<String> = suite.whole.profile.tool.clone(),
         /// The sampled quantity: `cpu` or `wall`.
         metric: String = suite.whole.profile.measure.clone(),
-        /// Its base unit.
+        /// Base unit of the quantity.
         unit: String = suite.whole.profile.unit.symbol().to_owned(),
         /// Number of samples of all runs.
         samples: u64 = suite.found.samples,
@@ -64,32 +64,32 @@ view! {
 view! {
     /// The samples of a test, or of a part of the run outside of tests.
     SampledPart of (own: &Owned, top: usize) {
-        /// The name of the test, or a description of the part.
+        /// Name of the test, or a description of the part.
         name: String = title(own.mark.as_ref()),
         /// The kind, as reported by the hooks (`test`, `group_setup`, `fixture`, `run`); `null` for
         /// start, loading and end, and for threads that tests start.
         kind: Option<String> = own.mark.as_ref().map(|mark| mark.kind.clone()),
-        /// Its group or fixture, if any.
+        /// Group or fixture, if any.
         group: Option<String> = own
             .mark
             .as_ref()
             .filter(|mark| !own.is_test() && !mark.name.is_empty())
             .map(|mark| mark.name.clone()),
-        /// Number of its samples, of all runs.
+        /// Number of samples, of all runs.
         samples: u64,
-        /// The sum of its samples, in the unit; for several runs, the mean per run.
+        /// The sum of the samples, in the unit; for several runs, the mean per run.
         amount: Option<f64>,
-        /// Its share of all samples.
+        /// Share of all samples.
         share: Estimate = Estimate::new(own.share, own.interval),
-        /// Share of garbage collection in its samples; `null` if the sampler does not see the
+        /// Share of garbage collection in the samples; `null` if the sampler does not see the
         /// garbage collector.
         garbage_collection: Option<Estimate> =
             own.collection.map(|(share, own)| Estimate::new(share, own)),
-        /// Share of garbage collection in its time, as timed by the hooks; `null` if they did not
-        /// time it.
+        /// Share of garbage collection in the time, as measured by the hooks; `null` if they did
+        /// not measure it.
         timed_garbage_collection: Option<Estimate> =
             own.timed_collection.map(|(share, own)| Estimate::new(share, own)),
-        /// Its functions, largest first; shares refer to its own samples.
+        /// Functions, largest first; shares refer to these samples.
         functions: Vec<FunctionShare> = most(&own.shares.functions, top),
     }
 }

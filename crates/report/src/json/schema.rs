@@ -1,7 +1,7 @@
 //! The JSON Schema of every document, and the reference page, which shows the schema as tables.
 //!
-//! The schemas are in `schemas.json`, generated from the types: the generator would make up a good
-//! part of the program, for a verb that is rarely used. A test regenerates and compares them;
+//! The schemas are in `schemas.json`, which is generated from the types: including the generator
+//! would make the program much larger for a rarely used verb. A test regenerates and compares them;
 //! `make docs` writes them.
 
 use crate::packed::SCHEMAS;
@@ -14,17 +14,18 @@ pub use generated::{generated, tables, written};
 
 /// A document written by some verbs.
 pub struct Document {
-    /// Its title on the page.
+    /// Title of the document on the page.
     pub title: &'static str,
     /// The commands that write it.
     #[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "for the reference page"))]
     commands: &'static [&'static str],
-    /// Its names on the command line: the verb, extended if a verb has several documents.
+    /// Names of the document on the command line: the verb, extended if a verb has several
+    /// documents.
     names: &'static [&'static str],
 }
 
 impl Document {
-    /// Returns its JSON Schema, draft 2020-12.
+    /// Returns the JSON Schema of the document, draft 2020-12.
     pub fn schema(&self) -> Value {
         // The file has every document without its definitions, by its first name, and every
         // definition once.

@@ -96,7 +96,7 @@ view! {
         name: String,
         /// The metric.
         metric: String = left.metric.name.clone(),
-        /// Its base unit.
+        /// Base unit of the metric.
         unit: String = left.metric.unit.symbol().to_owned(),
         /// Number of values.
         n: Option<u64> = left.summary.count,
@@ -114,18 +114,18 @@ view! {
 }
 
 view! {
-    /// One series. In the R calls, `x` is its values.
+    /// One series. In the R calls, `x` is the vector of its values.
     Series of (p: &SeriesSummary, confidence: f64) {
         /// Name of the subject.
         name: String,
         /// The metric.
         metric: String = p.metric.name.clone(),
-        /// Its base unit.
+        /// Base unit of the metric.
         unit: String = p.metric.unit.symbol().to_owned(),
         /// Number of values.
         n: usize = p.description.n,
-        /// Interval of the median at `confidence`: that of `median_ci` for the number of
-        /// independent values that the median is worth. The same as in documents about comparisons.
+        /// Interval of the median at `confidence`: the one that `median_ci` gives for the effective
+        /// number of independent values. The same as in documents about comparisons.
         median_interval: WidenedInterval = WidenedInterval::of(p, confidence),
         /// Descriptive statistics.
         descriptives: Descriptives,
@@ -166,7 +166,7 @@ view! {
         dip: Option<Dip> = p.tests.dip.as_ref().map(Dip::of),
         /// The modes, where values cluster.
         modes: Vec<Mode>,
-        /// Known distributions fitted to the values; those that do not apply are omitted.
+        /// Known distributions fitted to the values; those that cannot be fitted are omitted.
         distributions: Vec<FittedDistribution> =
             p.distributions.iter().map(FittedDistribution::of).collect(),
         /// Skewness and kurtosis compared with those of known distributions; `null` if there are
@@ -186,7 +186,7 @@ view! {
         clock_step: Option<f64> = p.description.clock_step,
         /// Autocorrelation time of successive values (1: no correlation).
         autocorrelation_time: Option<f64> = Some(p.description.autocorrelation_time),
-        /// Number of independent values that they are worth.
+        /// Effective number of independent values.
         effective_sample_size: Option<f64> = Some(p.description.effective()),
         /// The effective sample size as a share of `n`.
         effective_share: Option<f64> = Some(p.effective_share()),
@@ -245,8 +245,8 @@ view! {
     MedianOrder of (found: &series_summary::MedianInterval) {
         /// The interval.
         ci: Interval = Interval::ends(found.interval),
-        /// Its ends are the values number `k` and n + 1 − `k` in ascending order; 0 if there are
-        /// too few values.
+        /// Rank of the lower end: the ends are the values number `k` and n + 1 − `k` in ascending
+        /// order; 0 if there are too few values.
         k: u64,
         /// The exact confidence for independent values.
         coverage: Option<f64>,
@@ -298,14 +298,14 @@ view! {
             (0..found.names.len()).map(|index| NestedLevel::of(found, index)).collect(),
         /// Mean of the means of the outermost units.
         mean: Option<f64> = Some(found.levels.mean),
-        /// Its standard error.
+        /// Standard error of the mean.
         standard_error: Option<f64> = Some(found.levels.squared_error.sqrt()),
-        /// Its degrees of freedom.
+        /// Degrees of freedom of the standard error.
         df: Option<f64> = Some(found.levels.df()),
         /// Factor by which an interval would be too narrow if all values were treated as
         /// independent.
         too_narrow: Option<f64> = found.too_narrow(),
-        /// Its intervals.
+        /// Intervals of the mean.
         #[serde(flatten)]
         intervals: Levels = per_level(confidence, |level| found.levels.mean_interval(level))
             .into_iter()
@@ -317,18 +317,18 @@ view! {
 view! {
     /// A level of repetition.
     NestedLevel of (found: &Nested, index: usize) {
-        /// The name of its units.
+        /// Name of the level's units.
         name: String = found.names[index].clone(),
         /// Total number of units.
         units: usize = found.levels.levels[index].units,
         /// Average number of units within one unit of the level above.
         repetitions: Option<f64> = Some(found.levels.levels[index].repetitions),
-        /// Variance of the means of its units within one unit of the level above (S²).
+        /// Variance of the means of the level's units within one unit of the level above (S²).
         variance: Option<f64> = Some(found.levels.levels[index].variance),
         /// Unbiased contribution of the level itself to the variance (T²), which may be negative by
         /// chance.
         component: Option<f64> = Some(found.levels.levels[index].component),
-        /// Its share of the variance of the mean; a negative component counts as 0.
+        /// Share of the level in the variance of the mean; a negative component counts as 0.
         share: Option<f64> = Some(found.levels.levels[index].share),
         /// Largest share by which more repetitions of this level alone can narrow the interval.
         most_gained: Option<f64> = Some(found.most_gained()[index]),

@@ -14,7 +14,7 @@ view! {
         runs: usize,
         /// Median total time, s.
         wall: f64 = found.whole.median,
-        /// Its interval; `null` if there are too few runs.
+        /// Interval of the median total time; `null` if there are too few runs.
         wall_interval: Option<Interval> = found.whole.median_interval.map(Into::into),
         /// Mean time of each part over the runs, s. The parts sum to the mean total time.
         parts: BTreeMap<String, f64> =
@@ -28,7 +28,7 @@ view! {
         first: Option<FirstTest>,
         /// The tests with known times, slowest first.
         tests: Vec<TestShare>,
-        /// Names of the tests that ran, but have no reported time.
+        /// Names of the tests that ran without a reported time.
         untimed: Vec<String>,
         /// The tests that failed in any run, most frequent first, including those that passed when
         /// the framework retried them.
@@ -41,7 +41,7 @@ view! {
     FirstTest of (found: &testing::First) {
         /// Median extra time over the runs, s.
         seconds: f64,
-        /// Its interval.
+        /// Interval of the median.
         interval: Interval,
         /// Number of runs in which it is known.
         runs: usize,
@@ -51,13 +51,13 @@ view! {
 view! {
     /// A test's share of its suite.
     TestShare of (test: &testing::TestTime) {
-        /// Its name.
+        /// Name of the test.
         name: String,
-        /// Its median time, s.
+        /// Median time of the test, s.
         wall: f64 = test.time.median,
-        /// Its share of the total time, as the median over runs.
+        /// Share of the total time, as the median over runs.
         share: f64,
-        /// Its interval; `null` if there are too few runs.
+        /// Interval of the share; `null` if there are too few runs.
         share_interval: Option<Interval>,
         /// Medians of counted causes during the test, by name.
         causes: BTreeMap<String, f64> = test.causes.clone(),
@@ -67,7 +67,7 @@ view! {
 view! {
     /// A test that failed.
     FailingTest of (test: &testing::Failing) {
-        /// Its name.
+        /// Name of the test.
         name: String,
         /// Number of runs in which it failed.
         failed: u64,
@@ -77,8 +77,8 @@ view! {
         runs: u64,
         /// The interval of the share of failures (Wilson's).
         interval: Option<Interval>,
-        /// Number of green runs in a row that would show that it is fixed; `null` if it fails in
-        /// every run.
+        /// Number of consecutive passing runs that would show that it is fixed; `null` if it fails
+        /// in every run.
         green_runs: Option<u64>,
         /// The blocks in which it failed, from 0.
         failed_in: Vec<u32>,

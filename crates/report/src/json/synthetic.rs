@@ -14,13 +14,13 @@ view! {
         file: Option<String> = meta.file,
         /// Number of values of every subject; if `blocks` is true, number of blocks.
         n: u64 = recipe.count.into(),
-        /// The subjects of the values.
+        /// The subjects that the values belong to.
         subjects: Vec<Drawn> = recipe.subjects.iter().map(Drawn::of).collect(),
         /// True if one value of every subject was drawn per block.
         blocks: bool,
         /// Name of the metric.
         metric: String = metric.to_owned(),
-        /// Its base unit.
+        /// Base unit of the metric.
         unit: String = unit.to_owned(),
         /// The seed of every random choice.
         seed: u64,
@@ -34,9 +34,9 @@ view! {
 view! {
     /// A subject of synthetic data.
     Drawn of (subject: &(String, Distribution)) {
-        /// Its name.
+        /// Name of the subject.
         name: String = subject.0.clone(),
-        /// Its distribution, in the syntax of `--distribution`.
+        /// Distribution of the subject, in the syntax of `--distribution`.
         distribution: String = subject.1.to_string(),
     }
 }

@@ -32,7 +32,7 @@ view! {
 view! {
     /// The lines of one test.
     LoggedTest of (test: &test_log::LoggedTest) {
-        /// Its name; empty for lines before the first test.
+        /// Name of the test; empty for lines before the first test.
         name: String,
         /// Number of lines.
         lines: u64,
@@ -41,7 +41,7 @@ view! {
         message: Option<u64>,
         /// Lines by level.
         levels: Levels,
-        /// Its most frequent shapes, most lines first.
+        /// Most frequent shapes, most lines first.
         shapes: Vec<Shape>,
     }
 }

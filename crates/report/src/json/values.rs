@@ -11,9 +11,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
-    /// Its lower end.
+    /// Lower end of the interval.
     pub lower: Option<f64>,
-    /// Its upper end.
+    /// Upper end of the interval.
     pub upper: Option<f64>,
 }
 
@@ -30,15 +30,15 @@ impl From<assay_analysis::Interval> for Interval {
     }
 }
 
-/// A number with its interval. Its ends are `null` if there is no interval.
+/// A number with its interval. Both ends are `null` if there is no interval.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The best estimate.
     pub estimate: Option<f64>,
-    /// Lower end of its interval.
+    /// Lower end of the interval.
     pub lower: Option<f64>,
-    /// Upper end of its interval.
+    /// Upper end of the interval.
     pub upper: Option<f64>,
 }
 
@@ -60,9 +60,9 @@ impl From<Effect> for Estimate {
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Both {
-    /// Number of the side that the verdict is about.
+    /// Value for the side that the verdict is about.
     pub of: Option<f64>,
-    /// Number of the reference.
+    /// Value for the reference.
     pub against: Option<f64>,
 }
 
@@ -79,7 +79,7 @@ impl Both {
 pub struct Coverage {
     /// The nominal confidence of the interval: 0.95.
     pub nominal: f64,
-    /// The share of simulated experiments in which the interval held.
+    /// The share of simulated experiments in which the interval contained the true value.
     pub simulated: f64,
     /// The kind of data most similar to these values: `normal`, `lognormal`, `bimodal`,
     /// `heavy_tail`, `ties` or `ar1_0.5`; the worst one if several are similar.
@@ -129,7 +129,7 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for NamedValues<T> {
     }
 }
 
-/// Returns a significance level, 1 − the confidence, with twelve digits, so that 0.05 is not
+/// Returns a significance level, 1 − the confidence, rounded to twelve digits, so that 0.05 is not
 /// 0.050000000000000044.
 pub(crate) fn level(value: f64) -> f64 {
     format!("{value:.11e}").parse().unwrap_or(value)
@@ -168,7 +168,7 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// A member of a document, made of the member of the same name that its source has.
+/// A member of a document that is created from the member of the same name in its source.
 pub(crate) trait View<S: ?Sized> {
     /// Returns the member.
     fn view(source: &S) -> Self;
@@ -240,8 +240,8 @@ impl View<Effect> for Estimate {
     }
 }
 
-/// Makes an object of a document with its constructor. A member without `= VALUE` is the member
-/// of that name of the first source, see [`View`].
+/// Defines an object of a document and its constructor. A member without `= VALUE` is taken from
+/// the member of the same name in the first source, see [`View`].
 macro_rules! view {
     (
         $(#[$of_all:meta])*
@@ -278,7 +278,7 @@ macro_rules! view {
         }
 
         impl $name {
-            /// Returns the object for its source.
+            /// Returns the object for a source.
             pub fn of($($given: $source),*) -> Self {
                 Self { $($member: view!(@member $first $member $($value)?)),* }
             }
@@ -324,7 +324,7 @@ words! {
         Source::Blocks => Blocks,
         /// Recorded separately.
         Source::Unpaired => Unpaired,
-        /// Only a summary, without values.
+        /// No values, only a summary.
         Source::Summary => Summary,
     }
 }
@@ -356,7 +356,7 @@ words! {
         Source::Interrupted => Interrupted,
         /// A command or a hook failed.
         Source::Failed => Failed,
-        /// The condition of `--until` is true.
+        /// The condition of `--until` was met.
         Source::Until => Until,
     }
 }

@@ -15,7 +15,7 @@ view! {
         run: u64,
         /// Start of the run, UTC.
         began: String,
-        /// The files saved before it, relative to the watched directory.
+        /// The files saved before the run, relative to the watched directory.
         changed: Vec<String>,
         /// The reason for the run.
         why: String,
@@ -50,13 +50,13 @@ view! {
 view! {
     /// A test that failed.
     FailedTest of (test: &Failed) {
-        /// Its name.
+        /// Name of the test.
         name: String,
-        /// Its file; `null` if unknown.
+        /// File of the test; `null` if unknown.
         file: Option<String>,
-        /// Its line in the file; `null` if unknown.
+        /// Line of the test in the file; `null` if unknown.
         line: Option<u32>,
-        /// Its message; `null` if there is none.
+        /// Message of the failure; `null` if there is none.
         message: Option<String>,
     }
 }

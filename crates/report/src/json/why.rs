@@ -24,7 +24,7 @@ view! {
         against: String = report.analysis.subjects[report.why.comparison.against].name.clone(),
         /// The metric that decides.
         metric: String = report.analysis.metrics[report.why.comparison.metric].name.clone(),
-        /// Its base unit.
+        /// Base unit of the metric.
         unit: String = report.analysis.metrics[report.why.comparison.metric].unit.symbol().to_owned(),
         /// `of` / `against`; `null` if a value is zero or negative.
         ratio: Option<Estimate> = report.why.comparison.ratio.map(Estimate::from),
@@ -33,9 +33,9 @@ view! {
         /// The causes that the numbers support, most likely first; empty if no part explains the
         /// difference.
         causes: Vec<Reason> = report.why.causes.iter().map(|own| Reason::of(report, own)).collect(),
-        /// The time that `parts` are parts of.
+        /// The time that is divided into `parts`.
         whole: WholeTime = (&report.why.whole).into(),
-        /// The parts of the time, largest share first; empty if they were not recorded.
+        /// Parts of the time, largest share first; empty if they were not recorded.
         parts: Vec<TimePart> = report.why.parts.iter().map(TimePart::of).collect(),
         /// The sampled functions, largest share first; empty without `--measure`.
         functions: Vec<FunctionReason> = report.why.functions.iter().map(FunctionReason::of).collect(),
@@ -52,13 +52,13 @@ view! {
 view! {
     /// A cause of a difference.
     Reason of (report: &WhyReport<'_>, cause: &found::Cause) {
-        /// Its kind.
+        /// Kind of cause.
         kind: ReasonKind = (&cause.kind).into(),
-        /// The function or metric that it is about; `null` for other kinds.
+        /// The function or metric in question; `null` for other kinds.
         name: Option<String> = name(report, &cause.kind),
-        /// The part of the time that it explains; `null` if it is not about one.
+        /// The part of the time that it explains; `null` if it does not refer to one.
         part: Option<PartWord> = part(cause).as_ref().map(PartWord::from),
-        /// The share of the difference that it may explain, that of the part or of the function;
+        /// The share of the difference that it may explain: that of the part or of the function;
         /// `null` for other kinds.
         share: Option<Estimate> = cause.share.map(Estimate::from),
         /// The share of the change in processor time that instructions explain, by logarithms;
@@ -70,11 +70,11 @@ view! {
 view! {
     /// A part of the time.
     TimePart of (part: &found::Part) {
-        /// Its name.
+        /// Name of the part.
         name: PartWord,
         /// The mean difference, in seconds.
         seconds: f64,
-        /// Its share of the difference; `null` if unknown.
+        /// Share of the difference; `null` if unknown.
         share: Option<Estimate> =
             part.share.map(|share| Estimate::new(share.estimate, Some(share.interval))),
     }
@@ -83,15 +83,15 @@ view! {
 view! {
     /// A sampled function.
     FunctionReason of (function: &found::FunctionPart) {
-        /// Its name.
+        /// Name of the function.
         name: String,
-        /// The mean difference of the time in the function itself, in seconds; of the number of
-        /// samples where the sampler gives no time.
+        /// The mean difference of the time in the function itself, in seconds; or of its number of
+        /// samples, if the sampler gives no time.
         difference: f64 = function.amount,
-        /// Its share of the difference in processor time; `null` if unknown.
+        /// Share of the difference in processor time; `null` if unknown.
         share: Option<Estimate> =
             function.share.map(|share| Estimate::new(share.estimate, Some(share.interval))),
-        /// The state of its code.
+        /// Change of its code.
         code: CodeWord,
     }
 }
@@ -101,9 +101,9 @@ view! {
     MetricChange of (report: &WhyReport<'_>, change: &found::Change) {
         /// The metric.
         metric: String = report.analysis.metrics[change.metric].name.clone(),
-        /// Its base unit.
+        /// Base unit of the metric.
         unit: String = report.analysis.metrics[change.metric].unit.symbol().to_owned(),
-        /// Its direction.
+        /// Direction of the change.
         direction: DirectionWord = (&change.direction).into(),
         /// `of` / `against`; `null` if a value is zero.
         ratio: Option<Estimate> = change.ratio.map(Estimate::from),
@@ -115,7 +115,7 @@ view! {
 view! {
     /// An input in which the sides differ.
     InputChange of (input: &found::Input) {
-        /// Its kind.
+        /// Kind of input.
         kind: InputKind = input.into(),
         /// The names of the files, variables or settings that differ.
         names: Vec<String> = names(input),
@@ -141,7 +141,7 @@ words! {
         Source::Instructions { .. } => Instructions,
         /// More or less time for the same instructions.
         Source::PerInstruction { .. } => TimePerInstruction,
-        /// A part of the time, of which no more is known.
+        /// A part of the time, about which no more is known.
         Source::Part(_) => Part,
     }
 }
@@ -173,9 +173,9 @@ words! {
 words! {
     /// Changes of a function's code.
     CodeWord from found::CodeChange {
-        /// It differs.
+        /// The code differs.
         Source::Changed => Changed,
-        /// It is the same.
+        /// The code is the same.
         Source::Same => Same,
         /// Only one of the sides has the function.
         Source::OnOneSide => OnOneSide,

@@ -1,5 +1,5 @@
 //! The boxes of flame graphs and icicles: their layout, and their drawing as SVG. The caller
-//! provides the meaning, colours and texts of boxes.
+//! provides the meaning, colors and texts of boxes.
 
 use crate::markup::escaped;
 use crate::names::clean;

@@ -1,6 +1,6 @@
-//! The differential flame graph: boxes as wide as their share of the second profile, coloured by
-//! the change of the function's own share or own time since the first, and grey if no change is
-//! known. Meaningless red boxes are common in such pictures: here the colour is that of the
+//! The differential flame graph: boxes as wide as their share of the second profile, colored by
+//! the change of the function's own share or own time since the first, and gray if no change is
+//! known. Meaningless red boxes are common in such pictures: here the color is that of the
 //! verdict, which is decided elsewhere.
 
 use super::boxes::{self, Layers, Words};
@@ -57,7 +57,7 @@ pub struct Differential<'a> {
     pub claim: String,
     /// The certainty of the result.
     pub sure: String,
-    /// The quantity shown by the colours.
+    /// The quantity shown by the colors.
     pub about: String,
     /// Limits of the result; may be empty.
     pub doubt: String,
@@ -210,7 +210,7 @@ impl Layers for Marked<'_> {
     }
 }
 
-/// Orange for more, blue for less, each in three shades that can also be distinguished with colour
+/// Orange for more, blue for less, each in three shades that can also be distinguished with color
 /// blindness.
 const MORE: [&str; 3] = ["#f9d3b8", "#f2a673", "#e8763a"];
 const LESS: [&str; 3] = ["#c3dcf3", "#8fbbe6", "#5a97d3"];
@@ -282,7 +282,7 @@ impl Marked<'_> {
         })
     }
 
-    /// Returns the colours in use, with their meanings.
+    /// Returns the colors in use, with their meanings.
     pub(super) fn legend(&self) -> Vec<(&'static str, &'static str)> {
         let has = |change| self.marks.iter().any(|mark| mark.change == change);
         let mut legend = Vec::new();
@@ -323,7 +323,7 @@ pub fn svg(found: &Differential<'_>) -> String {
     })
 }
 
-/// Draws small boxes of every colour with its meaning, in one line that begins at `y`.
+/// Draws small boxes of every color with its meaning, in one line that begins at `y`.
 fn legend(marked: &Marked<'_>, y: f64) -> String {
     let mut out = String::new();
     let mut x = boxes::MARGIN;

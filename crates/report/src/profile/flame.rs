@@ -1,5 +1,5 @@
 //! A flame graph as SVG: every function is as wide as its share, and above its caller. The picture
-//! needs no script; each box shows its name and share on hover. Colours merely distinguish
+//! needs no script; each box shows its name and share on hover. Colors merely distinguish
 //! functions, except that of the garbage collector.
 
 use super::boxes::{Layers, Words, picture};
@@ -53,7 +53,7 @@ impl Layers for Tree {
     }
 }
 
-/// Returns a warm colour derived from the name, so that a function looks the same in every picture;
+/// Returns a warm color derived from the name, so that a function looks the same in every picture;
 /// the garbage collector is blue.
 fn colour(node: &Node) -> String {
     if node.collector {

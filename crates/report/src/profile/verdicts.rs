@@ -40,14 +40,14 @@ pub fn render(suite: &Analysis, top: usize, remarks: Remarks, screen: &Screen) -
 }
 
 /// Returns the differential flame graph of two programs: widths are shares of all runs of a side,
-/// colours are the verdicts of the deciding metric.
+/// colors are the verdicts of the deciding metric.
 pub fn differential<'a>(suite: &Analysis, sides: [&'a Profile; 2]) -> Differential<'a> {
     let mut found = Differential {
         sides,
         names: [suite.sides[0].name.clone(), suite.sides[1].name.clone()],
         claim: String::new(),
         sure: words::sureness(suite),
-        about: "colour: the change of the function's own time in a run, from wherever it is called"
+        about: "color: the change of the function's own time in a run, from wherever it is called"
             .to_owned(),
         doubt: String::new(),
         heads: ["function", "first", "second", "change", "verdict"].map(str::to_owned).to_vec(),

@@ -95,7 +95,7 @@ impl Row {
     }
 }
 
-/// Returns the tone of a change; accepted changes have no colour.
+/// Returns the tone of a change; accepted changes have no color.
 pub(super) fn tone(change: &Change) -> &'static str {
     match change.verdict {
         _ if change.accepted.is_some() => "",

@@ -1,5 +1,5 @@
 //! The tests of a suite as an icicle: files, the classes or groups in them, and their tests, each
-//! as wide as its time. It is drawn and searched like a flame graph; a test's colour shows its
+//! as wide as its time. It is drawn and searched like a flame graph; a test's color shows its
 //! result.
 
 use super::OfStatus;
@@ -19,7 +19,7 @@ const NARROWEST: f64 = 0.5;
 pub(super) const LONGEST_NAME: usize = 200;
 const ROOT: &str = "all tests";
 
-/// The kinds of boxes with their colours: light in both modes, with dark text.
+/// The kinds of boxes with their colors: light in both modes, with dark text.
 const KINDS: [(&str, &str); 5] = [
     ("#d5d8dc", ""),
     ("#e6e2d6", ""),

@@ -1,6 +1,6 @@
 //! One run of a suite by process and time, as SVG: a lane for everything that ran in parallel. Each
 //! lane has its tests from beginning to end, the work outside of tests, and a line below the
-//! critical path. Colours are those of the surrounding page.
+//! critical path. Colors are those of the surrounding page.
 
 use super::icicle::{named, seconds, short};
 use crate::markup::escaped;
@@ -21,7 +21,7 @@ const AXIS: f64 = 22.0;
 const NAME: f64 = 18.0;
 const ROW: f64 = 19.0;
 const BAR: f64 = 15.0;
-/// Minimum width of a bar; narrower bars are merged with narrow neighbours.
+/// Minimum width of a bar; narrower bars are merged with narrow neighbors.
 const NARROWEST: f64 = 1.5;
 /// Maximum number of bars, since more would make the page slow to open; beyond it, wider bars are
 /// merged as well.
@@ -128,7 +128,7 @@ fn told(lane: &Lane, index: usize, lanes: usize) -> String {
     format!("{name}{processes}{critical}")
 }
 
-/// Returns the bars of a lane, with narrow neighbours of one row merged.
+/// Returns the bars of a lane, with narrow neighbors of one row merged.
 fn merged<'a>(lane: &'a Lane, scale: f64, narrowest: f64) -> Vec<DrawnBar<'a>> {
     let mut drawn: Vec<DrawnBar<'a>> = Vec::new();
     // The last bar of each row of tests, if it can still grow.

@@ -1,4 +1,4 @@
-//! One line if the tail behaves differently from the centre: "the middle did not move, but p99 is
+//! One line if the tail behaves differently from the center: "the middle did not move, but p99 is
 //! 8.1 % higher".
 //!
 //! The analysis decides whether the tail differs; most comparisons have no such line.

@@ -109,7 +109,7 @@
 
   // ---- a log that is still written
 
-  // Sequences that steer a terminal; the page that is loaded at the end has its colours.
+  // Sequences that steer a terminal; the page that is loaded at the end has its colors.
   const ESCAPES = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -~]?|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
   const MOST_LINES = 20000;
   if (log && log.dataset.follow) {

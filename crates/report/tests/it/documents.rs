@@ -228,7 +228,7 @@ fn the_json_page_and_the_schemas_that_are_printed_are_those_of_the_types() {
     }
 }
 
-/// The codes of the page are written from the catalogue; what comes before them is written by hand.
+/// The codes of the page are written from the catalog; what comes before them is written by hand.
 #[test]
 fn the_page_of_findings_is_that_of_the_catalogue() {
     let (before, _) = FINDINGS_PAGE
@@ -267,7 +267,7 @@ fn the_page_of_findings_is_that_of_the_catalogue() {
     }
     assert!(
         written == FINDINGS_PAGE,
-        "docs/reference/findings.md has drifted from the catalogue: make docs writes it"
+        "docs/reference/findings.md has drifted from the catalog: make docs writes it"
     );
 }
 
@@ -282,7 +282,7 @@ fn every_finding_of_the_fixtures_is_in_the_list() {
 
 #[test]
 fn a_side_too_short_to_be_tested_is_named_whatever_the_other_shows() {
-    // Neighbours share half of their noise; the other file has half as many values as a test needs.
+    // Neighbors share half of their noise; the other file has half as many values as a test needs.
     let noise = |s: usize, i: u32| common::noise(s, i) + common::noise(s, i + 1);
     let values = |s: usize, i: u32| [1.0, 1.5][s] * (1.0 + 0.02 * noise(s, i));
     let metric = Metric::lower("value", Unit::Second);

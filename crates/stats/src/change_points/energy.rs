@@ -9,7 +9,7 @@
 //! than one without.
 //!
 //! If a part has several changes, its first split is biased towards the others. Therefore, once all
-//! are found, each is located again between its neighbours, twice (the repartition of Bai,
+//! are found, each is located again between its neighbors, twice (the repartition of Bai,
 //! "Estimating multiple breaks one at a time", 1997), which neither adds nor removes any.
 
 use crate::resampling::Stream;
@@ -50,7 +50,7 @@ pub(super) fn divide(
     places
 }
 
-/// Moves each place to the best split between its neighbours.
+/// Moves each place to the best split between its neighbors.
 fn place_anew(places: &mut [usize], ranks: &[usize], shortest: usize) {
     for at in 0..places.len() {
         let from = if at == 0 { 0 } else { places[at - 1] };

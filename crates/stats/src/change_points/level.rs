@@ -5,17 +5,17 @@
 //! are split, each with its share of the error by length (binary segmentation; Vostrikova,
 //! "Detecting disorder in multidimensional random processes", 1981). Ranks within the part are used
 //! as uniform scores: for normal values they lose 5 % of the power, and a stall is no more than the
-//! highest value. Scores are modelled as an autoregression with coefficient φ, whose likelihood
+//! highest value. Scores are modeled as an autoregression with coefficient φ, whose likelihood
 //! reflects both the new level and the jump to it (Prais and Winsten, 1954, give the first value's
 //! weight). For φ = 0 it is Wilcoxon's statistic of every split.
 //!
 //! The place of a change is estimated from the values, clipped at two robust deviations from their
 //! levels: ranks make large steps small, and so locate them less precisely.
 //!
-//! φ is the correlation of neighbours in the residuals after removing steps (corrected for
+//! φ is the correlation of neighbors in the residuals after removing steps (corrected for
 //! Kendall's bias), plus one standard error if it is positive, since underestimating φ leads to
-//! false changes. It starts from the correlation estimated from differences of neighbours and of
-//! next neighbours, which a step disturbs little (Chakar, Lebarbier, Lévy-Leduc and Robin, 2017),
+//! false changes. It starts from the correlation estimated from differences of neighbors and of
+//! next neighbors, which a step disturbs little (Chakar, Lebarbier, Lévy-Leduc and Robin, 2017),
 //! reduced by a third, and is iterated until φ and the steps agree: a step that is taken for
 //! dependence at first would never be found.
 //!
@@ -54,7 +54,7 @@ pub struct LevelChange {
 pub struct Levels {
     /// The changes, in the order of the series.
     pub changes: Vec<LevelChange>,
-    /// Autocorrelation of neighbours after removing the changes; 0 if within chance, otherwise one
+    /// Autocorrelation of neighbors after removing the changes; 0 if within chance, otherwise one
     /// standard error more than the estimate.
     pub lag1: f64,
 }
@@ -345,7 +345,7 @@ fn neighbours(places: &[usize], at: usize, n: usize) -> (usize, usize) {
     (from, places.get(at + 1).copied().unwrap_or(n))
 }
 
-/// The correlation of neighbours after removing steps.
+/// The correlation of neighbors after removing steps.
 fn lag1_left(ranks: &[usize], places: &[usize]) -> f64 {
     let (mut squares, mut products, mut from) = (0.0, 0.0, 0);
     for to in places.iter().copied().chain([ranks.len()]) {
@@ -357,7 +357,7 @@ fn lag1_left(ranks: &[usize], places: &[usize]) -> f64 {
     unbiased(squares, products, places.len() + 1, ranks.len())
 }
 
-/// Bias-corrected correlation of neighbours of `n` values from which `fitted` parameters were
+/// Bias-corrected correlation of neighbors of `n` values from which `fitted` parameters were
 /// estimated: each reduces it by (1 + 4 φ)/n (Kendall, 1954).
 fn unbiased(squares: f64, products: f64, fitted: usize, n: usize) -> f64 {
     let found = if squares > 0.0 { products / squares } else { 0.0 };

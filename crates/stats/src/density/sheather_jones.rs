@@ -3,7 +3,7 @@
 //! distance, so that the cost does not grow with n².
 //!
 //! Deviation: the bins begin at the smallest value, not at 0, so that an offset changes nothing;
-//! and the root is found to twelve digits, while R stops at one per cent of the upper bound.
+//! and the root is found to twelve digits, while R stops at one percent of the upper bound.
 
 use super::spreads;
 

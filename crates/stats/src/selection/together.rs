@@ -12,7 +12,7 @@ use crate::sorting;
 /// Below this number of rows and columns, searching each element by itself is as fast.
 const FEW: usize = 512;
 
-/// Number of rows covered by the second lattice. Neighbouring rows hardly differ.
+/// Number of rows covered by the second lattice. Neighboring rows hardly differ.
 const LATTICE_ROWS: usize = 16_384;
 
 /// Maximum number of points of the second lattice.
@@ -138,7 +138,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
 
     /// Finds an element among many ties, as with differences of whole nanoseconds, for which the
     /// lattice meets the same value repeatedly: tries the value where the element should be, and
-    /// its neighbours.
+    /// its neighbors.
     fn among_ties(
         &self,
         rank: u64,
@@ -193,7 +193,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         };
     }
 
-    /// Selects a few neighbouring ranks from the elements between two pivots; `None` if there are
+    /// Selects a few neighboring ranks from the elements between two pivots; `None` if there are
     /// too many elements.
     fn gather_group(
         &self,
@@ -252,7 +252,7 @@ fn pivots(
 mod tests {
     use super::*;
 
-    /// Checks ranks at regular intervals, each with its neighbours and a distant one, as needed for
+    /// Checks ranks at regular intervals, each with its neighbors and a distant one, as needed for
     /// an estimate and its interval.
     fn each_is(matrix: &SortedMatrix<impl Fn(usize, usize) -> f64>, element: impl Fn(u64) -> f64) {
         let last = matrix.len();

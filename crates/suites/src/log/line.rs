@@ -1,6 +1,6 @@
 //! The beginning of a log line before its message: whitespace, a time, a level.
 //!
-//! Three formats are recognised:
+//! Three formats are recognized:
 //!
 //! - Ruby's `Logger`, and hence Rails: `D, [2026-01-31T10:00:00.000000 #42] DEBUG -- app: message`.
 //! - A level preceded only by times, numbers and words in brackets:

@@ -73,7 +73,7 @@ impl Piece {
         self.held = range;
     }
 
-    /// Returns the analysed lines.
+    /// Returns the analyzed lines.
     pub fn lines(&self) -> impl Iterator<Item = LogLine<'_>> {
         self.places.iter().map(|place| {
             let begin = place.begin as usize;

@@ -2,7 +2,7 @@
 //! statements are counted together.
 //!
 //! `#` replaces a number (also hexadecimal, as in a digest or a UUID), and `'*'` and `"*"` replace
-//! quoted values. Colours are removed, runs of whitespace become one space, and a list of values
+//! quoted values. Colors are removed, runs of whitespace become one space, and a list of values
 //! becomes one value: a statement has the same shape for two keys as for three. Text in double
 //! quotes is kept where it may name a column, as in SQL; it is a value after `=`, `:` and `>`, and
 //! in a list in brackets.
@@ -129,7 +129,7 @@ impl Shape {
                 at += 1;
             }
         }
-        // Colours at the end leave a space.
+        // Colors at the end leave a space.
         while self.text().last() == Some(&b' ') {
             self.length -= 1;
         }

@@ -54,7 +54,7 @@ module Assay
 
       private
 
-      # If the growth accelerates, a single power law would be too favourable: then the larger sizes
+      # If the growth accelerates, a single power law would be too favorable: then the larger sizes
       # decide.
       def judge(curve, recording)
         verdict = held(curve, @bound, @sizes)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Method-specific behaviour of the fakes: the default answer, the handling of a scripted answer, and
+# Method-specific behavior of the fakes: the default answer, the handling of a scripted answer, and
 # the effects of a call. One small class for each kind of method.
 
 require "stringio"

@@ -19,10 +19,10 @@ use assay_stats::signed_rank::SignedRankDistribution;
 
 const BENCHMARKS: usize = 24;
 const BLOCKS: u32 = 12;
-/// Standard deviation of a value within a block, in per cent.
+/// Standard deviation of a value within a block, in percent.
 const NOISE: f64 = 0.5;
 
-/// The distribution of what another placement does to a benchmark, in per cent.
+/// The distribution of what another placement does to a benchmark, in percent.
 #[derive(Clone, Copy, Debug)]
 enum Placement {
     /// Normal, with this standard deviation.
@@ -41,7 +41,7 @@ impl Placement {
 }
 
 /// A suite on two builds, of which the last `changed` benchmarks have other code. The very last
-/// takes longer by `longer` per cent.
+/// takes longer by `longer` percent.
 fn suite(case: u64, changed: usize, placement: Placement, longer: f64) -> Samples {
     let mut stream = Stream::new(53, case);
     let mut samples = Samples::new(vec![Metric::wall()]);

@@ -149,7 +149,7 @@ enum Between {
     Outliers,
 }
 
-/// Logarithms of the centres of `runs` runs, of ten values each: 1.5 % between them, 0.5 % within.
+/// Logarithms of the centers of `runs` runs, of ten values each: 1.5 % between them, 0.5 % within.
 fn levels(between: Between, runs: usize, stream: &mut Stream) -> Vec<f64> {
     const BETWEEN: f64 = 0.015;
     let mut state = stream.normal();

@@ -43,7 +43,7 @@ pub(super) fn share(suite: &SuiteArgs, benchmarks: usize) -> usize {
 /// second value is true if it is counted; then nothing is timed.
 ///
 /// # Errors
-/// If no benchmark gives it.
+/// If no benchmark reports it.
 pub(super) fn primary(
     suite: &Benchmarks<'_>,
     judge: &JudgeArgs,
@@ -119,7 +119,7 @@ pub(super) fn plan(
     };
     let words = Words { block: "round", on: " on so many benchmarks", advice: &advice };
     if suite.sides() < 2 {
-        // There is no verdict to wait for.
+        // Without a comparison, there is no verdict to wait for.
         let budget_seconds = when.time.or(plan.budget_seconds.map(|_| BUDGET_ALONE));
         return Ok((Plan { budget_seconds, ..plan }, None));
     }

@@ -21,7 +21,7 @@ impl Telling {
         self.counted("trying every benchmark once", done, of);
     }
 
-    /// Shows how many of all runs told which functions they execute.
+    /// Shows how many runs have reported which functions they execute, and the total.
     pub fn tracing(&self, done: usize, of: usize) {
         self.counted("looking which functions are executed, nothing is timed", done, of);
     }

@@ -17,7 +17,7 @@ enum Form {
     Badge,
 }
 
-/// Endings of names; those of SARIF precede that of JSON, which is a suffix of one of them.
+/// File extensions; those of SARIF precede that of JSON, which is a suffix of one of them.
 const ENDINGS: [(&str, Form); 6] = [
     (".sarif.json", Form::Sarif),
     (".sarif", Form::Sarif),

@@ -38,7 +38,7 @@ const OF_RUN: [&str; 10] = [
 const NUMBERED: [&str; 6] = ["env", "input", "output", "pin", "nice", "jobs"];
 /// Options of `assay run` that are given once for all commands, or once for each.
 const EACH: [&str; 2] = ["prepare", "conclude"];
-/// Options that make a run a different kind of experiment than one of single commands.
+/// Options that turn a run into a different kind of experiment from one with single commands.
 const SCANS: [&str; 3] = ["parameter", "list", "builds"];
 
 /// The way in which a run was measured.

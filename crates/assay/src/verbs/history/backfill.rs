@@ -221,7 +221,7 @@ impl Task<'_> {
     fn measured(&self, repository: &mut Repository) -> Result<ChangedRun, Obstacle> {
         let (of, args) = (self.of, self.args);
         let built = repository.ready(&of.revision, &args.build, None, &mut |stage| {
-            // A skipped build is not worth a message.
+            // A skipped build is not reported.
             if args.build != NO_BUILD {
                 self.say(&staged(&of.name, stage, None));
             }
@@ -247,7 +247,7 @@ impl Task<'_> {
             let why = anyhow::anyhow!("the measurement did not finish");
             return Err(Obstacle::Revision(why));
         }
-        // The temporary location of the record is not worth keeping.
+        // The temporary location of the record is not kept.
         samples.argv =
             std::iter::once("assay".to_owned()).chain(args.words.iter().cloned()).collect();
         let adding = Adding {

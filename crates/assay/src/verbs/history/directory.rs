@@ -24,7 +24,7 @@ pub(super) struct Written {
     pub bytes: u64,
 }
 
-/// A directory that is being filled.
+/// A directory to which pages are being written.
 struct Directory<'a> {
     path: &'a Path,
     written: Written,

@@ -187,8 +187,8 @@ fn refused(request: &httparse::Request<'_, '_>, is_open: bool) -> Option<Answer>
     is_embedded.then(|| Answer::plain(403, "pages of others are not answered"))
 }
 
-/// Returns true if a host is this machine, or any address if others are let in. Names are rejected
-/// because they may be made to resolve to any address.
+/// Returns true if a host is this machine, or any address if other machines may connect. Names are
+/// rejected because they may be made to resolve to any address.
 fn is_own(host: &str, is_open: bool) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -255,7 +255,7 @@ mod tests {
             status("GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n", false),
             Some(403)
         );
-        // If others are let in, addresses are accepted, but names still are not.
+        // If other machines may connect, addresses are accepted, but names still are not.
         assert_eq!(status("GET / HTTP/1.1\r\nHost: 10.0.0.1\r\n\r\n", true), None);
         assert_eq!(status("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", true), Some(403));
     }

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// Writes the pages, and prints the one to begin with.
+/// Writes the pages, and prints the path of the first one.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (store, project) = args.of.of_project()?;
     let mut site = pages(store, &project, args.unredacted)?;

@@ -1,5 +1,5 @@
-//! `assay history trend`: since when a benchmark has its present level, or what happened to all
-//! benchmarks.
+//! `assay history trend`: shows since when a benchmark has its present level, or what happened to
+//! all benchmarks.
 
 mod events;
 
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let Some(wanted) = &args.benchmark else {
         return events::run(args, &store, &project, &names);
     };
-    // The name may be that of a benchmark, or with parameter values that of one of its series.
+    // The name may be that of a benchmark or, with parameter values, that of one of its series.
     let name =
         names.iter().filter(|name| wanted.starts_with(name.as_str())).max_by_key(|name| name.len());
     let Some(name) = name else { bail!("{}", unknown(wanted, &names)) };

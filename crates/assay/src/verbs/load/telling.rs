@@ -35,8 +35,8 @@ impl Telling {
         }
     }
 
-    /// Reports what will be measured, and how long that takes at most. `from` is the initial rate
-    /// of a search; `hanging` returns the additional time that slices of a hanging server take, s.
+    /// Reports what will be measured, and the maximum duration. `from` is the initial rate of a
+    /// search; `hanging` returns the additional time that slices of a hanging server take, s.
     pub fn plan(
         &self,
         load: &str,

@@ -31,7 +31,7 @@ const FEWEST_PAIRS: u32 = 6;
 
 /// Sampling periods of CPU time after which a program must have been sampled.
 const FEW_PERIODS: f64 = 20.0;
-/// A sampler that holds a smaller share of a program's CPU time has lost it.
+/// A sampler that recorded a smaller share of a program's CPU time has lost it.
 const HARDLY_SAMPLED: f64 = 0.25;
 
 /// One sampled run.
@@ -172,7 +172,7 @@ impl Sampling {
         {
             let level = sampling::perf_without_kernel();
             let unseen = unseen(&profile, whole, rate, level);
-            // Each process loses half a period on average, which many short ones add up.
+            // Each process loses half a period on average, which adds up for many short processes.
             let lacks = (whole - profile.amount()) * rate > FEW_PERIODS;
             if lacks && (unseen.is_some() || level.is_none()) {
                 profile.filled_up_to(whole);

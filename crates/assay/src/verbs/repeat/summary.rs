@@ -1,5 +1,5 @@
 //! `assay repeat --summary`: a recorded run and repetitions of it that were measured on other
-//! machines. On how many does the result hold?
+//! machines. Reports on how many of them the result holds.
 
 use super::{Args, FailIf};
 use crate::{Ending, output, present};
@@ -13,10 +13,11 @@ use assay_report::console::whole_file;
 use assay_report::json;
 use std::path::Path;
 
-/// Facts that tell machines apart. The kernel is not among them: an update makes no new machine.
+/// Facts that tell machines apart. The kernel is not among them: a machine with an updated kernel
+/// is still the same machine.
 const IDENTITY: [&str; 5] = ["hostname", "cpu_model", "cpus_online", "memory_total", "arch"];
 
-/// Reads the records, shows what became of the first one's results, and writes the exports.
+/// Reads the records, shows whether the first one's results were confirmed, and writes the exports.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     present::check_exports(&args.show, &args.files, None)?;
     let pages = &args.show.pages;
@@ -126,7 +127,7 @@ fn name(environment: &Environment) -> String {
     }
 }
 
-/// Both conditions come true where another machine has another verdict.
+/// Both conditions are met if another machine has a different verdict.
 fn judge(claims: &[Claim], fail_if: &[FailIf]) -> Ending {
     let worst: Vec<Holds> = claims.iter().map(Claim::worst).collect();
     if fail_if.is_empty() {

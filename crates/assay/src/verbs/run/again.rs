@@ -27,7 +27,7 @@ pub(crate) struct Again<'a> {
     pub time: Option<f64>,
     /// Seed of the random order; by default a new one.
     pub seed: Option<u64>,
-    /// Options about its record.
+    /// Options for its record.
     pub keep: KeepArgs,
     pub show: ShowArgs,
 }

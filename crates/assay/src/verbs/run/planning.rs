@@ -1,5 +1,5 @@
-//! Decisions made before the first block: how many blocks, for how long, how strictly, and with
-//! which seed.
+//! Decisions made before the first block: the number of blocks, the time budget, the confidence and
+//! the seed.
 
 use super::metrics::RequestedMetrics;
 use crate::args::JudgeArgs;

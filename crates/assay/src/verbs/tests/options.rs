@@ -79,7 +79,7 @@ pub(crate) struct SuiteRunArgs {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Tests")]
 pub(crate) struct AskArgs {
-    /// Test framework, if it is not recognised from the command: rspec, pytest, go, ..., tap, or
+    /// Test framework, if it is not recognized from the command: rspec, pytest, go, ..., tap, or
     /// junit:FILE for a command that writes JUnit XML
     #[arg(long, value_name = "NAME")]
     pub framework: Option<String>,

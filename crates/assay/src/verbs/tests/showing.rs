@@ -1,5 +1,5 @@
-//! Shows the runs of suites: for one suite its own screen, for several the verdicts on the whole
-//! and on every test.
+//! Shows the runs of suites: for a single suite its own screen, for several the verdicts on the
+//! whole suites and on every test.
 
 use super::options::{Flaky, SuiteRunArgs as Args};
 use crate::advice::Dialect;

@@ -305,7 +305,7 @@ impl<'c> Gatherer<'c> {
         if !left_out.is_empty() {
             self.recorder.finding(counter_totals(
                 Severity::Warning,
-                "left out: they may be totals over iterations, whose number aggregates do not hold",
+                "left out: they may be totals over iterations, and aggregates do not contain the number of iterations",
                 &left_out,
                 "measure without --benchmark_report_aggregates_only",
             ));
@@ -314,7 +314,7 @@ impl<'c> Gatherer<'c> {
         if !self.untrusted.is_empty() {
             let names: Vec<String> = self.untrusted.iter().cloned().collect();
             let message = format!(
-                "a memory manager gave counts of bytes that cannot be, which are left out, of {}",
+                "impossible byte counts of a memory manager are left out for {}",
                 listed(&names)
             );
             self.recorder.finding(
@@ -426,7 +426,7 @@ fn per_second(unit: &str) -> Result<f64, String> {
         "ms" => Ok(1e3),
         "s" => Ok(1.0),
         other => Err(format!(
-            "`{}` is no `time_unit`; expected ns, us, ms or s",
+            "`{}` is not a `time_unit`; expected ns, us, ms or s",
             crate::excerpt::excerpt(other)
         )),
     }

@@ -37,7 +37,7 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
                 return Err(gatherer.recorder.at(number, problem));
             }
             let read = cells(line.text)
-                .ok_or_else(|| "a text in quotes does not end in this row".to_owned())
+                .ok_or_else(|| "a quoted text is not closed in this row".to_owned())
                 .and_then(|cells| fill(&mut row, &header, &cells, &mut gatherer));
             read.map_err(|problem| gatherer.recorder.at(number, problem))?;
         }

@@ -131,7 +131,7 @@ impl Open {
 
 /// Parses `70 2xx, 0 3xx` into numbers with their words.
 fn pairs(text: &str) -> Result<Vec<(f64, &str)>, String> {
-    let wrong = |text: &str| format!("`{}` is no number of requests", quoted_start(text));
+    let wrong = |text: &str| format!("`{}` is not a number of requests", quoted_start(text));
     text.split(',')
         .map(|each| {
             let (count, word) = each.trim().split_once(' ').ok_or_else(|| wrong(each))?;

@@ -145,7 +145,7 @@ impl Log {
     fn row(&self, text: &str, ended: bool) -> Result<Row, String> {
         let fields: Vec<&str> = text.split(self.separator).collect();
         let wrong = || {
-            let how = if ended { "is no row of" } else { "breaks off; it is no row of" };
+            let how = if ended { "is not a row of" } else { "breaks off; it is not a row of" };
             format!("`{}` {how} the log of {}", quoted_start(text), self.tool)
         };
         let number = |place: usize| {

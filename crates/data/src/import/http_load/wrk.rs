@@ -180,7 +180,7 @@ fn bytes(text: &str) -> Result<f64, String> {
         "MB" => 2,
         "GB" => 3,
         "TB" => 4,
-        _ => return Err(format!("`{}` is no number of bytes", quoted_start(text))),
+        _ => return Err(format!("`{}` is not a number of bytes", quoted_start(text))),
     };
     Ok(number(digits)? * 1024f64.powi(power))
 }

@@ -375,7 +375,7 @@ pub(in crate::import) fn read_libtest(
         Ok(())
     })?;
     tests.all_broken(running.into_iter());
-    tests.finish("events without times; have them written: `-- -Zunstable-options --report-time`")
+    tests.finish("events without times; enable them: `-- -Zunstable-options --report-time`")
 }
 
 /// Returns the event of libtest in a line: from `{ "type": "test"`, or another type of libtest's, to

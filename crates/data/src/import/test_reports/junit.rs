@@ -182,7 +182,7 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
     if counted.declared > 0 && counted.failed == 0 && !tests.has_fault() {
         let failures = if counted.declared == 1 { "failure" } else { "failures" };
         tests.fault(format!(
-            "the report counts {} {failures}, and names no test that failed",
+            "the report counts {} {failures}, but names no test that failed",
             counted.declared
         ));
     }

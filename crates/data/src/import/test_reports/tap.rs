@@ -123,7 +123,7 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
     let taken = reader.end_document();
     taken.map_err(|problem| reader.tests.recorder.at(last, problem))?;
     reader.tests.finish(
-        "results without times; have them written: `duration_ms` below each (node --test), or `# time=` behind it",
+        "results without times; enable them: `duration_ms` below each (node --test), or `# time=` after it",
     )
 }
 
@@ -203,9 +203,8 @@ impl Reader<'_> {
         level.has_failed |= found.status == Status::Failed;
         let due = level.results;
         if let Some(number) = found.number.filter(|number| *number != due) {
-            self.tests.fault(format!(
-                "results are out of sequence: there is number {number} where {due} was due"
-            ));
+            self.tests
+                .fault(format!("results are out of sequence: number {number} instead of {due}"));
         }
         // The parent is a test only if it failed on its own, for example during cleanup after its
         // subtests.
@@ -357,7 +356,7 @@ impl Reader<'_> {
             None if level.results > 0 => {
                 let count = level.results;
                 self.tests.fault(format!(
-                    "there is no plan (`1..{count}`), so results may be missing behind the {count} that there are"
+                    "there is no plan (`1..{count}`), so results may be missing after the first {count}"
                 ));
             }
             _ => {}
@@ -392,7 +391,7 @@ fn check_depth(depth: usize) -> Result<(), String> {
 
 fn not_kept(plan: u64, results: u64) -> String {
     let tests = if plan == 1 { "test" } else { "tests" };
-    format!("the plan is for {plan} {tests}, and there are results of {results}")
+    format!("the plan has {plan} {tests}, but there are results of {results}")
 }
 
 /// Returns the number of tests in a plan line.

@@ -48,7 +48,7 @@ fn a_brief_file_has_a_summary() {
     let samples = read(file("", "5.5"));
     let told = summary(&samples, "Sorting.Few(N: 10)", "wall");
     assert_eq!((told.count, told.mean, told.sd), (Some(2), Some(5.5e-9), Some(5e-10)));
-    assert!(refused(file("", "-5.5")).contains("a time is not negative"));
+    assert!(refused(file("", "-5.5")).contains("a time cannot be negative"));
 }
 
 #[test]

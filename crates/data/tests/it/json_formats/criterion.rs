@@ -78,7 +78,7 @@ fn wrong_places_and_damaged_files_are_refused() {
     assert!(error.contains("is a directory"), "{error}");
     assert_eq!(
         refused(r#"{"sampling_mode":"Flat","iters":[1.0,2.0],"times":[5.0]}"#),
-        "`x.json`: 2 numbers in `iters` and 1 in `times`; expected as many"
+        "`x.json`: 2 numbers in `iters` and 1 in `times`; expected equally many"
     );
     survives_damage("criterion/linear/empty/new/sample.json");
     reads_the_same_in_other_clothes("criterion/flat/slow/flat/new/sample.json");

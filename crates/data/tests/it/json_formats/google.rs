@@ -231,7 +231,7 @@ fn a_damaged_table_names_the_line() {
     );
     assert_eq!(
         refused(format!("{head}\"B,1,1,2,ns,\n")),
-        "x.json:2: a text in quotes does not end in this row"
+        "x.json:2: a quoted text is not closed in this row"
     );
     assert!(refused(format!("{head}\"B\",1,1,2,days,\n")).contains("expected ns, us, ms or s"));
 }
@@ -248,7 +248,7 @@ fn damaged_files_are_refused_with_their_place_and_never_panic() {
     let message = refused("{\"context\":{\"num_cpus\":2},\n\"benchmarks\":[{\"name\":\"a\",\n");
     assert!(message.starts_with("x.json:") && message.contains("breaks off here"), "{message}");
     let message = refused("{\"context\":{\"num_cpus\":2},\"benchmarks\":[]}");
-    assert!(message.contains("holds no numbers"), "{message}");
+    assert!(message.contains("contains no numbers"), "{message}");
     let message = refused("{\"context\":{\"num_cpus\":2}}");
     assert!(message.contains("missing field `benchmarks`"), "{message}");
 }

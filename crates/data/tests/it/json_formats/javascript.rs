@@ -76,5 +76,5 @@ fn a_task_without_a_result_is_told_and_a_negative_time_refused() {
         assert_eq!(findings(&samples, "BENCHMARK_FAILED")[0].subject.as_deref(), Some("b"));
     }
     let error = refused(text("-1"));
-    assert_eq!(error, "x.json:2:43: a time of -1; a time is not negative");
+    assert_eq!(error, "x.json:2:43: a time of -1; a time cannot be negative");
 }

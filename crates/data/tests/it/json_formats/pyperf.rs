@@ -57,7 +57,7 @@ fn other_versions_and_files_without_values_are_refused() {
     let text = r#"{"version":"1.0","metadata":{"unit":"byte","name":"peak"},
         "benchmarks":[{"runs":[{"values":[1024, 2048]},{"warmups":[[1,5]]}]}]}"#;
     let message = refused(text.replace("\"1.0\"", "\"2.0\""));
-    assert!(message.contains("of version 2.0; known here is version 1"), "{message}");
+    assert!(message.contains("of version 2.0, but this assay supports version 1"), "{message}");
     let message = refused(text.replace("[1024, 2048]", "[]"));
     assert!(message.contains("only calibration runs"), "{message}");
 }

@@ -46,7 +46,7 @@ fn a_damaged_table_names_the_line_and_the_column() {
         "x.json:2: column `max`: expected a number, not `x`"
     );
     assert_eq!(refused(format!("{head}a,1,2\n")), "x.json:2: this row has 3 columns, the header 8");
-    assert_eq!(refused(head), "`x.json` holds no numbers, only a header");
+    assert_eq!(refused(head), "`x.json` contains no numbers, only a header");
 }
 
 /// Reads a result of hyperfine, in either layout, without the key that holds its runs.
@@ -89,12 +89,12 @@ fn a_file_of_hyperfine_without_a_result_is_known_and_says_so() {
     {
         assert_eq!(
             refused(text),
-            "`x.json` holds no numbers, only an empty list of hyperfine's results: no command came to its end"
+            "`x.json` contains no numbers, only an empty list of hyperfine's results: no command finished"
         );
     }
     let said = refused(r#"{"results": [{"command": "a", "times": []}]}"#);
-    assert_eq!(said, "`x.json` holds no numbers, only commands without runs");
-    assert!(refused(r#"{"results": [1]}"#).contains("no known format"));
+    assert_eq!(said, "`x.json` contains no numbers, only commands without runs");
+    assert!(refused(r#"{"results": [1]}"#).contains("format is unknown"));
 }
 
 #[test]
@@ -122,5 +122,5 @@ fn benchmarks_of_catch2_are_summaries_named_by_their_place() {
     }
     assert_eq!(read("catch2/v3.xml").environment.text("recorded_by"), Some("Catch2 3.7.1"));
     let json = refused(r#"{"version":1,"metadata":{"catch2-version":"3.7.1"}}"#);
-    assert!(json.contains("have it write XML: `--reporter xml`"), "{json}");
+    assert!(json.contains("let it write XML: `--reporter xml`"), "{json}");
 }

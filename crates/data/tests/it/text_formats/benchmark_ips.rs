@@ -87,7 +87,7 @@ fn what_breaks_off_or_is_no_result_is_named() {
     );
     let said =
         refused(whole[..end].replace("plain      8.270M (±14.1%) i/s", "plain  fast (±x%) i/s"));
-    assert!(said.contains("is no result; expected `label"), "{said}");
+    assert!(said.contains("is not a result; expected `label"), "{said}");
     let warm = &whole[..whole.find("Calculating").expect("a heading")];
     assert!(refused(warm).contains("the file breaks off after this heading"));
     let json = text("benchmark-ips/ips.json");

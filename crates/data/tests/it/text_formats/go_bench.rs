@@ -139,7 +139,7 @@ fn wrong_lines_are_named_with_what_was_expected() {
     let good = "BenchmarkX 10 1 ns/op 2 B/op\n";
     let said = refused(format!("{good}BenchmarkX 10 1 ns/op 2\n"));
     assert!(
-        said.starts_with("x.txt:2: `BenchmarkX 10 1 ns/op 2` is no result; expected a name"),
+        said.starts_with("x.txt:2: `BenchmarkX 10 1 ns/op 2` is not a result; expected a name"),
         "{said}"
     );
     let said = refused(format!("{good}BenchmarkX 10 1 ns/op 2 B/"));
@@ -164,7 +164,7 @@ fn a_line_that_is_meant_as_a_result_and_is_none_is_an_error_with_its_place() {
     ] {
         let said = refused(format!("{good}{bad}\n{good}"));
         assert!(said.starts_with("x.txt:2: `BenchmarkX"), "{bad}: {said}");
-        assert!(said.contains("is no result; expected a name"), "{bad}: {said}");
+        assert!(said.contains("is not a result; expected a name"), "{bad}: {said}");
     }
 }
 

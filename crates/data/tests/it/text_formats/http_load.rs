@@ -249,7 +249,7 @@ fn rows_of_logs_are_observations() {
     assert_eq!(plain(log.repeat(2)).expect("appended").len(), 120);
     assert!(refused(log.replace("0.0053,", "soon,")).starts_with("x.txt:2: `soon,"));
     let cut = &log[..log.trim_end().rfind(',').expect("columns")];
-    assert!(refused(cut).contains("breaks off; it is no row of the log of hey"));
+    assert!(refused(cut).contains("breaks off; it is not a row of the log of hey"));
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn logfmt_with_one_number_needs_no_option_and_with_several_asks() {
     let said = by_keys("a=1 t=1.5\na=2 t=soon\n", Some("t"), None).expect_err("no number");
     assert_eq!(said, "app.log:2: `t`: `soon` is not a number");
     let said = by_keys("a=1 t=1.5ms\na=2 t=2KiB\n", Some("t"), None).expect_err("two units");
-    assert!(said.contains("is in B here and in s before"), "{said}");
+    assert!(said.contains("is in B here but in s before"), "{said}");
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn what_breaks_off_or_is_no_counter_is_named() {
     let said = refused(&print[..print.find("0.000997333").expect("the end")]);
     assert!(said.contains("breaks off before the seconds elapsed"), "{said}");
     let said = refused(print.replace("50      page-faults", "50x     page-faults"));
-    assert!(said.contains("is no counter; expected `value [unit] event`"), "{said}");
+    assert!(said.contains("is not a counter; expected `value [unit] event`"), "{said}");
     let said = refused(print.replace("50      page-faults", "50,1    page-faults"));
     assert!(said.starts_with("x.txt:8: `50,1` has a decimal comma, but `0.54`"), "{said}");
     let json = text("perf-stat/once.json");

@@ -88,7 +88,7 @@ fn what_is_damaged_is_refused_with_file_and_line() {
         ),
         (
             "<testsuite name=\"a\">\n<testcase name=\"b\" time=\"-1\"/></testsuite>",
-            "x.txt:2: a time of -1 s as `wall`; a time is not negative",
+            "x.txt:2: a time of -1 s as `wall`; a time cannot be negative",
         ),
         (
             "TAP version 13\nok 1 - a\n  ---\n  duration_ms: long\n  ...\n",
@@ -242,16 +242,16 @@ fn tap_is_recognised_however_long_it_is_and_wherever_its_plan_is() {
 #[test]
 fn a_plan_that_is_not_kept_is_a_fault() {
     for (text, fault) in [
-        ("1..3\nok 1 a\nok 2 b\n", "the plan is for 3 tests, and there are results of 2"),
-        ("1..1\nok 1 a\nok 2 b\n", "the plan is for 1 test, and there are results of 2"),
+        ("1..3\nok 1 a\nok 2 b\n", "the plan has 3 tests, but there are results of 2"),
+        ("1..1\nok 1 a\nok 2 b\n", "the plan has 1 test, but there are results of 2"),
         ("ok 1 a\nok 2 b\n", "there is no plan"),
         ("1..2\nok 1 a\nok 3 b\n", "results are out of sequence"),
         ("1..4\nok 1 a\nBail out! no database\n", "it gave up: `Bail out! no database`"),
         (
             "1..1\n# Subtest: a\n    1..3\n    ok 1 b\n    ok 2 c\nok 1 a\n",
-            "the plan is for 3 tests, and there are results of 2",
+            "the plan has 3 tests, but there are results of 2",
         ),
-        ("1..2\nok 1 a\n1..1\nok 1 b\n", "the plan is for 2 tests, and there are results of 1"),
+        ("1..2\nok 1 a\n1..1\nok 1 b\n", "the plan has 2 tests, but there are results of 1"),
     ] {
         let faults = told(text).faults;
         assert!(faults.len() == 1 && faults[0].starts_with(fault), "{text}: {faults:?}");
@@ -311,7 +311,7 @@ fn failures_that_belong_to_no_test_are_faults() {
     for (xml, fault) in [
         (
             "<testsuites failures=\"2\"><testsuite><testcase name=\"a\"/></testsuite></testsuites>",
-            "the report counts 2 failures, and names no test that failed",
+            "the report counts 2 failures, but names no test that failed",
         ),
         (
             "<testsuite name=\"s\"><error message=\"no database\"/><testcase name=\"a\"/></testsuite>",

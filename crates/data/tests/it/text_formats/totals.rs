@@ -14,7 +14,7 @@ fn ruby_has_observations_without_the_rehearsal() {
     assert_eq!(values(&twice, "sort by", "system"), [0.003_771; 2]);
     let damaged =
         text("ruby-benchmark/sorting.txt").replace("  0.003269   0.0", "  O.003269   0.0");
-    assert!(refused(damaged).contains("is no row; expected a label"));
+    assert!(refused(damaged).contains("is not a row; expected a label"));
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn gungraun_tells_its_tools_apart_and_other_versions_are_refused() {
     let read = plain(version_6).expect("version 6");
     assert_eq!((values(&read, "a::b c", "Ir"), metrics(&read).len()), (vec![6.0], 1));
     let older = refused(version_6.replace("\"6\"", "\"5\""));
-    assert!(older.contains("known here is versions 6 and 7"), "{older}");
+    assert!(older.contains("this assay supports versions 6 and 7"), "{older}");
     let cut = refused("a::b\n  Instructions:  17|N/A  (*)\n  L1 Hits:   23|N/");
     assert!(cut.contains("x.txt:3: the file breaks off"), "{cut}");
 }

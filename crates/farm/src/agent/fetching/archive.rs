@@ -32,7 +32,7 @@ impl UnpackQuota {
     /// # Errors
     /// If there are too many.
     pub fn file(&mut self) -> anyhow::Result<()> {
-        self.files = self.files.checked_sub(1).context("there are too many files")?;
+        self.files = self.files.checked_sub(1).context("the archive contains too many files")?;
         Ok(())
     }
 }
@@ -55,7 +55,7 @@ pub(in crate::agent) fn unpack(from: impl Read, to: &Path, most: u64) -> anyhow:
     let mut archive = Archive::new(from.take(most.saturating_add(FILES * 1024)));
     for entry in archive.entries()? {
         let mut entry = entry.context("the archive can't be read")?;
-        let name = entry.path().context("a name that is no path")?.into_owned();
+        let name = entry.path().context("a name is not a path")?.into_owned();
         one(&mut entry, &name, to, &mut left).with_context(|| {
             format!("`{}` in the archive", crate::plain::line(&name.to_string_lossy()))
         })?;
@@ -90,11 +90,11 @@ fn one<R: Read>(
             regular(entry, &path, mode, left)?;
         }
         EntryType::Symlink => {
-            let target = entry.link_name()?.context("a link to nothing")?.into_owned();
+            let target = entry.link_name()?.context("a link without a target")?.into_owned();
             link(&target, &path, above.len())?;
         }
         EntryType::Link => {
-            let target = entry.link_name()?.context("a link to nothing")?.into_owned();
+            let target = entry.link_name()?.context("a link without a target")?.into_owned();
             let target = existing(to, &inside(&target)?)?;
             removed(&path)?;
             fs::hard_link(&target, &path)?;
@@ -114,7 +114,7 @@ pub(super) fn regular(
     removed(path)?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     let written = io::copy(&mut from.take(left.bytes.saturating_add(1)), &mut file)?;
-    left.bytes = left.bytes.checked_sub(written).context("it unpacks to too much")?;
+    left.bytes = left.bytes.checked_sub(written).context("its unpacked contents are too large")?;
     // Without setuid bits, and not writable for others.
     let mode = if mode & 0o111 == 0 { 0o644 } else { 0o755 };
     file.set_permissions(fs::Permissions::from_mode(mode))?;
@@ -152,7 +152,7 @@ pub(super) fn made(to: &Path, parts: &[&std::ffi::OsStr]) -> anyhow::Result<Path
         path.push(part);
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_dir() => {}
-            Ok(_) => bail!("it lies behind something that is no directory"),
+            Ok(_) => bail!("a part of its path is not a directory"),
             Err(_) => fs::create_dir(&path)?,
         }
     }
@@ -166,13 +166,13 @@ fn existing(to: &Path, parts: &[&std::ffi::OsStr]) -> anyhow::Result<PathBuf> {
     for part in above {
         path.push(part);
         if !fs::symlink_metadata(&path)?.is_dir() {
-            bail!("it links to what lies behind something that is no directory");
+            bail!("a part of its link's target is not a directory");
         }
     }
     path.push(last);
     match fs::symlink_metadata(&path)?.is_file() {
         true => Ok(path),
-        false => bail!("it links to something that is no file"),
+        false => bail!("its link's target is not a file"),
     }
 }
 
@@ -219,7 +219,7 @@ pub(in crate::agent) fn member(path: &Path, name: &str, most: u64) -> anyhow::Re
             return Ok(bytes);
         }
     }
-    bail!("there is no {name} in it")
+    bail!("it contains no {name}")
 }
 
 #[cfg(test)]
@@ -346,7 +346,7 @@ mod tests {
             ("a", ArchiveEntry::File(&large, 0o644)),
             ("b", ArchiveEntry::File(&large, 0o644)),
         ]);
-        assert!(format!("{:#}", came.unwrap_err()).contains("too much"));
+        assert!(format!("{:#}", came.unwrap_err()).contains("too large"));
         // Thousands of times larger unpacked than packed.
         let room = tempfile::tempdir().unwrap();
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());

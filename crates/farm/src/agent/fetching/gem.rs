@@ -37,7 +37,7 @@ pub(super) fn offered(
             let read = from.read_to_end(&mut text);
             let all = read.ok().and_then(|_| listed(&text));
             let all =
-                all.ok_or_else(|| FetchError::Version(format!("{url} is no list of gems")))?;
+                all.ok_or_else(|| FetchError::Version(format!("{url} is not a list of gems")))?;
             let own = all.into_iter().filter(|(own, _, platform)| own == name && platform == ALL);
             let plain = |(_, version, _): (String, String, String)| OfferedVersion {
                 address: Some(address(&version)),
@@ -78,7 +78,7 @@ fn compactly(text: &str, address: &dyn Fn(&str) -> String) -> Vec<OfferedVersion
 /// # Errors
 /// If it is not a gem, or contains something that may not be unpacked.
 pub(super) fn unpack(gem: &Path, to: &Path) -> anyhow::Result<()> {
-    let data = archive::member(gem, "data.tar.gz", UNPACKED).context("it is no gem")?;
+    let data = archive::member(gem, "data.tar.gz", UNPACKED).context("it is not a gem")?;
     archive::unpack_gz(&data[..], to)
 }
 

@@ -88,7 +88,7 @@ fn checked(url: &str) -> anyhow::Result<()> {
         .split_once("::")
         .is_some_and(|(first, _)| first.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     if url.starts_with('-') || is_helper || url.chars().any(char::is_control) {
-        bail!("`{}` is no address of a repository", crate::plain::line(url));
+        bail!("`{}` is not the address of a repository", crate::plain::line(url));
     }
     Ok(())
 }
@@ -181,7 +181,7 @@ pub(in crate::agent) fn fetch(
 ) -> anyhow::Result<String> {
     checked(url)?;
     if revision.starts_with('-') || revision.contains([':', '\\', ' ', '^', '~']) {
-        bail!("`{}` is no name of a revision", crate::plain::line(revision));
+        bail!("`{}` is not the name of a revision", crate::plain::line(revision));
     }
     // git refuses to work in a directory of another user. It is given to the user of the sandbox
     // afterwards, with all its contents.
@@ -197,7 +197,7 @@ pub(in crate::agent) fn fetch(
         let all = ["fetch", "--quiet", "--tags", "--", url, "+refs/heads/*:refs/remotes/from/*"];
         git(&all, Some(to), allows_files, ends).map_err(|_| error)?;
         git(&["checkout", "--quiet", "--detach", revision, "--"], Some(to), allows_files, ends)
-            .with_context(|| format!("{} is not there", crate::plain::line(revision)))?;
+            .with_context(|| format!("{} does not exist", crate::plain::line(revision)))?;
     } else {
         git(
             &["checkout", "--quiet", "--detach", "FETCH_HEAD", "--"],

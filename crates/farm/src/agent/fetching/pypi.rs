@@ -52,7 +52,7 @@ pub(super) fn offered(
 
 fn read(text: &[u8], name: &str, url: &str) -> Result<Vec<OfferedVersion>, FetchError> {
     let page: Page = serde_json::from_slice(text).map_err(|error| {
-        FetchError::Version(format!("{url} is no page of the simple API in JSON: {error}"))
+        FetchError::Version(format!("{url} is not a page of the simple API in JSON: {error}"))
     })?;
     let is_yanked = |own: &File| match &own.yanked {
         serde_json::Value::Bool(yes) => *yes,

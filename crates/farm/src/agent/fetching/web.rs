@@ -28,13 +28,13 @@ impl Web {
     fn ask(&self, url: &str, accept: &str) -> Result<Response<Body>, FetchError> {
         let shown = crate::plain::line(url);
         if !(url.starts_with("https://") || url.starts_with("http://")) {
-            return Err(FetchError::Version(format!("`{shown}` is no address of the web")));
+            return Err(FetchError::Version(format!("`{shown}` is not a web address")));
         }
         let answer = self.agent.get(url).header("accept", accept).call();
         let answer = answer.map_err(|error| FetchError::Network(format!("{shown}: {error}")))?;
         match answer.status().as_u16() {
             200 => Ok(answer),
-            404 | 410 => Err(FetchError::Gone(format!("{shown} is not there"))),
+            404 | 410 => Err(FetchError::Gone(format!("{shown} does not exist"))),
             status @ (429 | 500..) => Err(FetchError::Network(format!("{shown}: status {status}"))),
             status => Err(FetchError::Version(format!("{shown}: status {status}"))),
         }
@@ -91,7 +91,7 @@ impl Web {
         match sha256 {
             Some(wanted) if !wanted.eq_ignore_ascii_case(&found) => {
                 Err(FetchError::Version(format!(
-                    "{shown} is not what was announced: its SHA-256 is {found}, not {}",
+                    "{shown} is not the expected file: its SHA-256 is {found}, not {}",
                     crate::plain::line(wanted)
                 )))
             }

@@ -213,7 +213,7 @@ fn a_node_that_is_not_fit_gets_no_benchmarks_until_it_is() {
         store.hello("a", &hello(&targets()[..1], "other"), NOW).unwrap();
         let told = store.lease("a", &asks(0), NOW, LEASE).unwrap_err();
         assert_eq!(told.code(), "conflict");
-        assert!(told.to_string().contains("another agent goes by the name a"), "{told}");
+        assert!(told.to_string().contains("another agent with the name a"), "{told}");
     });
 }
 

@@ -26,7 +26,7 @@ pub struct NewJob {
     /// Facts that a target must have.
     #[serde(default)]
     pub needs: Facts,
-    /// Priority: larger numbers first.
+    /// Priority; jobs with larger numbers are leased first.
     #[serde(default)]
     pub priority: i64,
     /// Number of the round, for several benchmarks of the same two versions on one target. More
@@ -39,16 +39,16 @@ pub struct NewJob {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Job {
-    /// Its number in the store.
+    /// ID of the job in the store.
     pub id: i64,
-    /// Its data as queued.
+    /// Data of the job, as queued.
     #[serde(flatten)]
     pub of: NewJob,
-    /// Its progress.
+    /// Progress of the job.
     pub progress: Progress,
     /// Number of leases so far.
     pub attempts: u32,
-    /// The node that has it, or had it last.
+    /// The node that has leased the job, or that leased it last.
     #[serde(default)]
     pub node: Option<String>,
     /// The build that ended it.
@@ -60,15 +60,15 @@ pub struct Job {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hello {
-    /// Name and version of its program, such as `assay-farm 0.1.0`.
+    /// Name and version of the agent's program, such as `assay-farm 0.1.0`.
     pub tool: String,
-    /// The targets that it can test on: one for each of its runtimes.
+    /// The targets on which it can test: one for each runtime.
     pub targets: Vec<NewTarget>,
     /// The kinds of jobs that it can do.
     pub kinds: Vec<Kind>,
     /// A number drawn when the agent was started, to detect two agents with the same name.
     pub instance: String,
-    /// Time on its clock.
+    /// Time on the agent's clock.
     pub time: String,
 }
 
@@ -82,12 +82,12 @@ pub struct Welcome {
     pub heartbeat: u64,
     /// Time between lease requests if there is no job, s.
     pub ask: u64,
-    /// Number of seconds by which its clock is ahead of the server's. This is only shown; its times
-    /// are not corrected.
+    /// Number of seconds by which the node's clock is ahead of the server's. This is only
+    /// displayed; the node's times are not corrected.
     pub clock_ahead: f64,
-    /// Number of bytes of a log that are kept.
+    /// Maximum number of bytes of a log that are kept.
     pub log_limit: u64,
-    /// The reason for draining it, if it is drained.
+    /// The reason for draining the node, if it is drained.
     #[serde(default)]
     pub drained: Option<String>,
 }
@@ -99,7 +99,7 @@ pub struct Welcome {
 pub struct LeaseRequest {
     /// As in [`Hello`].
     pub instance: String,
-    /// Digests of its targets.
+    /// Digests of the agent's targets.
     pub targets: Vec<String>,
     /// The kinds of jobs that it can do.
     pub kinds: Vec<Kind>,
@@ -115,9 +115,9 @@ pub struct LeaseRequest {
 pub struct LeasedJob {
     /// The job.
     pub job: Job,
-    /// Its project.
+    /// The job's project.
     pub project: Project,
-    /// Its version.
+    /// The job's version.
     pub version: Version,
     /// The base version of a `bench`.
     #[serde(default)]
@@ -187,7 +187,7 @@ pub struct Outcome {
     /// The state.
     #[cfg_attr(feature = "schema", schemars(schema_with = "crate::builds::model::state_schema"))]
     pub state: State,
-    /// The fault, with [`State::Infrastructure`].
+    /// The fault, if the state is `infrastructure`.
     #[serde(default)]
     pub fault: Option<Fault>,
     /// The reason for the state, in one line.
@@ -224,9 +224,9 @@ pub struct BenchmarkComparison {
     pub verdict: String,
     /// The version's value / the base's value.
     pub ratio: f64,
-    /// Lower end of its 95 % interval.
+    /// Lower end of the ratio's 95 % interval.
     pub lower: f64,
-    /// Upper end of its 95 % interval.
+    /// Upper end of the ratio's 95 % interval.
     pub upper: f64,
     /// Number of observations per side.
     pub n: u64,
@@ -238,7 +238,8 @@ pub struct BenchmarkComparison {
 pub struct Ending {
     /// The nonce of the lease.
     pub nonce: String,
-    /// A key made by the agent at the start, so that a result submitted twice is one build.
+    /// A key created by the agent at the start of the job, so that a result submitted twice is
+    /// stored as one build.
     pub key: String,
     /// The result.
     pub outcome: Outcome,
@@ -254,9 +255,9 @@ pub struct NewBuild {
     pub project: String,
     /// Name of the version.
     pub version: String,
-    /// The target's digest.
+    /// Digest of the target.
     pub target: String,
-    /// The node that did it.
+    /// The node that ran the build.
     pub node: String,
     /// The result.
     pub outcome: Outcome,
@@ -266,20 +267,20 @@ pub struct NewBuild {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Build {
-    /// Its number in the store.
+    /// ID of the build in the store.
     pub id: i64,
-    /// The key that it was submitted with.
+    /// The key with which it was submitted.
     pub key: String,
     /// The job that it ended.
     #[serde(default)]
     pub job: Option<i64>,
     /// Time at which it was added.
     pub added: String,
-    /// Size of its log in bytes.
+    /// Size of the log in bytes.
     pub log_bytes: u64,
-    /// True if it has samples.
+    /// True if samples are stored for it.
     pub has_samples: bool,
-    /// True if it ended no job, because it came too late, or because the job was queued again.
+    /// True if it ended no job, because it came too late or because the job was queued again.
     #[serde(default)]
     pub is_evidence: bool,
     /// The submitted data.

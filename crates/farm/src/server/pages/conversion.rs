@@ -190,6 +190,6 @@ pub(crate) fn origin(origin: Option<&wire::Origin>) -> String {
         Some(Origin::Git { url }) => format!("Branches and tags of {url}"),
         Some(Origin::Gem { name, index }) => of("Gem", name, index, "rubygems.org"),
         Some(Origin::PyPi { name, index }) => of("Package", name, index, "pypi.org"),
-        Some(Origin::Command { list, .. }) => format!("Versions that a command lists: {list}"),
+        Some(Origin::Command { list, .. }) => format!("Versions listed by a command: {list}"),
     }
 }

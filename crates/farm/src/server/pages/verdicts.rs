@@ -26,7 +26,7 @@ pub(crate) struct Verdict {
     pub version: String,
     /// True if it fails or is slower on any target.
     pub is_alarm: bool,
-    /// Statements about it, most important first.
+    /// Statements about the version, most important first.
     pub claims: Vec<Claim>,
     /// Test failures, by the version that introduced them.
     pub failing: Vec<Group>,
@@ -34,7 +34,7 @@ pub(crate) struct Verdict {
     pub flaky: Vec<String>,
     /// Benchmarks, worsened ones first.
     pub benchmarks: Vec<Benchmark>,
-    /// Findings.
+    /// Findings about the version.
     pub findings: Vec<FindingRow>,
     /// Digests of targets that need more runs for a verdict.
     pub undecided: Vec<String>,
@@ -55,7 +55,7 @@ pub(crate) struct Claim {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "Found"))]
 pub(crate) struct FindingRow {
-    /// Its code, as in docs/reference/findings.md.
+    /// Code of the finding, as in docs/reference/findings.md.
     pub code: String,
     /// `note`, `warning` or `serious`.
     pub severity: &'static str,
@@ -69,11 +69,11 @@ pub(crate) struct FindingRow {
 pub(crate) struct Group {
     /// Digests of the targets.
     pub targets: Vec<String>,
-    /// Number of targets with any result.
+    /// Total number of targets with any result.
     pub of: usize,
-    /// The last version known to be different.
+    /// The last version known to have a different result.
     pub after: Option<String>,
-    /// The first version seen with it.
+    /// The first version with this result.
     pub first: String,
     /// The result in words.
     pub text: String,
@@ -83,11 +83,11 @@ pub(crate) struct Group {
     pub ratios: Option<[f64; 2]>,
 }
 
-/// A benchmark over several targets.
+/// A benchmark on several targets.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Benchmark {
-    /// Its name.
+    /// Name of the benchmark.
     pub name: String,
     /// The metric.
     pub metric: String,
@@ -108,17 +108,17 @@ pub(crate) struct PooledResult {
     pub verdict: &'static str,
     /// The version's value / the base's value, on the mean target.
     pub ratio: f64,
-    /// Its interval.
+    /// Interval of the ratio.
     pub interval: Option<[f64; 2]>,
     /// Number of targets.
     pub targets: usize,
     /// Cochran's Q.
     pub q: f64,
-    /// Its p-value.
+    /// p-value of `q`.
     pub p: f64,
-    /// The share of the spread that the errors of the targets do not explain, 0 to 1.
+    /// Share of the spread that the errors of the targets do not explain, 0 to 1.
     pub i2: f64,
-    /// True if targets differ by more than their errors.
+    /// True if the targets differ by more than their errors.
     pub differ: bool,
 }
 

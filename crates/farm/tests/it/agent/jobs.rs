@@ -166,7 +166,7 @@ fn a_job_that_is_not_wanted_any_more_ends_with_all_its_processes() {
     assert!(fake.state().handed.is_empty());
     let (status, said) = agent.end();
     assert_eq!(status, Some(130));
-    assert!(said.contains("the job was cancelled") && said.contains("the lease ran out"), "{said}");
+    assert!(said.contains("the job was cancelled") && said.contains("the lease expired"), "{said}");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn an_agent_that_is_ended_gives_its_job_back() {
     signal(agent.id(), "TERM");
     let outcome = fake.ending(1).outcome;
     assert_eq!(outcome.state, State::Infrastructure);
-    assert_eq!(outcome.reason, "the agent was ended");
+    assert_eq!(outcome.reason, "the agent was stopped");
     assert_eq!(agent.ended().0, Some(130));
 }
 
@@ -201,7 +201,7 @@ fn one_job_and_no_other() {
     assert_eq!(fake.state().endings.keys().collect::<Vec<_>>(), [&2]);
     let (status, said) = agent(&fake, room.path(), &["--once=2"]).ended();
     assert_eq!(status, Some(2), "{said}");
-    assert!(said.contains("job 2 is not there to be leased"), "{said}");
+    assert!(said.contains("job 2 cannot be leased"), "{said}");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn two_agents_do_not_share_a_directory_and_a_wrong_token_is_said() {
     fake.waits("an agent", |state| !state.hellos.is_empty());
     let (status, said) = agent(&fake, room.path(), &[]).ended();
     assert_eq!(status, Some(2));
-    assert!(said.contains("another agent uses it"), "{said}");
+    assert!(said.contains("in use by another agent"), "{said}");
     first.end();
     let targets = &fake.state().hellos[0].targets;
     let facts = &targets[0].facts;
@@ -262,7 +262,7 @@ fn an_index_of_python_is_asked_and_its_sums_are_held() {
     let (_, said) = agent(&fake, room.path(), &["--once"]).ended();
     let outcome = fake.ending(1).outcome;
     assert_eq!(outcome.state, State::InstallFailed, "{said}");
-    assert!(outcome.reason.contains("not what was announced"), "{}", outcome.reason);
+    assert!(outcome.reason.contains("not the expected file"), "{}", outcome.reason);
     // The message contains the actual checksum.
     let sum =
         outcome.reason.split("SHA-256 is ").nth(1).unwrap().split(',').next().unwrap().to_owned();

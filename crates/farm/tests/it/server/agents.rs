@@ -94,7 +94,7 @@ fn two_agents_with_one_name_are_noticed(home: Home) {
     let token = server.farm("a", 1);
     server.hello("a", &token, "second").is(200);
     let told = server.lease("a", &token).refuses(409, "conflict");
-    assert!(told.contains("another agent goes by the name a"), "{told}");
+    assert!(told.contains("another agent with the name a"), "{told}");
     let asked = server.post("/api/v1/nodes/a/lease", &token, &asking("second"));
     asked.is(200);
 }

@@ -23,7 +23,7 @@ fn pieces_of_a_log_come_twice_or_not_at_all_and_it_is_cut_at_its_limit() {
     assert_eq!(put(0, b"abc").is(200).json(), json!({"bytes": 3, "cut": 0}));
     assert_eq!(put(0, b"abc").is(200).json(), json!({"bytes": 3, "cut": 0}));
     let told = put(9, b"x").refuses(409, "conflict");
-    assert!(told.contains("go on at 3"), "{told}");
+    assert!(told.contains("continue at 3"), "{told}");
     let forged = format!("{job}/log?nonce={}&offset=0", "0".repeat(64));
     server.asks("PUT", &forged, &token, "", b"x").refuses(409, "lease_lost");
     put(3, &vec![b'x'; (4 << 20) + 1]).refuses(413, "too_large");

@@ -82,7 +82,7 @@ fn two_servers_never_share_a_directory_and_one_that_ends_gives_it_back(home: Hom
     let second = second.output().unwrap();
     assert_eq!(second.status.code(), Some(2));
     let told = String::from_utf8(second.stderr).unwrap();
-    assert!(told.contains("another server has this directory"), "{told}");
+    assert!(told.contains("another server is using this directory"), "{told}");
     server.signal("-TERM");
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
     (server.child, server.address) = start(&server.home, &[]);
@@ -131,7 +131,7 @@ fn a_project_and_a_version_are_added_from_the_command_line() {
     };
     let words = ["alice/tidy", "--gem", "tidy", "--index", "http://127.0.0.1:1/", "--test"];
     let told = run(&[&words[..], &["rake test", "--need", "runtime.ruby=3"]].concat(), 0);
-    assert_eq!(told, format!("alice/tidy is there: http://{}/alice/tidy\n", server.address));
+    assert_eq!(told, format!("alice/tidy: http://{}/alice/tidy\n", server.address));
     let path = "/api/v1/owners/alice/projects/tidy";
     let project = server.get(path, &server.admin).is(200).json();
     assert_eq!(project["origin"]["index"], "http://127.0.0.1:1/");
@@ -142,7 +142,7 @@ fn a_project_and_a_version_are_added_from_the_command_line() {
     let told = run(&["alice/tidy", "--version", "1.2", "--json"], 0);
     let mut values = serde_json::Deserializer::from_str(&told).into_iter::<Value>();
     let version = values.next().unwrap().unwrap();
-    let waits = "no platform that was here meets runtime.ruby=3: it is built when one does";
+    let waits = "no registered target meets runtime.ruby=3: it will be built once one does";
     assert!(told[values.byte_offset()..].contains(waits), "{told}");
     assert_eq!((&version["name"], &version["kind"]), (&json!("1.2"), &json!("release")));
     assert!(run(&["alice", "--git", "x"], 2).contains("OWNER/PROJECT"));

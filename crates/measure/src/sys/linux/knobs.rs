@@ -117,7 +117,7 @@ pub enum KnobError {
         found: String,
     },
     /// A change that cannot be part of a plan for this machine; nothing was written.
-    #[error("a change of `{}` to `{value}` is none that assay makes: it is left alone", path.display())]
+    #[error("assay does not change `{}` to `{value}`: it is left as it is", path.display())]
     NotOurs {
         /// The file that the change names.
         path: PathBuf,

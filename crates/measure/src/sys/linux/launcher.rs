@@ -265,7 +265,7 @@ impl Link {
                 self.received = 0;
                 return match Reply::from_bytes(&self.partial) {
                     Some(reply) => Ok(Answer::Reply(reply)),
-                    None => Err(io::Error::other("it sent what it never sends")),
+                    None => Err(io::Error::other("it sent an unexpected message")),
                 };
             }
         }

@@ -85,7 +85,7 @@ fn why_refused(length: usize, error: Errno, privileges: &Privileges) -> io::Erro
     io::Error::new(
         io::ErrorKind::OutOfMemory,
         format!(
-            "locking {needed} KiB is beyond RLIMIT_MEMLOCK ({limit} KiB for all files together): \
+            "locking {needed} KiB exceeds RLIMIT_MEMLOCK ({limit} KiB for all files together): \
              raise `ulimit -l`, or grant CAP_IPC_LOCK"
         ),
     )
@@ -117,7 +117,7 @@ mod tests {
         };
         assert_eq!(
             why_refused(70_000, Errno::NOMEM, &limited).to_string(),
-            "locking 69 KiB is beyond RLIMIT_MEMLOCK (64 KiB for all files together): raise \
+            "locking 69 KiB exceeds RLIMIT_MEMLOCK (64 KiB for all files together): raise \
              `ulimit -l`, or grant CAP_IPC_LOCK"
         );
         let free = Privileges { ipc_lock: true, ..limited };

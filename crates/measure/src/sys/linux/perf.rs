@@ -212,7 +212,7 @@ impl Opener {
         const ANY_CPU: i32 = -1;
         let leader = leader.map_or(-1, |leader| leader.0.as_raw_fd());
         let flags = kernel::PERF_FLAG_FD_CLOEXEC.into();
-        // SAFETY: the structure is initialised and outlives the call; the kernel writes at most its
+        // SAFETY: the structure is initialized and outlives the call; the kernel writes at most its
         // `size`.
         let descriptor = unsafe {
             perf_event_open_sys::perf_event_open(&mut asked, self.process, ANY_CPU, leader, flags)
@@ -267,7 +267,9 @@ fn refusal(
         }
         libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP => "this kernel does not count this event",
         libc::EINVAL => "this kernel or CPU cannot count this event for a process and its children",
-        libc::EBUSY => "another tool holds the counters for itself (perf, a watchdog, a profiler)",
+        libc::EBUSY => {
+            "another tool has exclusive use of the counters (perf, a watchdog, a profiler)"
+        }
         libc::EMFILE => "too many open files for one process: raise `ulimit -n`",
         libc::ENFILE => "too many open files on this machine: raise sysctl fs.file-max",
         libc::ENOSYS => "this kernel was built without performance events",
@@ -286,8 +288,7 @@ fn forbidden(paranoid: Option<i64>) -> String {
             format!("needs CAP_PERFMON, or sysctl kernel.perf_event_paranoid=2 (now {now})")
         }
         Some(now) => format!(
-            "forbidden although kernel.perf_event_paranoid is {now}: a container's filter or a \
-             security module refuses perf_event_open; needs CAP_PERFMON"
+            "forbidden although kernel.perf_event_paranoid is {now}: a container's filter or a security module denies perf_event_open; needs CAP_PERFMON"
         ),
         None => "this kernel was built without performance events".to_owned(),
     }

@@ -56,7 +56,7 @@ impl Machine {
     ///
     /// [`KnobError::NotOffered`], always.
     pub fn drop_caches(&self) -> Result<(), KnobError> {
-        let why = "assay sets only machines with Linux".to_owned();
+        let why = "assay changes machine settings only on Linux".to_owned();
         Err(KnobError::NotOffered { knob: "drop-caches", why })
     }
 }

@@ -69,5 +69,5 @@ pub(crate) fn why_refused(_: &io::Error, _: Source, _: bool) -> String {
 
 /// Returns in plain words why events are not counted.
 pub(crate) fn why_not_in_user_code() -> String {
-    "events are counted on Linux only".to_owned()
+    "events can only be counted on Linux".to_owned()
 }

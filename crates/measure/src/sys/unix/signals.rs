@@ -21,7 +21,7 @@ static WAKER: OnceLock<Waker> = OnceLock::new();
 
 /// True if a user at standard error should see that assay is waiting for the current run.
 pub(crate) static TELLS: AtomicBool = AtomicBool::new(false);
-const WAITING: &[u8] = b"\nwaiting for the run at hand to end; Ctrl-C again ends it now\n";
+const WAITING: &[u8] = b"\nwaiting for the current run to end; press Ctrl-C again to stop it now\n";
 
 extern "C" fn count_it(signal: libc::c_int) {
     if signal != libc::SIGINT {

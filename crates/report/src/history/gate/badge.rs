@@ -15,7 +15,7 @@ const HEIGHT: f64 = 20.0;
 /// Maximum width of the project's name, in columns.
 const LONGEST: usize = 32;
 
-/// Returns the picture. White letters have a contrast of at least 4.5 on every colour here.
+/// Returns the picture. White letters have a contrast of at least 4.5 on every color here.
 pub fn badge(report: &GateReport<'_>) -> String {
     let gate = report.gate;
     let count = |standing| gate.judged.iter().filter(|j| j.standing == standing).count();

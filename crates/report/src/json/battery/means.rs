@@ -11,7 +11,7 @@ pub(super) fn at(all: &found::Intervals, confidence: f64) -> Option<found::Inter
 }
 
 view! {
-    /// Student's t test of a difference.
+    /// Student's t-test of a difference.
     StudentT of (means: &found::Means, situation: Option<Situation>, method: Method) {
         /// The mean difference.
         diff: Option<f64> = Some(means.test.estimate),
@@ -31,7 +31,7 @@ view! {
 }
 
 view! {
-    /// A t test of two samples.
+    /// A t-test of two samples.
     TTest of (means: &found::Means, situation: Option<Situation>, method: Method) {
         /// Mean of the side.
         mean_of: Option<f64> = Some(means.means.0),

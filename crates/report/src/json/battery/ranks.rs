@@ -62,10 +62,10 @@ view! {
     ) {
         /// The median of all differences.
         estimate: Option<f64>,
-        /// Its two-sided intervals.
+        /// Two-sided intervals.
         #[serde(flatten)]
         intervals: ExactIntervals = ExactIntervals::of(all, situation, Method::ShiftExact),
-        /// Its one-sided intervals.
+        /// One-sided intervals.
         #[serde(flatten)]
         one_sided: OneSided = OneSided::of(found.exact_one_sided),
     }
@@ -81,10 +81,10 @@ view! {
         /// The same as `estimate_exact`; R searches for a root, which may be anywhere between the
         /// two middle differences.
         estimate_root: Option<f64> = Some(found.estimate),
-        /// Its two-sided intervals.
+        /// Two-sided intervals.
         #[serde(flatten)]
         intervals: Intervals = Intervals::of(all, situation, Method::ShiftAsymptotic),
-        /// Its one-sided intervals.
+        /// One-sided intervals.
         #[serde(flatten)]
         one_sided: OneSided = OneSided::of(found.asymptotic_one_sided),
         /// Ranks of the two differences, from 1 in ascending order, that are the ends of `ci95`.
@@ -139,7 +139,7 @@ view! {
         p: PValues = PValues::of(exact.p),
         /// The pseudo-median.
         estimate: Option<f64> = Some(estimate),
-        /// Its intervals.
+        /// Intervals of the pseudo-median.
         #[serde(flatten)]
         intervals: ExactIntervals =
             ExactIntervals::of(&exact.intervals, situation, Method::PseudoMedianExact),
@@ -151,7 +151,7 @@ view! {
     RankIntervals of (ranks: &found::SignedRanks, situation: Option<Situation>) {
         /// The pseudo-median.
         estimate: Option<f64>,
-        /// Its intervals.
+        /// Intervals of the pseudo-median.
         #[serde(flatten)]
         intervals: Intervals =
             Intervals::of(&ranks.asymptotic_ci, situation, Method::PseudoMedianAsymptotic),

@@ -47,7 +47,8 @@ fn of<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
 }
 
-/// The schemas of all documents as the types are, each with its document's first name.
+/// Returns the schemas of all documents, generated from the types, each with the document's first
+/// name.
 pub fn generated() -> Vec<(&'static str, Value)> {
     let named = |(document, schema): (&Document, &fn() -> Schema)| {
         let mut schema = schema();
@@ -57,7 +58,7 @@ pub fn generated() -> Vec<(&'static str, Value)> {
     DOCUMENTS.iter().zip(&TYPES).map(named).collect()
 }
 
-/// The text of `schemas.json` as the types are.
+/// Returns the text of `schemas.json`, generated from the types.
 pub fn written() -> String {
     let (mut documents, mut definitions) = (Vec::new(), Map::new());
     for (name, mut schema) in generated() {
@@ -76,7 +77,8 @@ pub fn written() -> String {
     )
 }
 
-/// The tables of all documents, as Markdown. Types that several documents share are described once.
+/// Returns the tables of all documents, as Markdown. Types that several documents share are
+/// described once.
 pub fn tables() -> String {
     let mut page = String::new();
     // A result is both a document and a part of another one.
@@ -102,10 +104,10 @@ pub fn tables() -> String {
     page
 }
 
-/// Name of the type of a result, and its heading.
+/// Returns the name of a result's type, and its heading.
 const RESULT: (&str, &str) = ("Decision", "A result");
 
-/// `MannWhitney` as `Mann whitney`.
+/// Returns `MannWhitney` as `Mann whitney`.
 fn spelled(name: &str) -> String {
     if name == RESULT.0 {
         return RESULT.1.to_owned();
@@ -124,7 +126,7 @@ fn anchor(name: &str) -> String {
     spelled(name).to_lowercase().replace(' ', "-")
 }
 
-/// Description of one type: its sentence and the table of its members or words.
+/// Returns the description of one type: its sentence and the table of its members or words.
 fn section(schema: &Value) -> String {
     let mut text = described(schema);
     text += "\n\n";
@@ -164,7 +166,7 @@ fn cell(schema: &Value) -> String {
     described(schema).replace('|', "\\|")
 }
 
-/// The type of a member in a few words.
+/// Returns the type of a member in a few words.
 fn kind(schema: &Value) -> String {
     if let Some(reference) = schema["$ref"].as_str() {
         let name = name_in(reference);

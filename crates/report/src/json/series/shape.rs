@@ -103,9 +103,9 @@ view! {
     FittedDistribution of (found: &found::Distribution) {
         /// The family of the distribution.
         distribution: DistributionKind = (&found.kind).into(),
-        /// Its mean; for `lognormal`, that of the logarithms.
+        /// Mean of the distribution; for `lognormal`, of the logarithms.
         mean: Option<f64>,
-        /// Its standard deviation; for `lognormal`, that of the logarithms.
+        /// Standard deviation of the distribution; for `lognormal`, of the logarithms.
         sd: Option<f64>,
         /// The largest distance between the distribution functions.
         #[serde(rename = "D")]
@@ -168,7 +168,7 @@ view! {
 view! {
     /// A value far outside.
     Outlier of (found: &(usize, f64)) {
-        /// Its index, from 0.
+        /// Index of the value in the series, from 0.
         index: usize = found.0,
         /// The value.
         value: Option<f64> = Some(found.1),

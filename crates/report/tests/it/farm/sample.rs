@@ -186,7 +186,7 @@ fn line(
     }
 }
 
-/// Returns the log of a build: a line with colours, and one with untrusted text.
+/// Returns the log of a build: a line with colors, and one with untrusted text.
 fn log(sample: &Sample) -> Vec<u8> {
     // Line ends and escape sequences would add lines and spans; they have their own tests.
     let text = sample.t("test_parses").replace(['\n', '\r', '\u{1b}', '\u{9b}'], "");

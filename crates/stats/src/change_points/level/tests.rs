@@ -147,7 +147,7 @@ fn a_clear_step_has_one_place_and_nothing_is_out_of_range() {
 
 #[test]
 fn creep_without_dependence_is_spearmans_test() {
-    // In this order, neighbours differ more than others.
+    // In this order, neighbors differ more than others.
     let xs: Vec<f64> =
         (0..40).map(|i| f64::from(i) + if i % 2 == 0 { 18.0 } else { -18.0 }).collect();
     let found = creep(&xs, &[], SHORTEST, 1).unwrap();

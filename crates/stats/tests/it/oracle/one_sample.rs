@@ -25,7 +25,7 @@ fn descriptives(ledger: &mut Ledger, xs: &[f64], expected: &Value) {
     let sorted = descriptive::sorted(xs);
     let quantile = |p| descriptive::quantile_sorted(&sorted, p);
     let mad = descriptive::median_absolute_deviation(xs);
-    // Around 1e12 neighbouring numbers are 1e-4 apart, and an interpolated quantile is no better.
+    // Around 1e12 neighboring numbers are 1e-4 apart, and an interpolated quantile is no better.
     let order = relative(if sorted[0].abs() > 1e11 { 1e-9 } else { 1e-12 });
     let moment = Tolerance { relative: 1e-9, absolute: 1e-15 };
     let (mean, sd) = (descriptive::mean(xs), descriptive::standard_deviation(xs));

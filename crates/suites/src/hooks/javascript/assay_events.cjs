@@ -21,7 +21,7 @@ const nanoseconds = (milliseconds) => BigInt(Math.round(milliseconds * 1e6));
 // A time of `Date.now()` by the clock of the events.
 const monotonic = (milliseconds) => nanoseconds(milliseconds) - epoch;
 
-// A message without colours, and not too long.
+// A message without colors, and not too long.
 const shortened = (message) => message.replace(/\u001b\[[0-9;]*m/g, "").slice(0, LONGEST_MESSAGE);
 
 class Events {

@@ -3,7 +3,7 @@
 # Loaded through RUBYOPT into every Ruby process of a suite. It waits until a test framework is
 # loaded and only then loads the files next to it, which write the events
 # (docs/reference/test-events.md). It must cost nothing without a framework, and must not change the
-# behaviour of any program.
+# behavior of any program.
 
 if ENV["ASSAY_TESTS"].to_s.start_with?("path:") && !defined?(::AssayTests) && ["", Process.pid.to_s].include?(ENV["ASSAY_TESTS_WITHIN"].to_s)
   # Functions and values that must be captured before tests stub them.

@@ -377,7 +377,7 @@ module AssayTests
       emit(%({"missing":[#{missing.map { |name| json(name) }.join(",")}]}\n)) unless missing.empty?
     end
 
-    # Adds a line to the tail, or keeps it until the next `flush`. Threads are serialised because a
+    # Adds a line to the tail, or keeps it until the next `flush`. Threads are serialized because a
     # write may switch to another thread.
     def emit(line)
       @lock.synchronize { @tail ? keep(line) : @pending << line }
