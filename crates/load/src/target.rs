@@ -29,7 +29,7 @@ pub struct Target {
 pub enum TargetError {
     /// The URL cannot be parsed.
     #[error(
-        "`{0}` is no URL: write http://host:port/path, https://…, or unix:/path/to/socket:/path"
+        "`{0}` is not a URL: write http://host:port/path, https://…, or unix:/path/to/socket:/path"
     )]
     NotAUrl(String),
     /// The URL contains a space.

@@ -152,7 +152,7 @@ fn since(root: &Root, revision: &str) -> anyhow::Result<BTreeMap<String, Vec<(u3
     }
     let lines = git::changed_lines(&root.top, revision);
     lines.with_context(|| {
-        format!("--since {revision}: git does not say what changed since; `git diff {revision}` shows why")
+        format!("--since {revision}: `{revision}` is not a revision of this repository; `git rev-parse {revision}` shows why")
     })
 }
 
@@ -178,7 +178,7 @@ fn named(
     for file in files {
         let place = file.canonicalize().with_context(|| {
             format!(
-                "{} is no file or directory to change; the command that runs the tests goes behind --",
+                "{} is not a file or directory to change; the command that runs the tests goes after --",
                 file.display()
             )
         })?;
