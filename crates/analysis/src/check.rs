@@ -43,6 +43,8 @@ pub enum Standing {
     Slower,
     /// Worse at first, but not in the second build.
     NotConfirmed,
+    /// Worse at first, and the second build decided nothing.
+    Undecided,
     /// Worse, but perhaps by less than the threshold.
     SlightlySlower,
     /// Better.
@@ -52,6 +54,10 @@ pub enum Standing {
     /// Not known.
     Inconclusive,
 }
+
+/// Standings of benchmarks without an answer.
+pub const OPEN: [Standing; 4] =
+    [Standing::Inconclusive, Standing::NotConfirmed, Standing::Undecided, Standing::SlightlySlower];
 
 /// One benchmark.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,11 +116,11 @@ impl CheckedProgram {
     /// Records the second measurement of an alarm, which must be worse again to stay one.
     pub fn settle(&mut self, row: usize, second: Second) {
         let row = &mut self.rows[row];
-        if let Second::Measured { verdict, .. } = &second
-            && *verdict != Verdict::Slower
-        {
-            row.standing = Standing::NotConfirmed;
-        }
+        row.standing = match &second {
+            Second::Measured { verdict: Verdict::Inconclusive, .. } => Standing::Undecided,
+            Second::Measured { verdict: Verdict::Slower, .. } | Second::Missing(_) => row.standing,
+            Second::Measured { .. } => Standing::NotConfirmed,
+        };
         row.second = Some(second);
     }
 
@@ -162,7 +168,7 @@ pub fn answer(programs: &[CheckedProgram]) -> Answer {
     let any = |of: &[Standing]| rows().any(|row| of.contains(&row.standing));
     if any(&[Standing::Slower]) {
         Answer::Slower
-    } else if any(&[Standing::Inconclusive, Standing::NotConfirmed, Standing::SlightlySlower]) {
+    } else if any(&OPEN) {
         Answer::Inconclusive
     } else if any(&[Standing::Faster]) {
         Answer::Faster

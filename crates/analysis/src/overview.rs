@@ -61,10 +61,9 @@ pub fn of_samples(
 ) -> Result<Overview, AnalysisError> {
     let planned = samples.plan.as_ref().map(|plan| plan.primary.as_str());
     let index = match primary {
-        Some(asked) => samples.metric_index(asked).ok_or_else(|| AnalysisError::NoSuchMetric {
-            asked: asked.to_owned(),
-            known: samples.metrics.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", "),
-        })?,
+        Some(asked) => {
+            samples.metric_index(asked).ok_or_else(|| AnalysisError::no_metric(samples, asked))?
+        }
         None => planned.and_then(|name| samples.metric_index(name)).unwrap_or(0),
     };
     let metric = samples.metrics.get(index).ok_or(AnalysisError::Nothing)?;

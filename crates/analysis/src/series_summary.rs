@@ -250,10 +250,9 @@ pub fn of_subjects(
 fn chosen(samples: &Samples, options: &Options) -> Result<Vec<usize>, AnalysisError> {
     let planned = samples.plan.as_ref().map(|plan| plan.primary.as_str());
     let primary = match &options.primary {
-        Some(asked) => samples.metric_index(asked).ok_or_else(|| AnalysisError::NoSuchMetric {
-            asked: asked.clone(),
-            known: samples.metrics.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", "),
-        })?,
+        Some(asked) => {
+            samples.metric_index(asked).ok_or_else(|| AnalysisError::no_metric(samples, asked))?
+        }
         None => planned.and_then(|name| samples.metric_index(name)).unwrap_or(0),
     };
     if !options.all {

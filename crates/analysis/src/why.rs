@@ -110,8 +110,10 @@ impl Why {
 /// Reasons why no difference can be explained.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WhyError {
-    /// The record has only one command.
-    #[error("there is one command, and nothing that it differs from")]
+    /// There is only one command, or one series of numbers.
+    #[error(
+        "there is one series, and nothing that it differs from; give a second file, or a record of several commands"
+    )]
     Alone,
     /// No side, row or subject has this name.
     #[error("--of {0}: nothing that was compared has this name; there are {1}")]

@@ -418,6 +418,34 @@ fn unit(text: &str) -> Result<String, String> {
     check_unit(text).map(|()| text.to_owned()).map_err(|error| error.to_string())
 }
 
+/// Parses a quantity. `told` makes the message from the general one, which names every unit; a
+/// comma in a number has its own.
+fn quantity(text: &str, told: impl FnOnce(String) -> String) -> Result<Quantity, String> {
+    parse_quantity(text).map_err(|error| {
+        let with_point = text.replace(',', ".");
+        let is_decimal = with_point != text && parse_quantity(&with_point).is_ok();
+        match is_decimal {
+            true => format!("decimals have a point: write `{with_point}`"),
+            false => told(error.to_string()),
+        }
+    })
+}
+
+/// Returns how to write a time of several parts, such as `1m30s`, as one number.
+fn sum_of_times(text: &str) -> Option<String> {
+    let mut rest = text.trim();
+    let mut sum = 0.0;
+    while !rest.is_empty() {
+        let unit = rest.find(|c: char| c.is_alphabetic())?;
+        let end = rest[unit..].find(|c: char| c.is_ascii_digit());
+        let (part, others) = rest.split_at(end.map_or(rest.len(), |end| unit + end));
+        let Ok(Quantity::Amount(value, Unit::Second)) = parse_quantity(part) else { return None };
+        sum += value;
+        rest = others;
+    }
+    (sum > 0.0).then(|| format!("a time is one number with its unit: write `{sum}s`"))
+}
+
 /// Parses the smallest difference that matters: a percentage, or an amount with its unit.
 pub(crate) fn threshold(text: &str) -> Result<Threshold, String> {
     if let Some(number) = text.strip_suffix('m').filter(|rest| rest.trim().parse::<f64>().is_ok()) {
@@ -425,7 +453,7 @@ pub(crate) fn threshold(text: &str) -> Result<Threshold, String> {
             "`m` may mean minutes or milliseconds: write `{number}min` or `{number}ms`"
         ));
     }
-    let found = match parse_quantity(text).map_err(|e| e.to_string())? {
+    let found = match quantity(text, |error| error)? {
         Quantity::Fraction(fraction) => Threshold::Relative(fraction),
         Quantity::Amount(value, unit) => Threshold::Absolute { value, unit },
         Quantity::Bare(number) => {
@@ -447,7 +475,7 @@ pub(crate) fn threshold(text: &str) -> Result<Threshold, String> {
 
 /// Parses a confidence: `99%`, `99` or `0.99`.
 pub(crate) fn confidence(text: &str) -> Result<f64, String> {
-    let fraction = match parse_quantity(text).map_err(|e| e.to_string())? {
+    let fraction = match quantity(text, |_| "write it like `99%`".to_owned())? {
         Quantity::Fraction(fraction) => fraction,
         Quantity::Bare(number) if number < 1.0 => number,
         Quantity::Bare(number) => number / 100.0,
@@ -462,7 +490,7 @@ pub(crate) fn confidence(text: &str) -> Result<f64, String> {
 
 /// Parses a probability strictly between 0 and 1: `0.01`, `1%`.
 pub(crate) fn chance(text: &str) -> Result<f64, String> {
-    let share = match parse_quantity(text).map_err(|e| e.to_string())? {
+    let share = match quantity(text, |_| "write it like `0.01` or `1%`".to_owned())? {
         Quantity::Fraction(share) | Quantity::Bare(share) => share,
         Quantity::Amount(..) => return Err("write it like `0.01` or `1%`".to_owned()),
     };
@@ -475,9 +503,10 @@ pub(crate) fn chance(text: &str) -> Result<f64, String> {
 
 /// Parses a duration, in seconds if it has no unit.
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
-    let span = match parse_quantity(text).map_err(|e| e.to_string())? {
+    let like = "write it like `90s` or `2min`; its unit is ns, us, ms, s, min or h";
+    let span = match quantity(text, |_| sum_of_times(text).unwrap_or_else(|| like.to_owned()))? {
         Quantity::Amount(value, Unit::Second) | Quantity::Bare(value) => value,
-        _ => return Err("write it like `90s` or `2min`".to_owned()),
+        _ => return Err(like.to_owned()),
     };
     if span > 0.0 && span < 1e9 {
         Ok(span)
@@ -546,6 +575,9 @@ mod tests {
         assert_eq!(seconds("2min"), Ok(120.0));
         assert_eq!(seconds("3"), Ok(3.0));
         assert!(seconds("0").is_err());
+        assert!(seconds("1m30s").is_err_and(|e| e.contains("write `90s`")));
+        assert!(seconds("0,5s").is_err_and(|e| e.contains("write `0.5s`")));
+        assert!(seconds("foo").is_err_and(|e| e.contains("`90s`") && !e.contains("KiB")));
         assert!(seconds("3MiB").is_err());
     }
 }

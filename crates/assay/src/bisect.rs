@@ -58,7 +58,7 @@ struct Ready {
 
 /// The reason why a commit cannot be measured.
 enum Unusable {
-    /// The commit does not build.
+    /// The commit does not build, or not a program of the requested kind.
     Build(String),
     /// The program of the commit fails.
     Run(String),
@@ -190,7 +190,7 @@ impl Commits {
         let side = Side { name, command, versus: None, libraries: Vec::new(), builds: Vec::new() };
         let (question, driver) = match self.question(&side)? {
             Ok(asked) => asked,
-            Err(why) => return Ok(Some(Unusable::Run(why))),
+            Err(unusable) => return Ok(Some(unusable)),
         };
         // The first run of a program pays for loading it into memory.
         let tried = self.put(&question, 0)?;
@@ -202,7 +202,7 @@ impl Commits {
     }
 
     /// Returns the question for the program of a commit, or the reason why there cannot be one.
-    fn question(&mut self, side: &Side) -> Result<Result<CommitQuestion, String>, RunError> {
+    fn question(&mut self, side: &Side) -> Result<Result<CommitQuestion, Unusable>, RunError> {
         let told = |error: anyhow::Error| RunError::Reading(format!("{error:#}"));
         let scratch = self.asker.directory().map_err(told)?;
         let What::Benchmark { name, harness, seconds, iterations } = &self.what else {
@@ -211,7 +211,7 @@ impl Commits {
         };
         let driver = match driver_of(side, harness.as_deref(), &mut self.asker) {
             Ok(driver) => driver,
-            Err(error) => return Ok(Err(format!("{error:#}"))),
+            Err(error) => return Ok(Err(Unusable::Build(format!("{error:#}")))),
         };
         let effort = iterations.map_or(Effort::Seconds(*seconds), Effort::Iterations);
         let (name, first) = (name.clone(), iterations.is_none());
@@ -225,7 +225,7 @@ impl Commits {
         let ran = self.put(&question, 0)?;
         let reading = match reading(driver.as_ref(), &name, &ran) {
             Ok(reading) => reading,
-            Err(why) => return Ok(Err(why)),
+            Err(why) => return Ok(Err(Unusable::Run(why))),
         };
         self.totals.extend(reading.divided().map(str::to_owned));
         let count = reading.iterations.filter(|n| (1.0..1e18).contains(n) && driver.pins());

@@ -166,7 +166,16 @@ impl Tracked {
                 }
                 let told = git::changed_since(self.project.top(), revision);
                 told.with_context(|| {
-                    format!("--changed={revision}: git can't list the changes since this revision")
+                    let top = self.project.top();
+                    match git::top(top) {
+                        Some(_) => format!(
+                            "--changed={revision}: `{revision}` is not a revision of this repository; `git rev-parse {revision}` shows why"
+                        ),
+                        None => format!(
+                            "--changed={revision}: {} is not in a git repository (or there is no git); --changed without a revision needs none",
+                            top.display()
+                        ),
+                    }
                 })?
             }
         };

@@ -5,6 +5,7 @@
 use crate::{Ending, output};
 use anyhow::bail;
 use assay_report::glossary::{find, terms};
+use assay_report::shell::quoted;
 use std::ffi::OsString;
 
 /// Width of the text, in columns.
@@ -16,7 +17,14 @@ fn near(asked: &str, verbs: impl Iterator<Item = &'static str>) -> String {
         |known: &&str| strsim::osa_distance(&known.to_lowercase(), &asked.to_lowercase());
     let nearest = verbs.chain(terms()).min_by_key(distance);
     let nearest = nearest.filter(|known| distance(known) <= 1 + asked.chars().count() / 5);
-    nearest.map_or_else(String::new, |known| format!("; did you mean `assay help {known}`?"))
+    // Findings are typed as their codes.
+    let is_code = asked.contains('_');
+    let typed = |known: &str| match is_code {
+        true => known.to_uppercase().replace([' ', '-'], "_"),
+        false => quoted([known]),
+    };
+    let advice = |known: &str| format!("; did you mean `assay help {}`?", typed(known));
+    nearest.map_or_else(String::new, advice)
 }
 
 /// Prints the entry for these words, or for `words` the names of all entries.

@@ -6,7 +6,7 @@
 
 mod line;
 mod options;
-mod verbs;
+pub(crate) mod verbs;
 mod words;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -24,14 +24,16 @@ pub(crate) fn advised(error: Error, command: &mut Command, typed: &[OsString]) -
             Err(other) if other.kind() == ErrorKind::ValueValidation => {
                 advised(other, command, &joined)
             }
-            _ => with_tip(error, format!("write the value behind `=`: {}", line::shown(&joined))),
+            _ => with_tip(error, format!("write the value after `=`: {}", line::shown(&joined))),
         };
     }
     let line = Line::of(typed, command);
     let advice = match error.kind() {
         ErrorKind::UnknownArgument => {
             let word = invalid(&error);
-            line.single_dash()
+            words::of_program(&line)
+                .or_else(|| line.single_dash())
+                .or_else(|| words::unknown_letter(&line, &word))
                 .or_else(|| options::advice(line.verb(), &word).map(str::to_owned))
                 .or_else(|| {
                     let has_similar = error.get(ContextKind::SuggestedArg).is_some();
@@ -41,16 +43,35 @@ pub(crate) fn advised(error: Error, command: &mut Command, typed: &[OsString]) -
         ErrorKind::MissingRequiredArgument => {
             let options = line.words.iter().filter(|word| word.starts_with("--"));
             let advice = options.filter_map(|word| options::advice(line.verb(), word));
-            advice.map(str::to_owned).next()
+            advice.map(str::to_owned).next().or_else(|| words::missing(&line))
         }
         ErrorKind::InvalidSubcommand if line.verb() == "history" => {
             verbs::of_history(&line).map(str::to_owned)
         }
         ErrorKind::InvalidSubcommand => verbs::instead(&line),
-        ErrorKind::ValueValidation => line.single_dash().or_else(|| number(&error)),
+        ErrorKind::ArgumentConflict => words::beside_revisions(&line),
+        ErrorKind::InvalidValue => words::form(&line, &invalid(&error), &refused(&error)),
+        ErrorKind::ValueValidation => line.single_dash().or_else(|| {
+            let value = refused(&error);
+            let is_number = value.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+            let argument = words::refused_value(&line, &value).filter(|_| !is_number);
+            let advice = number(&error)?;
+            Some(match argument {
+                Some(argument) => format!("{advice}; {argument}"),
+                None => advice,
+            })
+        }),
         _ => None,
     };
+    let says_number = number(&error).is_some();
     match advice {
+        // The usage would show what was typed, which can't be used together.
+        Some(advice) if error.kind() == ErrorKind::ArgumentConflict => {
+            let mut told = with_tip(error, advice);
+            told.remove(ContextKind::Usage);
+            told
+        }
+        Some(advice) if says_number => with_tip(without_reason(&error, command), advice),
         Some(advice) => with_tip(error, advice),
         None => without_far(error),
     }
@@ -82,6 +103,12 @@ pub(crate) fn hint(command: &Command, typed: &[OsString]) -> Option<String> {
     words::hint(&Line::of(typed, command)).map(|advice| format!("hint: {advice}"))
 }
 
+/// Returns the error for words of a command without quotes that the parser took for options of the
+/// verb.
+pub(crate) fn taken_for_option(command: &Command, typed: &[OsString]) -> Option<anyhow::Error> {
+    words::taken_for_option(&Line::of(typed, command)).map(anyhow::Error::msg)
+}
+
 /// The word that the parser rejected; empty if there is none.
 fn invalid(error: &Error) -> String {
     let kinds = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
@@ -92,9 +119,53 @@ fn invalid(error: &Error) -> String {
     found.unwrap_or_default()
 }
 
-/// Returns advice for an option whose value is not a whole number.
+/// Returns the value that the parser rejected; empty if there is none.
+fn refused(error: &Error) -> String {
+    match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(value)) => value.clone(),
+        _ => String::new(),
+    }
+}
+
+/// Returns the error for an option's value without its reason, for which the advice has better
+/// words.
+fn without_reason(error: &Error, command: &Command) -> Error {
+    let mut plain: Error = Error::new(error.kind()).with_cmd(command);
+    for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue] {
+        if let Some(context) = error.get(kind) {
+            plain.insert(kind, context.clone());
+        }
+    }
+    plain
+}
+
+/// Returns the numbers that an option takes, from the parser's words such as `0 is not in 1..=9`.
+fn range(told: &str) -> Option<String> {
+    let (value, bounds) = told.split_once(" is not in ")?;
+    let (low, high) = bounds.split_once("..")?;
+    let (high, is_within) = high.strip_prefix('=').map_or((high, false), |high| (high, true));
+    let value: i128 = value.parse().ok()?;
+    let low: i128 = low.parse().ok()?;
+    let high: i128 = high.parse().ok()?;
+    let high = if is_within { high } else { high - 1 };
+    Some(if value > high {
+        format!("the number is too large; write one of at most {high}")
+    } else if high >= i128::from(u32::MAX) - 1 {
+        format!("write a whole number, {low} or more")
+    } else {
+        format!("write a whole number from {low} to {high}")
+    })
+}
+
+/// Returns advice for an option whose value is not a number, or not one of those that it takes.
 fn number(error: &Error) -> Option<String> {
-    let source = std::error::Error::source(error)?.downcast_ref::<std::num::ParseIntError>()?;
+    let source = std::error::Error::source(error)?;
+    if source.is::<std::num::ParseFloatError>() {
+        return Some("write a number, such as 0.5".to_owned());
+    }
+    let Some(source) = source.downcast_ref::<std::num::ParseIntError>() else {
+        return range(&source.to_string());
+    };
     let is_large = matches!(
         source.kind(),
         std::num::IntErrorKind::PosOverflow | std::num::IntErrorKind::NegOverflow

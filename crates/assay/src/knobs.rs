@@ -188,7 +188,7 @@ fn mend_on(machine: &Machine, directory: &Path) -> Vec<String> {
     let mut said = CleanupReport::default();
     if let Err(error) = put_back_left(machine, directory, &mut said) {
         said.line(format!(
-            "warning: the journals of changed settings in {}: {error}",
+            "warning: the journals of changed settings in {} can't be read: {error}",
             directory.display()
         ));
     }

@@ -51,6 +51,8 @@ mod commands;
 #[cfg(unix)]
 mod counted;
 #[cfg(unix)]
+mod cpus;
+#[cfg(unix)]
 mod ending;
 #[cfg(unix)]
 #[cfg_attr(not(target_os = "linux"), path = "knobs/elsewhere.rs")]
@@ -339,7 +341,10 @@ fn main() -> ExitCode {
         let (verb, arguments, matches) =
             chosen.ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))?;
         match systems::check(verb.name) {
-            Ok(()) => (verb.run)(arguments, matches),
+            Ok(()) => match habits::taken_for_option(&command, &words) {
+                Some(error) => Ok(Err(error)),
+                None => (verb.run)(arguments, matches),
+            },
             refused => Ok(refused.map(|()| Ending::Fine)),
         }
     });

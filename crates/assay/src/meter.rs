@@ -15,10 +15,10 @@ use assay_data::samples::{OF_EVERY_RUN, STEAL};
 use assay_data::{Action, Better, Finding, Metric, Unit};
 use assay_measure::counters::Count;
 use assay_measure::{KeptOutput, RunResult};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Processor time divided by wall time: the average number of busy processors.
-const CPU_PER_WALL: &str = "cpu_per_wall";
+pub(crate) const CPU_PER_WALL: &str = "cpu_per_wall";
 /// Runs per second with several concurrent runs.
 const THROUGHPUT: &str = "throughput";
 /// Median time of one of several concurrent runs.
@@ -123,6 +123,8 @@ pub(crate) struct Meter {
     welcome: Vec<String>,
     /// Invalid lines of the sample protocol, per subject: their number, and the first.
     bad_lines: BTreeMap<usize, (usize, String)>,
+    /// Subjects whose runs were read, and those that reported anything by the sample protocol.
+    heard: (BTreeSet<usize>, BTreeSet<usize>),
     /// Smallest fraction of time that a counter was active, if it was not active all the time.
     multiplexed: Option<f64>,
 }
@@ -151,6 +153,7 @@ impl Meter {
             metrics,
             welcome: Vec::new(),
             bad_lines: BTreeMap::new(),
+            heard: (BTreeSet::new(), BTreeSet::new()),
             multiplexed: None,
         }
     }
@@ -250,6 +253,7 @@ impl Meter {
             }
         }
         self.printed(&mut measured, results);
+        self.heard.0.insert(subject);
         if results.iter().any(|r| r.samples.is_some()) {
             self.given(&mut measured, subject, results);
         }
@@ -295,6 +299,9 @@ impl Meter {
     fn given(&mut self, measured: &mut Measured, subject: usize, results: &[RunResult]) {
         let reports: Vec<Report> =
             results.iter().map(|result| protocol::parse(bytes(&result.samples))).collect();
+        if results.iter().any(|result| !bytes(&result.samples).is_empty()) {
+            self.heard.1.insert(subject);
+        }
         for kept in results.iter().filter_map(|result| result.samples.as_ref()) {
             if kept.written > kept.bytes.len() as u64 {
                 let told = format!(
@@ -392,7 +399,24 @@ impl Meter {
     /// Forgets earlier reading problems, because the runs were not recorded.
     pub fn forget_problems(&mut self) {
         self.bad_lines.clear();
+        self.heard = (BTreeSet::new(), BTreeSet::new());
         self.multiplexed = None;
+    }
+
+    /// Returns findings about commands of which everything reported by the sample protocol was
+    /// wanted, and that reported nothing.
+    fn silent(&self, names: &[String]) -> Vec<Finding> {
+        let (read, reporting) = &self.heard;
+        let is_asked = self.requested.samples && !self.requested.specs.iter().any(is_given);
+        let silent = read.difference(reporting).filter(|_| is_asked);
+        let found = silent.map(|&subject| {
+            let name = names.get(subject).map_or("", String::as_str);
+            let message = format!("`{name}` reported nothing through the sample protocol");
+            Finding::new(code::SAMPLES_PROBLEM, message)
+                .about(name)
+                .advise(Action::Read { page: "docs/reference/sample-protocol.md".to_owned() })
+        });
+        found.collect()
     }
 
     /// Returns findings about metrics that could not be read.
@@ -414,6 +438,7 @@ impl Meter {
         if let Some(share) = self.multiplexed {
             findings.push(multiplexed(share));
         }
+        findings.extend(self.silent(names));
         findings
     }
 }

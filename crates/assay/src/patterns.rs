@@ -30,7 +30,7 @@ pub(crate) fn matching(
     places.retain(wanted);
     places.sort();
     if places.is_empty() {
-        bail!("no file fits");
+        bail!("no file matches");
     }
     Ok(places)
 }

@@ -16,6 +16,9 @@ pub(crate) const BUDGET_ALONE: f64 = 10.0;
 /// Limit to which the default budget is extended while there are too few blocks for a verdict, s.
 pub(crate) const CEILING: f64 = 300.0;
 
+/// Events that are counted only if they are named.
+const EVENTS: [&str; 3] = ["instructions", "cycles", "cache-misses"];
+
 /// Options for how long to measure, of every verb that compares sides in blocks.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "How long")]
@@ -91,10 +94,37 @@ pub(crate) fn resumed(begun: Plan, time: Option<f64>) -> Plan {
     Plan { budget_seconds, ..begun }
 }
 
+/// Names that other tools give to metrics.
+const OTHER_NAMES: [(&str, &str); 12] = [
+    ("walltime", "wall"),
+    ("wall_time", "wall"),
+    ("wall-time", "wall"),
+    ("time", "wall"),
+    ("elapsed", "wall"),
+    ("real", "wall"),
+    ("memory", "max_rss"),
+    ("mem", "max_rss"),
+    ("rss", "max_rss"),
+    ("sys", "system"),
+    ("page_faults", "minor_faults"),
+    ("page-faults", "minor_faults"),
+];
+
 /// Returns the message that there is no metric of this name, with the one that was probably meant.
 pub(crate) fn no_such_metric(option: &str, name: &str, known: &[&str]) -> String {
-    let meant = known.iter().find(|own| own.ends_with(&format!("_{}", name.replace('.', "_"))));
-    let meant = meant.map_or(String::new(), |own| format!("; did you mean {own}?"));
+    let other = OTHER_NAMES.iter().find(|(other, _)| *other == name).map(|(_, own)| *own);
+    let longer = format!("_{}", name.replace('.', "_"));
+    let is_near = |own: &&&str| name.len() > 2 && strsim::osa_distance(own, name) <= 2;
+    let meant = known
+        .iter()
+        .find(|own| Some(**own) == other)
+        .or_else(|| known.iter().find(|own| own.ends_with(&longer)))
+        .or_else(|| known.iter().find(is_near));
+    let meant = match meant {
+        Some(own) => format!("; did you mean {own}?"),
+        None if EVENTS.contains(&name) => format!("; count it with --counters {name}"),
+        None => String::new(),
+    };
     format!("{option} {name}: there is no such metric{meant}; known are {}", known.join(", "))
 }
 
@@ -105,10 +135,16 @@ pub(crate) fn no_such_metric(option: &str, name: &str, known: &[&str]) -> String
 pub(crate) fn check_threshold(plan: &Plan, metric: &Metric) -> Result<(), String> {
     match &plan.threshold {
         Threshold::Absolute { unit, .. } if *unit != metric.unit => Err(format!(
-            "--threshold is in {}, but {} is measured in {}; give it in that unit or in %",
+            "--threshold is in {}, but {} is measured in {}; write {}",
             unit.symbol(),
             metric.name,
-            metric.unit.symbol()
+            metric.unit.symbol(),
+            match &metric.unit {
+                Unit::Second => "e.g. 5ms or 1%",
+                Unit::Byte => "e.g. 64KiB or 1%",
+                Unit::One => "e.g. 2units or 1%",
+                _ => "a percentage, e.g. 1%",
+            }
         )),
         _ => Ok(()),
     }

@@ -60,6 +60,16 @@ impl RecordArgs {
         let resumed: Vec<PathBuf> = self.earlier.resume.iter().cloned().collect();
         present::check_exports(&self.show, &resumed, self.keep.save.as_deref())?;
         self.history.check()?;
+        if let Some(path) = &self.keep.save
+            && let Some(ending) = path.extension()
+            && OF_EXPORTS.iter().any(|known| ending.eq_ignore_ascii_case(known))
+        {
+            bail!(
+                "--save {0}: the record is an .assay file: name it {1}; the result in the format of this ending is written by --export {0}",
+                path.display(),
+                path.with_extension("assay").display()
+            );
+        }
         self.keep.save.as_ref().map_or(Ok(()), |path| store::check_named("--save", path))
     }
 
@@ -74,6 +84,9 @@ impl RecordArgs {
         self.keep.save.is_some() || self.earlier.resume.is_some()
     }
 }
+
+/// Endings of files that `--export` writes.
+const OF_EXPORTS: [&str; 3] = ["json", "csv", "md"];
 
 /// Arguments that may be given again when a run is resumed; the file determines all others.
 const ANEW: [&str; 15] = [

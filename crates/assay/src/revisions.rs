@@ -6,8 +6,8 @@ use crate::run_error::RunError;
 use anyhow::{Context, bail, ensure};
 use assay_data::code;
 use assay_data::{Action, Environment, Finding};
-use assay_measure::Command;
 use assay_measure::revisions::{Built, Links, Repository, Revision, RevisionError, Stage};
+use assay_measure::{Command, ResolveError};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -275,13 +275,29 @@ pub(crate) fn found(
     if !program.argv[0].to_string_lossy().contains('/') && own.is_file() {
         command.argv[0] = [OsString::from("./"), program.argv[0].clone()].into_iter().collect();
     }
-    command.resolve().with_context(|| {
-        format!(
-            "`{}`: `{}` does not exist; the output of its build, if it has one, is in {}",
-            revision.written,
-            program.argv[0].display(),
-            built.log.display()
-        )
-    })?;
-    Ok(command)
+    let (name, written) = (program.argv[0].display(), &revision.written);
+    match command.resolve() {
+        Ok(_) => Ok(command),
+        Err(ResolveError::NotExecutable { .. }) if revision.is_working_tree => {
+            bail!(
+                "`{name}` is not executable: chmod +x {name}, or name what runs it, as in 'sh {name}'"
+            )
+        }
+        Err(ResolveError::NotExecutable { .. }) => bail!(
+            "`{name}` is not executable in `{written}`: name what runs it, as in 'sh {name}', or commit it as executable (git update-index --chmod=+x {name})"
+        ),
+        Err(ResolveError::NotFound { .. }) => {
+            let is_built = built.log.metadata().is_ok_and(|log| log.len() > 0);
+            let cure = match is_built {
+                true => format!("; the output of its build is in {}", built.log.display()),
+                false => "; if it is built, the line of --build must make it".to_owned(),
+            };
+            let place = match program.argv[0].to_string_lossy().contains('/') {
+                true => "",
+                false => ", neither there nor in PATH",
+            };
+            bail!("`{written}`: `{name}` does not exist{place}{cure}")
+        }
+        Err(error) => Err(error).with_context(|| format!("`{written}`")),
+    }
 }

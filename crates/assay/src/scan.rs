@@ -62,21 +62,31 @@ impl Scan {
                 dimensions.len() - 1
             });
             let dimension = &mut dimensions[known];
+            let is_taken = match command {
+                Some(index) => dimension.own.contains_key(&index),
+                None => dimension.general.is_some(),
+            };
+            ensure!(
+                !is_taken,
+                "--parameter {text}: `{name}` is given twice; put its values in one list"
+            );
             let before = dimension.len();
             ensure!(
                 before == 0 || before == values.len(),
                 "--parameter {text}: {} values, but `{name}` has {before} elsewhere; values for a single command replace the general ones one by one",
                 values.len()
             );
-            let taken = match command {
-                Some(index) => dimension.own.insert(index, values).is_some(),
-                None => dimension.general.replace(values).is_some(),
-            };
-            ensure!(
-                !taken,
-                "--parameter {text}: `{name}` is given twice; put its values in one list"
-            );
+            match command {
+                Some(index) => {
+                    dimension.own.insert(index, values);
+                }
+                None => dimension.general = Some(values),
+            }
         }
+        ensure!(
+            !zip || !dimensions.is_empty(),
+            "--zip steps through several parameters together, and none is given: give them with -P, as in -P n=1,2 -P m=10,20, or leave out --zip"
+        );
         if zip && let Some(first) = dimensions.first() {
             for other in &dimensions {
                 ensure!(
@@ -95,6 +105,14 @@ impl Scan {
     /// Returns true if nothing is scanned.
     pub fn is_empty(&self) -> bool {
         self.dimensions.is_empty()
+    }
+
+    /// Returns advice for a scan of too many combinations.
+    pub fn fewer(&self) -> &'static str {
+        match self.dimensions.len() {
+            0 | 1 => "take fewer values, with a factor or a step, as in -P n=1..1000000*10",
+            _ => "take fewer values, or --zip",
+        }
     }
 
     /// Returns the number of combinations: 1 if nothing is scanned; `None` if it overflows.
@@ -214,13 +232,44 @@ fn values_of(text: &str) -> anyhow::Result<Vec<String>> {
     {
         return range(text, first, rest);
     }
+    ensure!(!text.is_empty(), "the list of values is empty");
     let values = listed(text);
     ensure!(values.iter().all(|v| !v.is_empty()), "`{text}` contains an empty value");
+    check_list(text, &values)?;
     for (index, value) in values.iter().enumerate() {
         ensure!(!values[..index].contains(value), "`{value}` is in the list twice");
         ensure!(index < MOST_VALUES, "more than {MOST_VALUES} values");
     }
     Ok(values)
+}
+
+/// Rejects what was meant to be a range, or a list with another separator.
+fn check_list(text: &str, values: &[String]) -> anyhow::Result<()> {
+    let is_number = |text: &str| Decimal::parse(text.trim()).is_some();
+    if let [_] = values {
+        let parts: Vec<&str> = text.split([';', ' ']).filter(|part| !part.is_empty()).collect();
+        ensure!(
+            parts.len() < 2 || !parts.iter().all(|&part| is_number(part)),
+            "`{text}`: values are separated by commas: {}",
+            parts.join(",")
+        );
+        // A path may begin or end with two dots.
+        let is_path = |part: &str| part.is_empty() || part.contains('/');
+        let ends = text.split_once("..").filter(|&(first, last)| !is_path(first) && !is_path(last));
+        ensure!(
+            ends.is_none(),
+            "`{text}`: a range needs numbers, as in 1..8; other values are listed, as in a,b,c"
+        );
+        return Ok(());
+    }
+    for value in values {
+        let has_number = |&(first, last): &(&str, &str)| is_number(first) || is_number(last);
+        ensure!(
+            value.split_once("..").filter(has_number).is_none(),
+            "`{value}` in a list is not a value: a range stands alone, as in 1..8, and decimals have a point, as in 0.5..1+0.1"
+        );
+    }
+    Ok(())
 }
 
 /// Divides a list at its commas; `\,` is a comma within a value, as in hyperfine.

@@ -4,11 +4,11 @@
 //! again. The location is `$XDG_STATE_HOME/assay/runs` (`~/.local/state/assay/runs`). This module
 //! does not read or write the format.
 
-use crate::system;
+use crate::{system, whole_file};
 use anyhow::Context;
 use assay_data::private;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Number of runs that are kept.
@@ -73,6 +73,18 @@ pub(crate) fn check_named(option: &str, path: &Path) -> anyhow::Result<()> {
             "{} exists and is not an .assay file, so it is not overwritten; remove it, or give another name to {option}",
             path.display()
         );
+    }
+    let is_device = path.exists() && !path.is_file();
+    let directory = directory.unwrap_or(Path::new("."));
+    if !is_device && let Err(error) = whole_file::check_directory(directory) {
+        match error.kind() {
+            io::ErrorKind::PermissionDenied => anyhow::bail!(
+                "{option} {}: no permission to write to {}",
+                path.display(),
+                directory.display()
+            ),
+            _ => anyhow::bail!("{option} {}: {error}", path.display()),
+        }
     }
     Ok(())
 }

@@ -33,6 +33,10 @@ use std::borrow::Cow;
 /// need not keep more.
 pub const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 
+/// Regular expressions for digits, as people write them.
+const DIGITS: [&str; 6] =
+    ["[0-9.]+", "[0-9]+\\.[0-9]+", "[0-9]+", "[\\d.]+", "\\d+\\.\\d+", "\\d+"];
+
 /// A number to read from a program's output, as specified by `--metric`.
 #[derive(Clone, Debug)]
 pub struct MetricSpec {
@@ -183,7 +187,8 @@ impl MetricSpec {
         let mut values = Vec::new();
         for captures in regex.captures_iter(text) {
             let unit = captures.name("unit").map(|unit| unit.as_str());
-            values.push(self.value(captured(&captures), unit)?);
+            let value = self.value(captured(&captures), unit);
+            values.push(value.map_err(|error| with_group(error, regex))?);
         }
         if values.is_empty() {
             return Err(self.nothing(stream, text));
@@ -286,6 +291,25 @@ impl MetricSpec {
     }
 }
 
+/// Returns the error that a match is not a number, with the regular expression to write if it has
+/// no group for the number in it.
+fn with_group(error: ReadingError, regex: &Regex) -> ReadingError {
+    match error {
+        ReadingError::NotANumber { text }
+            if regex.captures_len() == 1 && text.contains(|c: char| c.is_ascii_digit()) =>
+        {
+            let pattern = regex.as_str();
+            let digits = DIGITS.into_iter().find(|digits| pattern.contains(*digits));
+            let pattern = match digits {
+                Some(digits) => pattern.replacen(digits, &format!("({digits})"), 1),
+                None => "([0-9.]+)".to_owned(),
+            };
+            ReadingError::NoGroup { text, pattern: excerpt(&pattern) }
+        }
+        error => error,
+    }
+}
+
 /// Returns the part of a match that is the number.
 fn captured<'t>(captures: &Captures<'t>) -> &'t str {
     let unit = captures.name("unit").map(|unit| unit.range());
@@ -299,6 +323,18 @@ fn no_such_pointer(document: &Value, pointer: &str) -> ReadingError {
     let mut ends = pointer.match_indices('/').map(|(at, _)| at).rev();
     let reached = ends.find(|&at| document.pointer(&pointer[..at]).is_some()).unwrap_or(0);
     let there = match document.pointer(&pointer[..reached]) {
+        Some(Value::Object(members)) if reached == 0 && members.len() == 1 => {
+            let name = members.keys().next().map_or("", String::as_str);
+            let part = name.replace('~', "~0").replace('/', "~1");
+            return ReadingError::NoSuchPointer {
+                pointer: excerpt(pointer),
+                there: format!(
+                    "the top level has only `{}`: write `json:/{}`",
+                    excerpt(name),
+                    excerpt(&part)
+                ),
+            };
+        }
         Some(Value::Object(members)) => {
             let names: Vec<_> = members.keys().take(10).map(String::as_str).collect();
             format!(
@@ -310,10 +346,13 @@ fn no_such_pointer(document: &Value, pointer: &str) -> ReadingError {
         Some(other) => other.to_string(),
         None => "nothing".to_owned(),
     };
+    let place = match reached {
+        0 => "the top level".to_owned(),
+        _ => format!("at `{}`", excerpt(&pointer[..reached])),
+    };
     ReadingError::NoSuchPointer {
         pointer: excerpt(pointer),
-        reached: excerpt(&pointer[..reached]),
-        there: excerpt(&there),
+        there: format!("{place} is {}", excerpt(&there)),
     }
 }
 

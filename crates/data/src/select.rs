@@ -229,7 +229,7 @@ pub enum FilterError {
     },
     /// Nothing matches the filter.
     #[error(
-        "--filter: nothing is left by `{}`; there are {}, with metrics {}",
+        "--filter: nothing matches `{}`; there are: {}; metrics: {}",
         visible(.filter), visible(.subjects), visible(.metrics)
     )]
     NothingLeft {

@@ -75,7 +75,28 @@ const TOOLS: [Tool; 32] = [
     tool("wrk2", APPENDED),
 ];
 
+/// Tools that measure commands or servers, which have no names of their own.
+const UNNAMED: [&str; 12] = [
+    "ab",
+    "h2load",
+    "hey",
+    "httperf",
+    "k6",
+    "oha",
+    "perf stat",
+    "time",
+    "valgrind",
+    "vegeta",
+    "wrk",
+    "wrk2",
+];
+
 impl Tool {
+    /// Returns true if its results are benchmarks that are matched by their names.
+    pub fn names_benchmarks(&self) -> bool {
+        !self.compares_within && !UNNAMED.contains(&self.name)
+    }
+
     /// Returns the tool that recorded samples with this environment; `None` if there was none or it
     /// is unknown.
     pub fn that_recorded(environment: &Environment) -> Option<&'static Self> {

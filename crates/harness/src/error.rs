@@ -11,6 +11,14 @@ pub enum HarnessError {
         /// Output of the program instead of a list.
         said: Option<String>,
     },
+    /// The test framework lacks the plugin that measures.
+    #[error("{plugin} is not installed for this program: {install}")]
+    NotInstalled {
+        /// The plugin.
+        plugin: &'static str,
+        /// The command that installs it.
+        install: &'static str,
+    },
     /// The file of the answer does not exist.
     #[error("it left no result in {}: {source}{}", .path.display(), .said.as_deref().map_or(String::new(), |s| format!("; it said: {s}")))]
     NoAnswer {

@@ -71,7 +71,15 @@ impl Driver for PytestBenchmark {
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
         let names: Vec<String> = reply.text().lines().filter_map(planned).collect();
         if names.is_empty() || !reply.success {
-            return Err(HarnessError::NoBenchmark { said: error_message(reply) });
+            let said = error_message(reply);
+            let is_unknown = |said: &String| {
+                said.contains("unrecognized arguments:") && said.contains("--benchmark-")
+            };
+            if said.as_ref().is_some_and(is_unknown) {
+                let (plugin, install) = ("pytest-benchmark", "pip install pytest-benchmark");
+                return Err(HarnessError::NotInstalled { plugin, install });
+            }
+            return Err(HarnessError::NoBenchmark { said });
         }
         Ok(names)
     }

@@ -190,8 +190,15 @@ fn not_found_at(program: &OsStr, path: &Path) -> ResolveError {
 
 fn not_found_in_path(program: &OsStr, directory: &Path, search: &OsStr) -> ResolveError {
     let wanted = program.to_string_lossy().into_owned();
-    let hint = if directory.join(program).is_file() {
+    let here = directory.join(program);
+    let hint = if here.is_file() && access(&here, Access::EXEC_OK).is_ok() {
         format!("\nThere is a file of that name in the current directory: write `./{wanted}`.")
+    } else if here.is_file() {
+        "\nThere is a file of that name in the current directory, but it is not a program."
+            .to_owned()
+    } else if wanted.starts_with('-') {
+        // An option of another program.
+        String::new()
     } else if SHELL_WORDS.contains(&wanted.as_str()) {
         format!(
             "\n`{wanted}` is a shell builtin: `sh -c` runs it, and so does --shell sh of `assay run`."
@@ -323,6 +330,11 @@ mod tests {
         assert!(error.contains("Did you mean `./sorter`?"), "{error}");
         let error = command("sorter", d.path(), "/nowhere").resolve().unwrap_err().to_string();
         assert!(error.contains("write `./sorter`"), "{error}");
+        file(d.path(), "old.txt", 0o644, "");
+        let error = command("old.txt", d.path(), "/nowhere").resolve().unwrap_err().to_string();
+        assert!(error.contains("but it is not a program") && !error.contains("./"), "{error}");
+        let error = command("-w", Path::new("/"), &search).resolve().unwrap_err().to_string();
+        assert!(error.ends_with("in PATH"), "an option is no typing error: {error}");
         let error = command("cd", d.path(), "/nowhere").resolve().unwrap_err().to_string();
         assert!(error.contains("--shell"), "{error}");
         file(d.path(), "touch", 0o755, "");

@@ -82,12 +82,10 @@ pub fn sample(
         return Err(SamplingError::too_short(sampler.sampler));
     }
     if files.is_empty() {
-        return Err(errors::nothing_written(
-            sampler.sampler,
-            &ended,
-            target,
-            request.duration.is_some(),
-        ));
+        let timed = request.duration.is_some();
+        let error = errors::nothing_written(sampler.sampler, &ended, target, timed);
+        let known = if is_beside { kept } else { Some(ended.outcome) };
+        return Err(errors::or_failed(error, target, known.filter(|_| !ended.interrupted)));
     }
     let hides_status = sampler.sampler == Sampler::Rbspy && program_cpu_seconds.is_some();
     Ok(SamplingResult { files, ended, had, program_cpu_seconds, hides_status })

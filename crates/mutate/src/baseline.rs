@@ -154,7 +154,7 @@ impl Baseline {
             let line = first.and_then(|test| said_by(test.message.as_ref()?));
             let said = line.map_or(String::new(), |line| format!("; the first says: {line}"));
             return Err(BaselineError(format!(
-                "without any change, {} in each of {} runs in a copy of the project: {}{said}. Whether they pass where they are, the command alone tells",
+                "without any change, {} in each of {} runs in a copy of the project: {}{said}. Run the command by itself to see whether they pass in the project itself",
                 that_fail(red.len()),
                 all.len(),
                 shortened(&red)

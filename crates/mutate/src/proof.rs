@@ -120,7 +120,7 @@ pub(crate) fn of(
 /// The error if no test noticed any of the planted errors.
 pub(crate) fn unnoticed(tried: &[String]) -> anyhow::Error {
     anyhow!(
-        "an error was planted in {}, and no test noticed: they run another copy of the code. See where it is imported from (an installed package, PYTHONPATH, GEM_PATH), and have the tests use what is in the directory that they are started in",
+        "an error was planted in {}, and no test noticed: either no test ran, or they run another copy of the code. Run the command by itself to see whether it runs tests; then see where the code is imported from (an installed package, PYTHONPATH, GEM_PATH), and have the tests use what is in the directory that they are started in",
         tried.join(", then in ")
     )
 }

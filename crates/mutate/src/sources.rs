@@ -152,7 +152,7 @@ fn since(root: &Root, revision: &str) -> anyhow::Result<BTreeMap<String, Vec<(u3
     }
     let lines = git::changed_lines(&root.top, revision);
     lines.with_context(|| {
-        format!("--since {revision}: git cannot list the changes since then; `git diff {revision}` shows why")
+        format!("--since {revision}: `{revision}` is not a revision of this repository; `git rev-parse {revision}` shows why")
     })
 }
 

@@ -24,7 +24,7 @@ use crate::walls::Walls;
 use anyhow::{Context, anyhow, bail};
 use assay_analysis::mutation::{Scores, scores};
 use assay_data::mutation::{Fate, MutantResult, Mutation};
-use assay_measure::interrupt;
+use assay_measure::{Command, interrupt};
 use assay_mutate::mutants::{Language, Operator};
 use assay_report::console::output::{self, Passing};
 use assay_suites::coverage::{Blocks, Project, sum};
@@ -123,7 +123,27 @@ fn check(args: &Args) -> anyhow::Result<()> {
             "--fail-if survived-in-diff: there is no diff without --since; give the revision to compare with, as in --since main, or use --fail-if survived"
         );
     }
+    check_files(args)?;
     showing::check(args)
+}
+
+/// Rejects words in place of files: the command that runs the tests, and the value of an option.
+fn check_files(args: &Args) -> anyhow::Result<()> {
+    let Some(word) = args.files.iter().find(|file| !file.exists()) else { return Ok(()) };
+    let text = word.to_string_lossy();
+    if args.coupling.is_some() && text.parse::<u16>().is_ok() {
+        bail!("the number of --coupling is written after `=`: --coupling={text}");
+    }
+    let first = args.files.first().filter(|_| args.command.is_empty() && !args.list);
+    let is_program = |file: &PathBuf| Command::new([file]).is_ok_and(|own| own.resolve().is_ok());
+    if first.is_some_and(|file| !file.exists() && is_program(file)) {
+        let words: Vec<_> = args.files.iter().map(|file| file.to_string_lossy()).collect();
+        bail!(
+            "the command that runs the tests goes after `--`: assay mutate -- {}",
+            words.join(" ")
+        );
+    }
+    Ok(())
 }
 
 /// Tries the mutants.
@@ -332,6 +352,8 @@ fn absolute(command: &[OsString], root: &Root) -> Vec<OsString> {
 
 fn suite(args: &Args, root: &Root, began: Instant) -> anyhow::Result<Suite> {
     let argv = absolute(&args.command, root);
+    let directory = root.top.join(&root.below);
+    Command { cwd: Some(directory), ..Command::new(argv.iter().cloned())? }.resolve()?;
     let call = Call::new(&argv, &root.top.join(&root.below));
     let framework = match &args.framework {
         Some(name) => frameworks::by_name(name)?,

@@ -89,7 +89,8 @@ impl Walls {
         let mut opened: Vec<PathBuf> =
             closed.into_iter().filter(|own| sandbox.opens(own)).collect();
         for own in readable {
-            let own = own.canonicalize().with_context(|| own.display().to_string())?;
+            let own =
+                own.canonicalize().with_context(|| format!("--readable {}", own.display()))?;
             match sandbox.check(&policy, std::slice::from_ref(&own)) {
                 Ok(()) => reads.push(own),
                 Err(_) if sandbox.opens(&own) => opened.push(own),

@@ -8,7 +8,7 @@ use crate::layout::Screen;
 use crate::markdown;
 use crate::number;
 use crate::words::counted;
-use assay_analysis::check::{Answer, CheckedProgram, CheckedRow, Second, Standing, answer};
+use assay_analysis::check::{Answer, CheckedProgram, CheckedRow, OPEN, Second, Standing, answer};
 use assay_analysis::{NoInterval, Verdict};
 use assay_data::list;
 use assay_data::{Threshold, Unit};
@@ -114,6 +114,9 @@ impl CheckReport<'_> {
         let mut said = Vec::new();
         match answer(self.programs) {
             Answer::Slower => said.extend(self.alarms(all)),
+            Answer::Inconclusive if !self.of(Standing::Undecided).is_empty() => {
+                said.push(self.undecided(all));
+            }
             Answer::Inconclusive => said.push(format!(
                 "No slowdown of {} or more was found in {}, but not all are known.",
                 number::threshold(self.threshold),
@@ -147,10 +150,20 @@ impl CheckReport<'_> {
         said.join(" ")
     }
 
-    /// Returns the sentences about alarms.
-    fn alarms(&self, all: usize) -> Vec<String> {
-        let alarms = self.of(Standing::Slower);
-        let named: Vec<String> = alarms
+    /// Returns the sentence about benchmarks whose second measurement decided nothing.
+    fn undecided(&self, all: usize) -> String {
+        let open = self.of(Standing::Undecided);
+        let of = match all {
+            1 => "The only benchmark may be slower".to_owned(),
+            _ => format!("{} of {all} benchmarks may be slower", open.len()),
+        };
+        let named = self.effects(&open);
+        format!("{of}: {named}. A second build neither confirms nor refutes it.")
+    }
+
+    /// Returns the effects of rows, the first ones with their names.
+    fn effects(&self, rows: &[(&CheckedProgram, &CheckedRow)]) -> String {
+        let named: Vec<String> = rows
             .iter()
             .take(MOST_NAMED)
             .map(|(program, row)| {
@@ -158,15 +171,21 @@ impl CheckReport<'_> {
                 format!("{} {effect}", self.name(program, row))
             })
             .collect();
-        let more = alarms.len() - named.len();
+        let more = rows.len() - named.len();
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        format!("{}{more}", named.join("; "))
+    }
+
+    /// Returns the sentences about alarms.
+    fn alarms(&self, all: usize) -> Vec<String> {
+        let alarms = self.of(Standing::Slower);
         let is = if alarms.len() == 1 { "is" } else { "are" };
         let of = if all == 1 {
             "The only benchmark is slower".to_owned()
         } else {
             format!("{} of {all} benchmarks {is} slower", alarms.len())
         };
-        let mut said = vec![format!("{of}: {}{more}.", named.join("; "))];
+        let mut said = vec![format!("{of}: {}.", self.effects(&alarms))];
         let missing: Vec<&str> = alarms
             .iter()
             .filter_map(|(_, row)| match &row.second {
@@ -190,6 +209,8 @@ impl CheckReport<'_> {
     fn others(&self) -> Option<String> {
         let n = |standing| self.of(standing).len();
         let threshold = number::threshold(self.threshold);
+        // Without an alarm, the first sentence names them.
+        let undecided = if n(Standing::Slower) > 0 { n(Standing::Undecided) } else { 0 };
         let parts = [
             (n(Standing::Equivalent), format!("differ by less than {threshold}")),
             (n(Standing::Faster), "are faster".to_owned()),
@@ -198,6 +219,7 @@ impl CheckReport<'_> {
                 n(Standing::NotConfirmed),
                 "were slower at first, but not in a second build".to_owned(),
             ),
+            (undecided, "may be slower, which a second build does not decide".to_owned()),
             (n(Standing::Inconclusive), "are not known".to_owned()),
             (self.unreached(), "are not reached by the change".to_owned()),
         ];
@@ -210,15 +232,15 @@ impl CheckReport<'_> {
         if said.is_empty() || is_only {
             return None;
         }
-        let which = if n(Standing::Slower) > 0 { "Of the others, " } else { "Of these, " };
+        let has_named = n(Standing::Slower) + n(Standing::Undecided) > 0;
+        let which = if has_named { "Of the others, " } else { "Of these, " };
         Some(format!("{which}{}.", list::all(&said)))
     }
 
     /// Returns the sentence about how much slower the benchmarks without an answer may be. Their
     /// intervals hold simultaneously, so the sentence is as certain as the whole answer.
     fn bound(&self) -> Option<String> {
-        let open = [Standing::Inconclusive, Standing::NotConfirmed, Standing::SlightlySlower];
-        let rows = self.rows().filter(|(_, row)| open.contains(&row.standing));
+        let rows = self.rows().filter(|(_, row)| OPEN.contains(&row.standing));
         let worst: Option<Vec<f64>> = rows.map(|(program, row)| program.at_worst(row)).collect();
         let worst = worst?.into_iter().reduce(f64::max)?;
         Some(format!(
@@ -287,6 +309,7 @@ fn standing(row: &CheckedRow) -> &'static str {
         (Standing::Slower, Some(Second::Measured { .. })) => "slower, confirmed",
         (Standing::Slower, _) => "slower, not confirmed",
         (Standing::NotConfirmed, _) => "not in a second build",
+        (Standing::Undecided, _) => "slower, second build undecided",
         (Standing::SlightlySlower, _) => "slower*",
         (Standing::Faster, _) => "faster",
         (Standing::Equivalent, _) => "equivalent",
@@ -311,6 +334,7 @@ fn second(row: &CheckedRow) -> String {
 fn ordered<'a>(report: &'a CheckReport<'_>) -> Vec<(&'a CheckedProgram, &'a CheckedRow)> {
     let order = [
         Standing::Slower,
+        Standing::Undecided,
         Standing::NotConfirmed,
         Standing::SlightlySlower,
         Standing::Inconclusive,

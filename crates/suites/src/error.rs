@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub enum SuiteError {
     /// The command's framework is unknown, and it printed no report.
     #[error(
-        "it printed no test results (it said: {said}), and is not a test framework that assay knows; {cure}"
+        "it printed no test results (it said: {said}), and its framework is not recognized; {cure}"
     )]
     Unknown {
         /// The command's output.
@@ -49,6 +49,20 @@ pub enum SuiteError {
         /// The command's output.
         said: Option<String>,
     },
+    /// No test has any of the requested names.
+    #[error("no test is named {names}")]
+    NotNamed {
+        /// The requested names, in backticks.
+        names: String,
+    },
+    /// The command did not write the report file that the user named.
+    #[error("it did not write {file} (--framework junit:{file}){}", .said.as_deref().map_or(String::new(), |said| format!("; it said: {said}")))]
+    NotWritten {
+        /// The file, as the user named it.
+        file: String,
+        /// The command's output.
+        said: Option<String>,
+    },
     /// The command left no report.
     #[error("it left no report{}", .said.as_deref().map_or(String::new(), |said| format!("; it said: {said}")))]
     NoReport {
@@ -81,7 +95,7 @@ impl SuiteError {
 
 /// Returns the most informative line of a command's output, in backticks, limited to 200
 /// characters: a line that names an exception, one that begins with `error:`, one that mentions an
-/// error, or the last line.
+/// error, or the last line. A summary of the command's options explains nothing.
 pub(crate) fn message(errors: &[u8], output: &[u8]) -> Option<String> {
     let names_exception = |line: &str| {
         let name = line.split(':').next().unwrap_or_default().trim_start_matches("E ").trim();
@@ -99,11 +113,17 @@ pub(crate) fn message(errors: &[u8], output: &[u8]) -> Option<String> {
         let is_number = |part: Option<&str>| part.is_some_and(|part| part.parse::<u32>().is_ok());
         file && is_number(parts.next()) && is_number(parts.next()) && parts.next().is_some()
     };
+    // `ERROR: usage: pytest [options]`
+    let is_usage = |line: &str| {
+        let line = line.to_ascii_lowercase();
+        line.strip_prefix("error: ").unwrap_or(&line).starts_with("usage: ")
+    };
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     let (errors, output) = (text(errors), text(output));
     let lines = |text: &str| -> Vec<String> {
         let lines = text.lines().filter_map(spoken);
-        lines.map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
+        let lines = lines.map(|line| line.trim().to_owned());
+        lines.filter(|line| !line.is_empty() && !is_usage(line)).collect()
     };
     let (errors, output) = (lines(&errors), lines(&output));
     let all = || errors.iter().chain(&output);
@@ -159,5 +179,12 @@ mod tests {
         assert_eq!(said("{\"a\": 1}\nplain"), "`plain`");
         let rspec = "Failure/Error: require \"nope\"\n\nLoadError:\n  cannot load such file -- nope\n# ./a.rb:1\n";
         assert_eq!(said(rspec), "`LoadError: cannot load such file -- nope`");
+    }
+
+    #[test]
+    fn a_summary_of_options_explains_nothing() {
+        let pytest = "ERROR: usage: pytest [options] [file_or_dir] [...]\npytest: error: unrecognized arguments: --nosuch\n  inifile: None\n";
+        let said = message(pytest.as_bytes(), b"").unwrap();
+        assert_eq!(said, "`pytest: error: unrecognized arguments: --nosuch`");
     }
 }

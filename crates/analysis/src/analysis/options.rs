@@ -53,11 +53,11 @@ pub enum AnalysisError {
         known: String,
     },
     /// The requested metric was not measured.
-    #[error("there is no metric `{asked}`; measured were {known}")]
+    #[error("there is no metric `{asked}`; {known}")]
     NoSuchMetric {
         /// The requested name.
         asked: String,
-        /// The existing names.
+        /// The existing names, as the rest of a sentence.
         known: String,
     },
     /// The unit of an absolute threshold is not that of the primary metric.
@@ -73,6 +73,15 @@ pub enum AnalysisError {
 }
 
 impl AnalysisError {
+    pub(crate) fn no_metric(samples: &Samples, asked: &str) -> Self {
+        let names: Vec<&str> = samples.metrics.iter().map(|metric| metric.name.as_str()).collect();
+        let known = match names.as_slice() {
+            [only] => format!("the only one is `{only}`"),
+            all => format!("the metrics are {}", all.join(", ")),
+        };
+        Self::NoSuchMetric { asked: asked.to_owned(), known }
+    }
+
     pub(super) fn no_reference<'a>(
         asked: &str,
         what: &'static str,
@@ -99,6 +108,8 @@ pub(crate) fn units_differ(what: &str, asked: &Unit, metric: &str, unit: &Unit) 
         (_, Unit::One) => {
             "say what the numbers are in (--unit), or give the amount without a unit (2units) or in %"
         }
+        (_, Unit::Second) => "write a time such as 5ms, or a percentage such as 1%",
+        (_, Unit::Byte) => "write a size such as 64KiB, or a percentage such as 1%",
         _ => "give it in that unit or in %",
     };
     format!("{what} has {}, but `{metric}` has {}; {advice}", named(asked), named(unit))
@@ -140,14 +151,7 @@ pub(crate) fn primary_metric(
     match (samples.metric_index(&plan.primary), &options.primary) {
         (Some(index), _) => Ok(index),
         (None, None) if !samples.metrics.is_empty() => Ok(0),
-        _ => Err(no_such_metric(samples, &plan.primary)),
-    }
-}
-
-fn no_such_metric(samples: &Samples, asked: &str) -> AnalysisError {
-    AnalysisError::NoSuchMetric {
-        asked: asked.to_owned(),
-        known: samples.metrics.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", "),
+        _ => Err(AnalysisError::no_metric(samples, &plan.primary)),
     }
 }
 
@@ -169,7 +173,9 @@ pub(crate) fn secondary_metrics(
     for name in &plan.secondary {
         match samples.metric_index(name) {
             Some(metric) if metric != primary && !found.contains(&metric) => found.push(metric),
-            None if options.secondary.is_some() => return Err(no_such_metric(samples, name)),
+            None if options.secondary.is_some() => {
+                return Err(AnalysisError::no_metric(samples, name));
+            }
             _ => {}
         }
     }

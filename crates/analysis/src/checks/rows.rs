@@ -26,9 +26,18 @@ const NAMED_METRICS: usize = 12;
 const FACTS: usize = 4;
 /// Maximum length of a reported value.
 const LONGEST_FACT: usize = 40;
-/// Facts that differ between any two recordings and are irrelevant for the comparison.
-const ALWAYS_DIFFER: [&str; 8] = [
+/// Facts that differ between any two recordings and are irrelevant for the comparison: times,
+/// names, and what was measured rather than set.
+const ALWAYS_DIFFER: [&str; 16] = [
     "started",
+    "processes_running",
+    "steal_share",
+    "steal_share_of_run",
+    "cpu_share",
+    "clock_cost_seconds",
+    "clock_resolution_seconds",
+    "timer_precision_seconds",
+    "thermal_throttle_count",
     "load_1m",
     "load_5m",
     "load_15m",

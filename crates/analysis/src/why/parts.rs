@@ -5,6 +5,8 @@
 //! blocks, with Fieller's interval. It may be negative, or more than 100 %: a side that computes
 //! more and waits less. Blocks in which the whole differs by far from the others are left out of
 //! all parts alike, so that one disturbed run does not hide everything and the sum stays exact.
+//! Separate recordings have no common blocks: their runs are paired in order, which is as good as
+//! any other order because they are independent.
 //!
 //! On a busy machine a program that computes for longer also waits for longer, since other
 //! processes take their turns. Waiting that grows in proportion to the processor time is a
@@ -76,7 +78,7 @@ pub(super) fn is_time(metric: &Metric) -> bool {
 }
 
 /// Returns the parts of the difference of a comparison of wall or processor time, largest share
-/// first; none if they were not recorded in blocks.
+/// first; none if they were not recorded for single runs.
 pub(super) fn of(samples: &Samples, analysis: &Analysis, c: &Comparison) -> (Whole, Vec<Part>) {
     let metric = |name: &str| samples.metric_index(name);
     let primary = analysis.metrics[c.metric].name.as_str();
@@ -84,10 +86,14 @@ pub(super) fn of(samples: &Samples, analysis: &Analysis, c: &Comparison) -> (Who
     else {
         return (Whole::Wall, Vec::new());
     };
-    if analysis.design != Design::Blocks || !matches!(primary, "wall" | "cpu") {
+    if !matches!(primary, "wall" | "cpu") {
         return (Whole::Wall, Vec::new());
     }
-    let sides = [c.against, c.of].map(|subject| by_block(samples, subject, [wall, user, system]));
+    let metrics = [wall, user, system];
+    let sides = [c.against, c.of].map(|subject| match analysis.design {
+        Design::Blocks => by_block(samples, subject, metrics),
+        Design::Unpaired | Design::Summary => by_order(samples, subject, metrics),
+    });
     let is_parallel = |side: &HashMap<u32, [f64; 3]>| {
         let sum = |of: fn(&[f64; 3]) -> f64| side.values().map(of).sum::<f64>();
         sum(|v| v[1] + v[2]) > ONE_PROCESSOR * sum(|v| v[0])
@@ -97,6 +103,9 @@ pub(super) fn of(samples: &Samples, analysis: &Analysis, c: &Comparison) -> (Who
     blocks.sort_unstable();
     let pairs: Vec<[[f64; 3]; 2]> =
         blocks.iter().map(|block| [sides[0][block], sides[1][block]]).collect();
+    if pairs.is_empty() {
+        return (Whole::Wall, Vec::new());
+    }
     let whole = match primary == "cpu" || sides.iter().any(is_parallel) {
         true => Whole::Cpu,
         false if is_busy(analysis, c, &pairs) => Whole::Busy,
@@ -185,6 +194,18 @@ pub(super) fn by_block<const N: usize>(
         values.iter().all(|value| value.is_finite()).then_some((block, values))
     })
     .collect()
+}
+
+/// Returns the values of these metrics of a subject by the number of its run, where all are known.
+fn by_order<const N: usize>(
+    samples: &Samples,
+    subject: usize,
+    metrics: [usize; N],
+) -> HashMap<u32, [f64; N]> {
+    let own = samples.observations().filter(|o| o.subject == subject && o.pass.is_none());
+    let values = own.map(|observation| metrics.map(|metric| observation.values[metric]));
+    let numbered = (0_u32..).zip(values);
+    numbered.filter(|(_, values)| values.iter().all(|value| value.is_finite())).collect()
 }
 
 /// Leaves out the blocks whose whole, the first number, is far from the others.

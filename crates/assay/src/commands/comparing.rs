@@ -7,7 +7,7 @@ use crate::run_error::RunError;
 use assay_data::code;
 use assay_data::code::{Code, OUTPUT_DIFFERS, OUTPUT_NOT_COMPARED};
 use assay_data::finding::shared::{SAME_OUTPUTS, output_differs, output_varies};
-use assay_data::{Action, Finding};
+use assay_data::{Action, Finding, Severity};
 use assay_measure::trace::{Trace, Window};
 use assay_measure::{MeasureError, Outcome, Output, RunOptions, RunResult};
 use std::collections::BTreeMap;
@@ -165,6 +165,14 @@ impl Commands {
             () if left_out || self.compares_too_little() => "not compared",
             () => SAME_OUTPUTS,
         });
+        if self.same.outputs == Outputs::Required
+            && found.fact == Some("not compared")
+            && let Some(&(of, _)) = pairs.iter().find(|&&(of, _)| self.compares_only_status(of))
+        {
+            let message = "--require-same: the output is the metric, so it is not known whether the outputs are the same; compare files with --same FILE";
+            let finding = Finding::new(code::OUTPUT_NOT_COMPARED, message.to_owned());
+            found.findings.push(finding.about(&names[of]).at(Severity::Warning));
+        }
         Ok(found)
     }
 
@@ -188,9 +196,16 @@ impl Commands {
     /// Returns true if no run was observed, or if a metric is read from standard output and there
     /// are no files to compare.
     fn compares_too_little(&self) -> bool {
-        let only_status =
-            |of: usize| self.commands[of].command.keep_output && self.commands[of].same.is_empty();
-        self.same.pairs.iter().any(|&pair| self.same.both(pair).is_none() || only_status(pair.0))
+        let is_too_little = |&pair: &(usize, usize)| {
+            self.same.both(pair).is_none() || self.compares_only_status(pair.0)
+        };
+        self.same.pairs.iter().any(is_too_little)
+    }
+
+    /// Returns true if a metric is read from a command's standard output and there are no files to
+    /// compare.
+    fn compares_only_status(&self, of: usize) -> bool {
+        self.commands[of].command.keep_output && self.commands[of].same.is_empty()
     }
 
     /// Returns true if results are in files that do not vary, and only standard output varies.

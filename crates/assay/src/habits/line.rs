@@ -82,6 +82,20 @@ impl<'a> Line<'a> {
         })
     }
 
+    /// Returns true if this word is an option of the verb, perhaps with a value joined to it.
+    pub fn has(&self, word: &str) -> bool {
+        self.arg(word.split('=').next().unwrap_or_default()).is_some()
+    }
+
+    /// Returns true if the word at `at` is an option of one letter, and the word after it is its
+    /// value.
+    pub fn is_short_with_value(&self, at: usize) -> bool {
+        let is_short = self.words.get(at).is_some_and(|word| {
+            word.starts_with('-') && !word.starts_with("--") && word.chars().count() == 2
+        });
+        is_short && self.values_behind(at) == 1
+    }
+
     fn arg(&self, option: &str) -> Option<&'a Arg> {
         self.verb?.get_arguments().find(|arg| match option.strip_prefix("--") {
             Some(long) => arg.get_long_and_visible_aliases().is_some_and(|own| own.contains(&long)),

@@ -19,6 +19,8 @@ const THREADS: &str = "one thread keeps most servers busy; further processes are
 const CLOSED: &str = "a closed loop is --connections, as in --connections 16";
 const RATE: &str = "requests per second are --rate, as in --rate 100";
 const REQUESTS: &str = "the number of requests of a step is --requests-per-step, as in --rate 100 --requests-per-step 1000";
+const HTTPERF: &str =
+    "the server, its port and the path are one URL: assay load http://localhost:80/";
 const UNIT: &str = "assay picks the unit; --json has every value in its base unit";
 const MINISTAT: &str = "this is an option of ministat: assay ministat takes the same files";
 const THRESHOLD: &str = "the smallest difference that matters is --threshold, as in --threshold 5%";
@@ -28,10 +30,18 @@ const SAVED: &str =
     "keep a run with --save FILE, and compare with it later: assay compare FILE ...";
 const PAGE: &str = "a page is written by --report FILE.html, a table or JSON by --export FILE.csv";
 const ALONE: &str = "runs are never made in parallel, because they would disturb one another";
+const JOBS: &str = "runs of different commands are never made in parallel, because they would disturb one another; parallel copies of one command are --jobs, as in --jobs 4";
+const REVISIONS: &str = "revisions are measured by `assay bench`: assay bench --rev OLD --rev NEW --build LINE --program PATH";
+const RANGE: &str = "both commits are one word: assay bisect GOOD..BAD -- COMMAND";
 const REPEATED: &str =
     "assay repeats each benchmark until its verdict is clear; fix the number with -r";
 
 const HABITS: &[Habit] = &[
+    ("load", "--server", HTTPERF),
+    ("load", "--port", HTTPERF),
+    ("load", "--uri", HTTPERF),
+    ("load", "--num-conns", REQUESTS),
+    ("load", "--num-calls", REQUESTS),
     ("load", "-m", "the method is -X, as in -X POST"),
     ("load", "-D", "the body is --body, as in --body @FILE"),
     ("load", "-d", SLICE),
@@ -101,7 +111,18 @@ const HABITS: &[Habit] = &[
     ("profile", "-d", "the time to sample is --duration, as in --duration 30s"),
     ("profile", "-g", "leave it out: stacks are always recorded"),
     ("profile", "--format", "the extension selects the format, as in -o profile.speedscope.json"),
-    ("run bench tests", "-j", ALONE),
+    ("run", "--rev", REVISIONS),
+    ("run", "--build", REVISIONS),
+    ("check", "--time", "the time of a check is --budget, as in --budget 2min"),
+    ("bisect", "--good", RANGE),
+    ("bisect", "--bad", RANGE),
+    (
+        "bench",
+        "--warmup",
+        "benchmark programs warm up by their own options, given after `--`; assay run --warmup is for commands",
+    ),
+    ("run", "-j", JOBS),
+    ("bench tests", "-j", ALONE),
     ("run bench", "-o", PAGE),
     ("run bench", "-d", "a time budget is --time, as in --time 30s"),
     ("run bench", "-t", "a time budget is --time, as in --time 30s"),

@@ -53,6 +53,7 @@ const VERBS: &[(&str, &str)] = &[
     ("results", HISTORY),
     ("export", "formats are converted by `assay convert`: assay convert FILE -o OTHER"),
     ("import", "formats are converted by `assay convert`: assay convert FILE -o OTHER"),
+    ("version", "the version is printed by: assay --version"),
     ("start", "commits are searched by `assay bisect`: assay bisect GOOD..BAD -- COMMAND"),
 ];
 
@@ -69,6 +70,13 @@ pub(super) fn instead(line: &Line<'_>) -> Option<String> {
     let program = word.split_whitespace().next().unwrap_or_default();
     if is_framework(program) {
         return Some(format!("test suites are run by: assay tests -- {}", words.join(" ")));
+    }
+    let is_path = |word: &&str| word.contains('/') && !word.contains(' ');
+    let are_paths = words.iter().all(is_path);
+    if are_paths && (words.iter().all(|word| names_program(word)) || !Path::new(word).exists()) {
+        let missing = words.iter().find(|word| !Path::new(word).exists());
+        let missing = missing.map_or(String::new(), |word| format!("there is no file `{word}`; "));
+        return Some(format!("{missing}commands are measured by: assay run {}", quoted(&words)));
     }
     if names_program(program) {
         // Words with blanks are commands, each in its quotes.
@@ -96,4 +104,31 @@ pub(super) fn of_history(line: &Line<'_>) -> Option<&'static str> {
 /// Returns true for the program of a test framework.
 pub(super) fn is_framework(program: &str) -> bool {
     matches!(program, "pytest" | "rspec" | "jest" | "vitest" | "mocha" | "ctest" | "unittest")
+}
+
+/// Returns true for a program that reads a program from its standard input if it has no arguments.
+pub(crate) fn is_interpreter(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or_default();
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    matches!(
+        name,
+        "sh" | "bash"
+            | "dash"
+            | "zsh"
+            | "ksh"
+            | "fish"
+            | "python"
+            | "ruby"
+            | "node"
+            | "perl"
+            | "php"
+            | "lua"
+            | "Rscript"
+    )
+}
+
+/// Returns true for a program that runs the command given as its arguments.
+pub(crate) fn is_wrapper(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or_default();
+    matches!(name, "env" | "time" | "nice" | "sudo" | "timeout" | "nohup" | "xargs" | "taskset")
 }

@@ -1,10 +1,13 @@
 //! Words in the wrong place: commands without quotes or `--`, files after the wrong option.
 
 use super::line::{Line, names_program, shown};
-use super::verbs::is_framework;
+use super::verbs::{is_framework, is_interpreter};
 use crate::args::threshold;
+use crate::system::is_program;
 use crate::verbs::convert::form_of;
+use assay_data::unit::parse_quantity;
 use assay_report::shell::quoted;
+use std::io::Read;
 use std::path::Path;
 
 /// Verbs whose command follows `--` as separate words.
@@ -12,8 +15,14 @@ const BEHIND_DASHES: [&str; 5] = ["tests", "watch", "warm", "doctor", "calibrate
 /// Verbs whose commands are one word each.
 const IN_QUOTES: [&str; 3] = ["run", "bench", "profile"];
 
+/// Verbs that print JSON, and do not export it.
+const PRINTING: [&str; 3] = ["describe", "doctor", "plan"];
+
 /// Units of time as separate words.
 const UNITS: [&str; 4] = ["minutes", "minute", "seconds", "second"];
+
+/// Verbs whose commands are often typed without quotes, before the options of the verb.
+const WITHOUT_QUOTES: [&str; 2] = ["run", "profile"];
 
 /// Subcommands of other tools that a verb does not need.
 const NEEDLESS: [(&str, &str); 7] = [
@@ -33,14 +42,23 @@ pub(super) fn misplaced(line: &Line<'_>, word: &str, has_similar: bool) -> Optio
         return Some("name a verb first, as in: assay run 'COMMAND'".to_owned());
     }
     let at = line.index_of(word)?;
+    if word == "--export"
+        && PRINTING.contains(&line.verb())
+        && let Some(advice) = printed(line, at)
+    {
+        return Some(advice);
+    }
     match (line.verb(), word.starts_with('-')) {
         (verb, true) if BEHIND_DASHES.contains(&verb) => Some(behind_command(line, at)),
         (verb, false) if BEHIND_DASHES.contains(&verb) => Some(behind_dashes(line, at)),
         (verb, true) if IN_QUOTES.contains(&verb) && !has_similar => unquoted(line, line.end()),
-        ("plan", false) => Some(format!(
-            "recorded runs are given by --pilot: assay plan --pilot {} --threshold 1%",
-            quoted(line.own())
-        )),
+        ("plan", false) => Some(planned(&line.own())),
+        ("check", false) => {
+            Some(format!("the revision to compare with is an option: assay check --base {word}"))
+        }
+        ("gate", false) => {
+            Some(format!("files are compared by: assay compare {}", quoted(line.own())))
+        }
         ("bisect", false) => Some(match line.own().as_slice() {
             [good, bad] if !good.contains("..") && !names_program(bad) => {
                 format!("both commits are one word: assay bisect {good}..{bad} -- COMMAND")
@@ -54,6 +72,86 @@ pub(super) fn misplaced(line: &Line<'_>, word: &str, has_similar: bool) -> Optio
         ("man", false) => Some(format!("the help of a verb: assay help {word}")),
         _ => None,
     }
+}
+
+/// Returns advice for an option of one letter that the verb does not have, typed after the only
+/// command.
+pub(super) fn unknown_letter(line: &Line<'_>, word: &str) -> Option<String> {
+    let at = line.index_of(word)?;
+    if !word.starts_with('-') || word.starts_with("--") {
+        return None;
+    }
+    let command = command_before(line, at)?;
+    Some(quote_whole(line, &line.words[at], command, at))
+}
+
+/// Returns advice for a value that an option refuses, if the option may be an argument of the
+/// command before it.
+pub(super) fn refused_value(line: &Line<'_>, value: &str) -> Option<String> {
+    let first = *line.positionals.first()?;
+    let has_value = |at: usize| line.words.get(at + 1).is_some_and(|word| word == value);
+    let at = (first + 1..line.end()).find(|&at| line.is_short_with_value(at) && has_value(at))?;
+    let command = command_before(line, at)?;
+    Some(quote_whole(line, &line.words[at], command, at + 1))
+}
+
+/// Returns the error for an argument of a command without quotes that was taken for an option of
+/// `assay run`: a letter after the only command whose value is a file of data, or `-c` directly
+/// after an interpreter.
+pub(super) fn taken_for_option(line: &Line<'_>) -> Option<String> {
+    let [first] = line.positionals[..] else { return None };
+    if line.verb() != "run" {
+        return None;
+    }
+    let is_data = |value: &String| {
+        let path = Path::new(value);
+        path.is_file() && !is_program(path) && value.parse::<f64>().is_err()
+    };
+    let runs_text =
+        |at: usize| at == first + 1 && line.words[at] == "-c" && is_interpreter(&line.words[first]);
+    let mut letters = (first + 1..line.end()).take_while(|&at| !line.words[at].starts_with("--"));
+    let at = letters.find(|&at| {
+        line.is_short_with_value(at)
+            && line.words.get(at + 1).is_some_and(|value| is_data(value) || runs_text(at))
+    })?;
+    let command = command_before(line, at)?;
+    let (option, value) = (&line.words[at], line.words.get(at + 1)?);
+    let mut words = line.words[..first].to_vec();
+    words.extend([option.clone(), value.clone()]);
+    words.extend(line.words[first..at].iter().cloned());
+    words.extend(line.words[at + 2..].iter().cloned());
+    Some(format!(
+        "{option} {value}: after a command without quotes, it is not clear whose option that is\nhint: {}\nhint: if it is an option of `assay run`, put it before the command: {}",
+        quote_whole(line, option, command, at + 1),
+        shown(&words)
+    ))
+}
+
+/// Returns the program of a command without quotes if the option at `at` is typed after it, and
+/// there is no other command before that option.
+fn command_before<'a>(line: &'a Line<'_>, at: usize) -> Option<&'a str> {
+    if !WITHOUT_QUOTES.contains(&line.verb()) {
+        return None;
+    }
+    let mut before = line.positionals.iter().filter(|&&own| own < at);
+    let program = line.words[*before.next()?].as_str();
+    let is_one = before.next().is_none() && names_program(program);
+    is_one.then_some(program)
+}
+
+/// Returns the advice to quote a command with its arguments, up to at least the word `last`.
+fn quote_whole(line: &Line<'_>, argument: &str, program: &str, last: usize) -> String {
+    let first = line.positionals.first().copied().unwrap_or(last);
+    let rest = line.words.iter().skip(last + 1).take(line.end().saturating_sub(last + 1));
+    let others = rest.take_while(|word| !(word.starts_with("--") && line.has(word)));
+    let end = last + 1 + others.count();
+    let mut words: Vec<String> = line.words[..first].to_vec();
+    words.push(quoted(&line.words[first..end]));
+    words.extend(line.words[end..].iter().cloned());
+    format!(
+        "if `{argument}` is an argument of `{program}`, quote the whole command: {}",
+        shown(&words)
+    )
 }
 
 /// Returns advice for a verb that was called correctly and failed.
@@ -70,17 +168,92 @@ pub(super) fn hint(line: &Line<'_>) -> Option<String> {
         let short = if unit.starts_with('m') { "min" } else { "s" };
         return Some(format!("a time is one word with its unit: --time 5{short}"));
     }
-    match (verb, first.split(' ').next().unwrap_or_default()) {
-        ("bench", "go") => Some(
+    of_program(line).or_else(|| in_place(line))
+}
+
+/// Returns advice for `bench` with the command of a build tool instead of benchmark programs.
+pub(super) fn of_program(line: &Line<'_>) -> Option<String> {
+    let first = line.own().first()?.split(' ').next()?.to_owned();
+    let advice = match (line.verb(), first.as_str()) {
+        ("bench", "go") => {
             "benchmarks of Go are run by their test program: go test -c -o new.test, then: assay bench ./old.test ./new.test"
-                .to_owned(),
-        ),
-        ("bench", "cargo") => Some(
+        }
+        ("bench", "cargo") => {
             "benchmarks of Cargo are run by their program, whose path `cargo bench --no-run` prints: assay bench OLD NEW"
-                .to_owned(),
-        ),
-        _ => in_place(line),
+        }
+        _ => return None,
+    };
+    Some(advice.to_owned())
+}
+
+/// Returns advice for a verb of which a required word is missing.
+pub(super) fn missing(line: &Line<'_>) -> Option<String> {
+    let own = line.own();
+    match (line.verb(), own.as_slice()) {
+        ("bisect", ["start" | "good" | "bad" | "run" | "reset", ..]) => {
+            Some("a search is one command: assay bisect GOOD..BAD -- COMMAND".to_owned())
+        }
+        ("bench", []) => {
+            let after = line.words.get(line.end() + 1..)?;
+            let is_path = after.first().is_some_and(|word| word.contains('/'));
+            is_path.then(|| {
+                format!(
+                    "programs go before `--`, their arguments after it: assay bench {}",
+                    quoted(after)
+                )
+            })
+        }
+        _ => None,
     }
+}
+
+/// Returns advice for a value that the option of a verb does not have.
+pub(super) fn form(line: &Line<'_>, option: &str, value: &str) -> Option<String> {
+    let is_json = line.verb() == "convert" && option.starts_with("--to") && value == "json";
+    is_json.then(|| {
+        "JSON is printed by --json of other verbs, as in: assay describe --json FILE".to_owned()
+    })
+}
+
+/// Returns advice for `--export FILE.json`, at the word `at`, of a verb that prints JSON.
+fn printed(line: &Line<'_>, at: usize) -> Option<String> {
+    let (file, end) = match line.words[at].split_once('=') {
+        Some((_, file)) => (file, at + 1),
+        None => (line.words.get(at + 1)?.as_str(), at + 2),
+    };
+    if Path::new(file).extension().is_none_or(|extension| extension != "json") {
+        return None;
+    }
+    let mut words = line.words[..2].to_vec();
+    words.push("--json".to_owned());
+    let others = line.words[2..at].iter().chain(&line.words[end..]);
+    words.extend(others.filter(|word| *word != "--json").cloned());
+    Some(format!("JSON is printed: {} > {}", shown(&words), quoted([file])))
+}
+
+/// Returns advice for words of `plan`: numbers, or recorded runs.
+fn planned(own: &[&str]) -> String {
+    let is_size = |word: &&str| parse_quantity(word).is_ok() && !Path::new(word).exists();
+    let is_count = own.first().is_some_and(|word| word.parse::<u32>().is_ok());
+    let options: &[&str] =
+        if is_count { &["--n", "--delta", "--sd"] } else { &["--delta", "--sd", "--power"] };
+    if own.iter().all(is_size) && own.len() <= options.len() {
+        let pairs = options.iter().zip(own).flat_map(|(option, word)| [*option, *word]);
+        let words: Vec<&str> = pairs.collect();
+        return format!("every number has its option: assay plan {}", quoted(words));
+    }
+    format!("recorded runs are given by --pilot: assay plan --pilot {} --threshold 1%", quoted(own))
+}
+
+/// Returns true if a file is a program: a script, or one for Linux.
+fn is_executable(word: &str) -> bool {
+    // Opening a pipe could wait forever.
+    if !Path::new(word).is_file() {
+        return false;
+    }
+    let mut start = Vec::new();
+    let read = std::fs::File::open(word).and_then(|file| file.take(4).read_to_end(&mut start));
+    read.is_ok() && (start.starts_with(b"#!/") || start == b"\x7fELF")
 }
 
 /// Returns advice on the words of a verb that failed.
@@ -94,7 +267,7 @@ fn in_place(line: &Line<'_>) -> Option<String> {
             format!("`{word}` is taken for a server; requests per second are --rate {word}, connections --connections {word}")
         }),
         "convert" => output(line),
-        "compare" | "describe" | "gate" | "repeat" => files(line),
+        "compare" | "describe" | "gate" | "repeat" | "why" => files(line),
         _ => None,
     }
 }
@@ -128,18 +301,30 @@ fn behind_dashes(line: &Line<'_>, at: usize) -> String {
     // The first word of `calibrate` may be a command of one word.
     let start = line.positionals.first().copied().unwrap_or(at).min(at);
     let word = line.words[start].as_str();
-    if names_program(word) || is_framework(word) {
+    let verb = line.verb();
+    if verb == "calibrate" && line.positionals.len() > 1 && divided(word).is_some() {
+        return format!("only one command is calibrated: assay calibrate {}", quoted([word]));
+    }
+    if names_program(word) || is_framework(word) || divided(word).is_some() {
         return dashes_at(line, start);
     }
-    let verb = line.verb();
-    format!("the command goes behind `--`: assay {verb} -- COMMAND {word}")
+    format!("the command goes after `--`: assay {verb} -- COMMAND {word}")
 }
 
+/// Advice that inserts `--` before the word at this index, the command's first or all of it.
 fn dashes_at(line: &Line<'_>, at: usize) -> String {
-    let mut words = line.words.clone();
-    words.retain(|word| word != "--");
-    words.insert(at, "--".to_owned());
-    format!("the command goes behind `--`: {}", shown(&words))
+    let mut words = line.words[..at].to_vec();
+    words.push("--".to_owned());
+    words.extend(divided(&line.words[at]).unwrap_or_else(|| vec![line.words[at].clone()]));
+    words.extend(line.words[at + 1..].iter().filter(|word| *word != "--").cloned());
+    format!("the command goes after `--`: {}", shown(&words))
+}
+
+/// Returns the words of a command that is quoted as a whole; `None` if the text is no such command.
+fn divided(text: &str) -> Option<Vec<String>> {
+    let words = shell_words::split(text).ok().filter(|words| words.len() > 1)?;
+    let program = words.first()?;
+    (names_program(program) || is_framework(program)).then_some(words)
 }
 
 /// Advice for an option of the command that is typed before `--`.
@@ -154,6 +339,24 @@ fn behind_command(line: &Line<'_>, at: usize) -> String {
     words.extend(command.map_or_else(|| vec!["COMMAND".to_owned()], <[String]>::to_vec));
     words.extend(line.words[at..end].iter().cloned());
     format!("options of the command follow it: {}", shown(&words))
+}
+
+/// Returns advice for a program that is typed beside the revisions, or several builds, of
+/// `assay bench`.
+pub(super) fn beside_revisions(line: &Line<'_>) -> Option<String> {
+    let own = line.own();
+    let program = own.first().filter(|_| line.verb() == "bench")?;
+    let is_given = |option: &str| {
+        let mut words = line.words.iter().take(line.end());
+        words.any(|word| word.split('=').next() == Some(option))
+    };
+    let program = quoted([*program]);
+    if is_given("--rev") {
+        return Some(format!("with --rev, the program is given by --program {program}"));
+    }
+    is_given("--builds").then(|| {
+        format!("several builds are made of revisions, whose program is given by --program: assay bench --rev OLD --rev NEW --builds 3 --program {program}")
+    })
 }
 
 /// Advice for a file that is to be written, and not read.
@@ -173,8 +376,17 @@ fn output(line: &Line<'_>) -> Option<String> {
 /// Advice for words that are not files.
 fn files(line: &Line<'_>) -> Option<String> {
     let own = line.own();
+    if own.iter().any(|word| is_executable(word)) {
+        // A path without `/` would be searched for in PATH.
+        let path = |word: &&str| match word.contains('/') {
+            true => (*word).to_owned(),
+            false => format!("./{word}"),
+        };
+        let programs: Vec<String> = own.iter().map(path).collect();
+        return Some(format!("programs are measured by: assay run {}", quoted(programs)));
+    }
     let missing = *own.iter().find(|word| !Path::new(word).exists() && **word != "-")?;
-    if threshold(missing).is_ok() {
+    if line.verb() != "why" && threshold(missing).is_ok() {
         return Some(format!(
             "the smallest difference that matters is an option: --threshold {missing}"
         ));
@@ -199,6 +411,7 @@ fn files(line: &Line<'_>) -> Option<String> {
             true => quoted(&own),
             false => quoted([own.join(" ").as_str()]),
         };
-        format!("commands are measured by: assay run {commands}")
+        let why = if line.verb() == "why" { " --why" } else { "" };
+        format!("commands are measured by: assay run{why} {commands}")
     })
 }

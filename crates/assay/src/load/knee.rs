@@ -51,7 +51,7 @@ impl Goal {
     fn parse(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "`{text}` is no goal: write it like `p99<200ms` or `errors<0.1%`, several with commas"
+                "`{text}` is not a goal: write it like `p99<200ms` or `errors<0.1%`, several with commas"
             )
         };
         let (name, limit) = text.split_once('<').ok_or_else(wrong)?;

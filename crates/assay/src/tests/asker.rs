@@ -16,6 +16,7 @@ use assay_measure::{
     interrupt,
 };
 use assay_report::number;
+use assay_suites::frameworks::WHOLE_FILE;
 use assay_suites::parts::{self};
 use assay_suites::run::{Test, TestStatus, Unfinished};
 use assay_suites::watching::HangingTest;
@@ -156,7 +157,8 @@ impl Asker {
         };
         let (output, errors) = (kept(&result.output), kept(&result.errors));
         let answer = answer(room, &directory, &result, (&output, &errors));
-        let read = framework.read(&answer);
+        let read = framework.read(&answer).and_then(|run| with_tests(run, &answer));
+        let read = read.map_err(|error| with_names(error, wanted));
         if let (Some(live), Some(watch)) = (&mut live, &mut watch) {
             let from = |place: u64| {
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
@@ -467,12 +469,29 @@ impl Asker {
         if run.tests.is_empty() && !run.faults.is_empty() {
             return Err(RunError::Failed(format!("no test ran: {}", run.faults.join("; "))));
         }
-        if run.tests.is_empty() {
-            let none = SuiteError::NoTests { said: answer.message() };
-            return Err(told(none, result.outcome));
-        }
+        let run = with_tests(run, answer).map_err(|error| told(error, result.outcome))?;
         let parts = parts::of(&run, answer.began, answer.ended);
         Ok(Ran { run, parts, result, hung: None, is_stopped: false })
+    }
+}
+
+/// Returns the run, or an error if it ran no test and the report does not say why.
+fn with_tests(run: Run, answer: &Answer<'_>) -> Result<Run, SuiteError> {
+    let is_empty = run.tests.is_empty() && run.unfinished.is_empty() && run.faults.is_empty();
+    if is_empty { Err(SuiteError::NoTests { said: answer.message() }) } else { Ok(run) }
+}
+
+/// Returns the error of a run without tests, which names the tests that were requested by name.
+fn with_names(error: SuiteError, wanted: &RunRequirements) -> SuiteError {
+    const SHOWN: usize = 5;
+    let names = wanted.only.as_deref().unwrap_or_default();
+    let is_whole = names.iter().any(|name| name.starts_with(WHOLE_FILE));
+    match error {
+        SuiteError::NoTests { .. } if !names.is_empty() && !is_whole => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            SuiteError::NotNamed { names: list::first(&names, SHOWN) }
+        }
+        error => error,
     }
 }
 
@@ -527,18 +546,23 @@ fn answer<'a>(
     Answer { room, directory, output, errors, began, ended, since_1970: since_1970() }
 }
 
-/// Converts an error of a suite. A command without tests is a typing error, not a failure.
+/// Converts an error of a suite. A command without tests is a typing error, not a failure, and so
+/// is one that succeeds without results.
 pub(crate) fn told(error: SuiteError, outcome: Outcome) -> RunError {
     let advice = match error {
         SuiteError::NoTests { .. } => "; run the command by itself to see whether it finds any",
-        SuiteError::NoReport { .. } => "; run it by itself, or name its framework with --framework",
+        SuiteError::NoReport { .. } => "; run the command by itself to see why",
         _ => "",
     };
     let text = format!("the suite {outcome}: {error}{advice}");
-    match error {
-        SuiteError::NoTests { .. } | SuiteError::TooOld { .. } => RunError::Reading(text),
-        _ => RunError::Failed(text),
-    }
+    let is_typed = match error {
+        SuiteError::NoTests { .. } | SuiteError::NotNamed { .. } | SuiteError::TooOld { .. } => {
+            true
+        }
+        SuiteError::Unknown { .. } | SuiteError::NotWritten { .. } => outcome.is_success(),
+        _ => false,
+    };
+    if is_typed { RunError::Reading(text) } else { RunError::Failed(text) }
 }
 
 /// Returns `, while this ran: X (for 4.2 s)`, naming at most three tests.

@@ -21,6 +21,7 @@ use crate::recorded::{self, Recorded};
 use crate::resume::RecordArgs;
 use crate::revisions::Prepared;
 use crate::run_error::RunError;
+use crate::system::is_program;
 use crate::verbs::compare::suite::SuiteArgs;
 use crate::{Ending, output, present, systems};
 use anyhow::{Context, bail};
@@ -31,6 +32,7 @@ use assay_data::list;
 use assay_data::{Environment, Finding, Metric, Plan, Samples, Severity, Source, StopReason, Unit};
 use assay_harness::Effort;
 use assay_measure::{Command, counters, environment};
+use assay_report::shell::quoted;
 use choose::{ChooseArgs, SideArgs};
 use revisions::RevisionArgs;
 use std::ffi::OsString;
@@ -198,6 +200,7 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         passes.check_tools()?;
     }
     args.revisions.check()?;
+    check_programs(&args.programs)?;
     if args.count.sensitivity && args.revisions.rev.len() < 2 {
         bail!(
             "--sensitivity needs the sources of both sides: name them with --rev, as in --rev main --rev ."
@@ -256,6 +259,25 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         return smoke(args, &catalogue, &mut asker);
     }
     measure(args, &catalogue, &mut asker, before, &passes, recorded)
+}
+
+/// Rejects files of recorded numbers in place of programs.
+fn check_programs(programs: &[String]) -> anyhow::Result<()> {
+    const RECORDED: [&str; 7] = ["txt", "csv", "tsv", "json", "jsonl", "xml", "assay"];
+    let is_recorded = |text: &String| {
+        let path = Path::new(text.as_str());
+        let extension = path.extension().unwrap_or_default();
+        let is_known = RECORDED.iter().any(|known| extension == *known);
+        is_known && path.is_file() && !is_program(path)
+    };
+    if let Some(file) = programs.first().filter(|_| programs.iter().all(is_recorded)) {
+        let verb = if programs.len() == 1 { "describe" } else { "compare" };
+        bail!(
+            "{file}: is not a benchmark program; recorded numbers are shown by: assay {verb} {}",
+            quoted(programs)
+        );
+    }
+    Ok(())
 }
 
 /// Facts found out before the programs list their benchmarks.

@@ -7,7 +7,7 @@ use crate::check::{
 use crate::revisions::{self, told};
 use crate::{Ending, output, present, whole_file};
 use anyhow::{Context, bail};
-use assay_analysis::check::{CheckedProgram, Standing};
+use assay_analysis::check::{CheckedProgram, OPEN, Standing};
 use assay_data::{Threshold, private};
 use assay_measure::interrupt;
 use assay_measure::revisions::{Repository, Revision};
@@ -346,12 +346,11 @@ fn ending(args: &Args, measured: &Measured) -> Ending {
         FailIf::Different => any(&[Standing::Slower, Standing::Faster]),
         FailIf::Equivalent => any(&[Standing::Equivalent]),
     });
-    let open = [Standing::Inconclusive, Standing::NotConfirmed, Standing::SlightlySlower];
     if came_true {
         Ending::FailIfCameTrue
     } else if failed {
         Ending::CommandFailed
-    } else if !args.fail_if.is_empty() && any(&open) {
+    } else if !args.fail_if.is_empty() && any(&OPEN) {
         Ending::InconclusiveUnderFailIf
     } else {
         Ending::Fine

@@ -40,7 +40,7 @@ pub(crate) struct Args {
 
     /// Difference to detect: a number, an amount such as 50us, or, with a pilot, a percentage of
     /// the reference
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = delta)]
     delta: Option<Size>,
 
     /// Difference to detect, written as for `assay compare`: a percentage, or an amount with a unit
@@ -135,6 +135,9 @@ struct Size {
     value: f64,
     measure: Option<Measure>,
 }
+
+/// The problem with a size that is zero or negative.
+const NOT_POSITIVE: &str = "it must be greater than 0";
 
 /// Computes the plan and shows it.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
@@ -297,12 +300,18 @@ fn size(text: &str) -> Result<Size, String> {
         Quantity::Amount(value, unit) => (value, Some(Measure::Unit(unit))),
         Quantity::Bare(number) => (number, None),
     };
-    if value > 0.0 {
-        Ok(Size { value, measure })
-    } else {
-        Err("it must be greater than 0: it is a size, and --alternative gives the direction"
-            .to_owned())
-    }
+    if value > 0.0 { Ok(Size { value, measure }) } else { Err(NOT_POSITIVE.to_owned()) }
+}
+
+fn delta(text: &str) -> Result<Size, String> {
+    size(text).map_err(|problem| {
+        let direction = if problem == NOT_POSITIVE {
+            ": it is a size, and --alternative gives the direction"
+        } else {
+            ""
+        };
+        format!("{problem}{direction}")
+    })
 }
 
 fn runs(text: &str) -> Result<f64, String> {

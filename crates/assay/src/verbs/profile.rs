@@ -8,9 +8,9 @@ mod files;
 pub(super) mod sampling;
 
 use crate::args::{ColorWhen, JudgeArgs, any_words, seconds};
-use crate::{Ending, present, seed};
+use crate::{Ending, output, present, seed};
 use anyhow::bail;
-use assay_measure::sampling::{CallGraph, Clock, Sampler};
+use assay_measure::sampling::{CallGraph, Clock, Sampler, SamplingError};
 use assay_measure::{Command, interrupt, word_of};
 use assay_report::remarks::Remarks;
 use clap::ValueEnum;
@@ -294,16 +294,28 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         }
         ([Subject::Command(command)], _) => {
             interrupt::install()?;
-            sampling::command(args, command)
+            ended(sampling::command(args, command))
         }
         ([Subject::Command(old), Subject::Command(new)], _) => {
             interrupt::install()?;
-            comparing::commands(args, [old, new])
+            ended(comparing::commands(args, [old, new]))
         }
         ([_, _], _) => bail!(
             "a file can't be compared with a command, because more than the program would differ between them; sample both in one run, or compare two files"
         ),
         _ => bail!("give one or two commands or files"),
+    }
+}
+
+/// Returns the ending of sampling; that of a program that failed before its first sample is not an
+/// error in the command line.
+fn ended(sampled: anyhow::Result<Ending>) -> anyhow::Result<Ending> {
+    match sampled {
+        Err(error) if matches!(error.downcast_ref(), Some(SamplingError::Failed { .. })) => {
+            output::error(&error);
+            Ok(Ending::CommandFailed)
+        }
+        other => other,
     }
 }
 

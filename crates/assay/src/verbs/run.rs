@@ -14,8 +14,9 @@ use crate::commands::{self as source, COUNTING_RUNS, CommandSession, Prepared, R
 use crate::commands::{Outputs, are_same, read_where_noticed};
 use crate::counted::Counted;
 use crate::ending::{close, ending};
+use crate::habits::verbs::{is_interpreter, is_wrapper};
 use crate::history;
-use crate::meter::{Meter, Requested};
+use crate::meter::{CPU_PER_WALL, Meter, Requested};
 use crate::planning::{CEILING, check_threshold};
 use crate::present::Showing;
 use crate::progress::Progress;
@@ -33,6 +34,7 @@ use assay_data::finding::shared::OUTPUTS;
 use assay_data::{Environment, Finding, Metric, Plan, Samples, StopReason};
 use assay_measure::{Control, environment, interrupt};
 use assay_report::benchmarks::DisplayOptions;
+use assay_report::shell::quoted;
 use builds::of_builds;
 use commands::{HowArgs, add_control, prepared};
 use control::{ControlArgs, lock_programs, may_drop_caches};
@@ -150,6 +152,24 @@ struct ScanArgs {
 }
 
 impl ScanArgs {
+    /// Checks that the two words of every `-L` are a name and values.
+    fn check(&self) -> anyhow::Result<()> {
+        for pair in self.list.chunks_exact(2) {
+            let (name, values) = (&pair[0], &pair[1]);
+            if values.starts_with('-') && !values.contains(',') {
+                bail!(
+                    "-L {name} {values}: -L takes a name and values, as in -L {name} 1,2; a single value that begins with a dash is given by -P {name}={values}"
+                );
+            }
+            if name.contains('=') {
+                bail!(
+                    "-L {name}: -L takes a name and values as two words, as in -L n 1,2; in one word they are given by -P {name}"
+                );
+            }
+        }
+        Ok(())
+    }
+
     /// All parameters as `[N:]NAME=VALUES`.
     fn all(&self) -> Vec<String> {
         let lists = self.list.chunks_exact(2).map(|pair| format!("{}={}", pair[0], pair[1]));
@@ -161,12 +181,15 @@ impl ScanArgs {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     args.record.check()?;
     let Some(path) = &args.record.earlier.resume else {
+        for warning in bare(&args.commands, args.how.input.is_empty()) {
+            output::say(&warning);
+        }
         return measure(args, Earlier::None, &decide);
     };
     let recorded = assay_file::read(path)?;
     if args.commands.is_empty() && args.builds.is_none() {
         resume::check_given(&args.record.given, path)?;
-        let instead = "give the whole command line again behind --resume FILE, with the values";
+        let instead = "give the whole command line again after --resume FILE, with the values";
         resume::check_complete(&recorded, path, "resumed", instead)?;
         let mut first: Args = resume::begun(&recorded, path, "run", "resumed")?;
         // The file determines what is measured; the current command line determines how long, and
@@ -180,6 +203,30 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         return measure(&first, Earlier::Resumed(Box::new(recorded)), &decide);
     }
     measure(args, Earlier::Resumed(Box::new(recorded)), &decide)
+}
+
+/// Returns warnings about interpreters, and programs that run another one, without arguments: the
+/// command after one was probably meant as its argument. `has_no_input` says that standard input is
+/// empty.
+fn bare(commands: &[String], has_no_input: bool) -> Vec<String> {
+    let does_nothing = |command: &str| {
+        if command.contains(char::is_whitespace) {
+            None
+        } else if is_wrapper(command) {
+            Some("runs no command")
+        } else {
+            (has_no_input && is_interpreter(command)).then_some("only reads its empty input")
+        }
+    };
+    let pairs = commands.windows(2).filter_map(|pair| {
+        let (program, next) = (pair[0].trim(), pair[1].trim());
+        let what = does_nothing(program).filter(|_| does_nothing(next).is_none())?;
+        let line = quoted([format!("{program} {next}")]);
+        Some(format!(
+            "warning: `{program}` without arguments {what}; if `{next}` is its argument: assay run {line}"
+        ))
+    });
+    pairs.collect()
 }
 
 /// The earlier run that this one is based on.
@@ -210,9 +257,10 @@ fn commands_of(args: &Args) -> anyhow::Result<(Vec<Prepared>, Vec<Finding>)> {
     if let Some(builds) = &args.builds {
         return of_builds(builds, &args.commands, &args.how, &args.settings);
     }
+    args.scan.check()?;
     let scan = Scan::parse(&args.scan.all(), args.scan.zip, args.commands.len())?;
     let subjects = scan.combinations().and_then(|c| c.checked_mul(args.commands.len()));
-    check_size(subjects, args.scan.yes)?;
+    check_size(subjects, args.scan.yes, scan.fewer())?;
     let mut commands = prepared(&args.commands, &args.how, &args.settings, &scan)?;
     if args.control {
         add_control(&mut commands);
@@ -265,17 +313,14 @@ fn begun_primary(recorded: &Samples) -> String {
     recorded.plan.as_ref().map(|plan| plan.primary.clone()).unwrap_or_default()
 }
 
-/// Asks the user to confirm a scan that would take very long.
-fn check_size(subjects: Option<usize>, yes: bool) -> anyhow::Result<()> {
+/// Asks the user to confirm a scan that would take very long. `fewer` says how to make it smaller.
+fn check_size(subjects: Option<usize>, yes: bool, fewer: &str) -> anyhow::Result<()> {
     let count = match subjects {
         Some(count) if count <= MOST_SUBJECTS => count,
         Some(count) => bail!(
-            "the scan makes {count} commands; more than {MOST_SUBJECTS} can't be measured in one run. Take fewer values, or \
-             --zip"
+            "the scan makes {count} commands; more than {MOST_SUBJECTS} can't be measured in one run: {fewer}"
         ),
-        None => {
-            bail!("the scan makes more commands than can be counted; take fewer values, or --zip")
-        }
+        None => bail!("the scan makes more commands than can be counted: {fewer}"),
     };
     if count < ASK_FROM || yes {
         return Ok(());
@@ -506,7 +551,14 @@ fn primary(session: &CommandSession, plan: &Plan, counted: &[Counted]) -> Result
         if let Some(why) = session.source.why_not_counted(name) {
             return RunError::Reading(format!("{option} {name}: it can't be counted here: {why}"));
         }
-        let known: Vec<&str> = samples.metrics.iter().map(|m| m.name.as_str()).collect();
+        let mut known: Vec<&str> = samples.metrics.iter().map(|m| m.name.as_str()).collect();
+        // One is measured only if it is named, and counts come after everything else.
+        let others = counted.iter().flat_map(|own| own.names()).copied();
+        for other in std::iter::once(CPU_PER_WALL).chain(others) {
+            if !known.contains(&other) {
+                known.push(other);
+            }
+        }
         RunError::Reading(crate::planning::no_such_metric(option, name, &known))
     };
     // Counting comes after everything else.

@@ -88,7 +88,7 @@ struct TroubleArgs {
     outliers: Option<String>,
 
     /// Autocorrelation of successive values, between -1 and 1; their distribution stays the same
-    #[arg(long, value_name = "FACTOR", allow_hyphen_values = true, default_value_t = 0.0)]
+    #[arg(long, value_name = "FACTOR", allow_hyphen_values = true, default_value_t = 0.0, value_parser = correlation)]
     ar: f64,
 
     /// Difference between the last value and the first, as in 5% or 300; with --blocks, across all
@@ -222,12 +222,23 @@ fn form(args: &Args, subjects: usize) -> anyhow::Result<Form> {
     })
 }
 
+/// Parses an autocorrelation.
+fn correlation(text: &str) -> Result<f64, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    match (number(text), text.trim().strip_suffix('%').and_then(number)) {
+        (Some(factor), _) if factor.abs() < 1.0 => Ok(factor),
+        (Some(_), _) => Err("it must lie between -1 and 1, both excluded".to_owned()),
+        (None, Some(percent)) => Err(format!("write it as a factor: {}", percent / 100.0)),
+        (None, None) => Err("write a number between -1 and 1, such as 0.5".to_owned()),
+    }
+}
+
 /// Checks that an existing file was itself simulated, so that it may be overwritten.
 fn check_place(path: &Path, form: &Form) -> anyhow::Result<()> {
     if matches!(form, Form::Samples) {
         return store::check_named("--out", path);
     }
-    ensure!(!path.is_dir(), "--out {}: that is a directory; name a file in it", path.display());
+    whole_file::check(path, "numbers.txt").with_context(|| format!("--out {}", path.display()))?;
     if path.is_file() {
         let mut start = Vec::new();
         let file = File::open(path).with_context(|| path.display().to_string())?;

@@ -83,6 +83,7 @@ impl Watcher {
             began,
         };
         let framework = suite.framework.as_ref();
+        let unknown = (framework.name() == "tap").then(|| suite.side.line());
         let ran =
             suite.asker.run_attended(framework, &suite.side, &wanted, (every, &also), &mut of_run);
         let warm = suite.asker.was_warm();
@@ -96,6 +97,12 @@ impl Watcher {
                 return Ok(Ran::Else(What::All));
             }
             Err(RunError::Failed(why) | RunError::Reading(why)) => {
+                let why = match unknown {
+                    Some(line) => format!(
+                        "{why}. To run any command on every save: assay watch --any -- {line}"
+                    ),
+                    None => why,
+                };
                 let what = &job.what;
                 self.state.ran(state::Came { what, tests: &[], broke: true, is_short: true });
                 (came.light, came.trouble) = (Light::Red, Some(why));

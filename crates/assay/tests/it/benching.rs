@@ -460,7 +460,7 @@ fn a_difference_beyond_layout_is_found_over_builds() {
 fn builds_that_tell_nothing_are_refused() {
     let room = several_builds([1000; 5], [1000; 5]);
     let with = |builds: &str| room.run(&["bench", "--builds", builds, "--runs", "10"]).ends(2);
-    with("old-?,nothing-*").complains("nothing-*: no file fits");
+    with("old-?,nothing-*").complains("nothing-*: no file matches");
     with("old-?,new-0 new-1").complains("`new-0` has 2 different builds");
     with("5").complains("--builds N applies to git revisions");
     with("2").complains("at least 3");

@@ -125,6 +125,19 @@ fn what_creeps_is_no_event_and_is_said() {
 }
 
 #[test]
+fn of_too_few_runs_nothing_is_known() {
+    let room = Room::new();
+    for number in 0..4 {
+        room.write("own.txt", &format!("BenchmarkX 100 {} ns/op\n", 200 + number));
+        room.run(&["history", "add", "--machine", "m", "own.txt"]).ends(0);
+    }
+    let shown = room.run(&["history", "trend"]).ends(0);
+    shown.shows("whether anything changed in ").shows("is not known yet");
+    let shown = room.run(&["history", "trend", "BenchmarkX"]).ends(0);
+    shown.shows("whether wall of BenchmarkX changed is not known yet: 6 more runs are needed");
+}
+
+#[test]
 fn a_level_of_three_runs_is_no_event_and_says_how_many_more_would_make_it_one() {
     let room =
         project(|benchmark, run| if benchmark == 2 && run < 3 { 0.5 } else { 1.0 }, |_, _| {});

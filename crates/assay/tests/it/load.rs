@@ -160,7 +160,7 @@ fn what_can_not_be_loaded_says_why_before_anything_is_sent() {
         (&["--rate", "10", "--primary", "latency_p99", &fine, &fine], "at least 100 requests"),
         (&["--rate", "10", "--duration", "5s", &fine], "the length of a slice is --slice"),
         (&["--rate", "10", "--rev", "HEAD", "--serve", "a", "--serve", "b", &fine], "one --serve"),
-        (&["--find", "p99<5%", &fine], "is no goal"),
+        (&["--find", "p99<5%", &fine], "is not a goal"),
         (&["--rate", "10", "--header", "nonsense", &fine], "is not a header field"),
         (&["--rate", "10", "--values", "none.csv", &fine], "--values none.csv"),
         (&["--rate", "10", "--expect-body", "xyz", &fine], "--expect-body"),

@@ -210,7 +210,7 @@ fn what_a_server_does_wrong_is_named_for_what_it_is() {
             _ => well(),
         }
     });
-    let all: [(&str, &[&str], &str); 9] = [
+    let all: [(&str, &[&str], &str); 10] = [
         ("/loop", &["--follow"], "redirects more than ten times"),
         ("/away", &["--follow"], "redirects to another server, //example.com/"),
         ("/nowhere", &["--follow"], "redirects without a Location: status 307"),
@@ -220,6 +220,7 @@ fn what_a_server_does_wrong_is_named_for_what_it_is() {
         ("/plain", &[], "as TLS servers do to plain requests"),
         ("/endless", &["--timeout", "300ms"], "its answer was not completed within 300 ms"),
         ("/", &["--body", "abc", "-H", "Content-Length: 5"], "omit it"),
+        ("/", &["--path", "/999"], "--path /999: it answers with status 999"),
     ];
     for (path, more, expected) in all {
         let target = format!("{url}{path}");

@@ -222,6 +222,12 @@ fn a_metric_of_one_command_is_not_missing_from_the_other() {
 }
 
 #[test]
+fn a_command_that_reports_nothing_is_told_of() {
+    let result = Room::new().json(&few("5", &["--samples", "true"]));
+    assert!(codes(&result).contains(&"SAMPLES_PROBLEM"), "{:?}", codes(&result));
+}
+
+#[test]
 fn an_interrupted_load_is_no_failure_and_no_observation() {
     let room = Room::new();
     // One run of the first block ends immediately, the others never.

@@ -242,6 +242,8 @@ fn outputs_that_have_to_be_the_same_decide_the_exit_status() {
     let ended = required("echo 1", "echo 2", &[]).ends(4);
     assert_eq!(ended.complains("\"2\" instead of \"1\"").stdout, "");
     required("date +%N", "date +%N; true", &[]).ends(3);
+    let ended = required("echo 1", "echo 2", &["--metric", "stdout"]).ends(3);
+    ended.shows("--require-same: the output is the metric");
     // Without a warm-up they are compared last.
     let late = required("echo 1", "echo 2", &["--warmup", "0"]).ends(4);
     late.shows("different output");

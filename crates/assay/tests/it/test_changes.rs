@@ -109,7 +109,7 @@ fn touched(room: &Room, command: &[String], source: &str, tests: [&str; 2]) {
     room.write(source, &before.replace('1', "0 + 1"));
     run(&["--changed=HEAD"]).ends(0).shows("1 test").complains("left out");
     run(&["--changed"]).ends(0).complains("three").shows("2 tests");
-    run(&["--changed=nowhere"]).ends(2).complains("git can't list the changes");
+    run(&["--changed=nowhere"]).ends(2).complains("`nowhere` is not a revision");
 }
 
 #[test]

@@ -165,6 +165,8 @@ fn a_failure_is_printed_as_it_happens_and_once() {
     let room = with_suite("echo 1..2; echo not ok 1 a; sleep 0.6; echo ok 2 b");
     let ended = tests(&room, &["--runs", "2"], &["sh", "suite.sh"]).ends(4);
     ended.complains("failed: a").shows("2 runs");
+    // The number of runs is exact, even in a short time.
+    tests(&room, &["--runs", "2", "--time", "1ms"], &["sh", "suite.sh"]).ends(4).shows("2 runs");
 }
 
 #[test]
@@ -180,13 +182,15 @@ fn what_is_no_suite_says_so() {
     room.write("empty.sh", "echo TAP version 13; echo 1..0\n");
     room.write("half.sh", "echo '<testsuites><testsuite><testca' > out.xml\n");
     room.write("none.sh", ":\n");
-    tests(&room, &[], &["echo", "hi"]).ends(4).complains("not a test framework that assay knows");
+    tests(&room, &[], &["echo", "hi"]).ends(2).complains("its framework is not recognized");
     tests(&room, &[], &["sh", "empty.sh"]).ends(2).complains("it ran no test");
     let written = ["--framework", "junit:out.xml"];
     tests(&room, &written, &["sh", "half.sh"]).ends(4).complains("out.xml can't be read");
     // A report of an earlier run must not be used, if file times show that it is older.
     std::thread::sleep(std::time::Duration::from_millis(100));
-    tests(&room, &written, &["sh", "-c", "sleep 0.1"]).ends(4).complains("it left no report");
+    tests(&room, &written, &["sh", "-c", "sleep 0.1"])
+        .ends(2)
+        .complains("it did not write out.xml (--framework junit:out.xml)");
     tests(&room, &["--framework", "nose"], &["true"])
         .ends(2)
         .complains("known are rspec, minitest");
@@ -196,6 +200,18 @@ fn what_is_no_suite_says_so() {
         .ends(2)
         .complains("nothing to compare");
     room.run(&["tests"]).ends(2).complains("COMMAND");
+    if there("pytest", "--version") {
+        room.write("test_x.py", "def test_a():\n    pass\n");
+        let unnamed = tests(&room, &["--only", "nothing"], &["pytest"]).ends(2);
+        unnamed.complains("no test is named `nothing`");
+        let typed = tests(&room, &[], &["pytest", "--nosuch"]).ends(4);
+        let typed = typed.complains("unrecognized arguments: --nosuch");
+        assert!(!typed.stderr.contains("--framework"), "{}", typed.stderr);
+    }
+    if there("go", "version") {
+        let lost = tests(&room, &[], &["go", "test", "./..."]).ends(2);
+        lost.complains("it ran no test; it said: `pattern ./...: ");
+    }
 }
 
 #[test]

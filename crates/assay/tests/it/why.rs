@@ -77,6 +77,11 @@ fn what_cannot_be_explained_says_why() {
     assert!(same.contains("nothing to explain"), "{same}");
     let alone = room.run(&["why", "old.txt"]).ends(2).stderr;
     assert!(alone.contains("nothing that it differs from"), "{alone}");
+    // Separate recordings of times have parts too.
+    room.run(&["run", "-r", "10", "--save", "old.assay", "sleep 0.01"]).ends(0);
+    room.run(&["run", "-r", "10", "--save", "new.assay", "sleep 0.03"]).ends(0);
+    let apart = room.json(&["why", "old.assay", "new.assay"]);
+    assert_eq!(first(&apart).1, "waiting", "{apart:#}");
     let named = room.run(&["why", "old.txt", "new.txt", "--of", "newer"]).ends(2).stderr;
     assert!(named.contains("`new`"), "{named}");
     let sampled = room.run(&["why", "old.txt", "new.txt", "--measure"]).ends(2).stderr;

@@ -583,7 +583,7 @@ catalogue! {
     /// (`assay load`).
     /// **What to do:** let the command write its result to a file and name that with `--same FILE`, or
     /// what the message suggests; `--require-same` adds further runs of any length.
-    OUTPUT_NOT_COMPARED: Note;
+    OUTPUT_NOT_COMPARED: Note | Warning;
 
     /// A part of the input was left out. The message says which: lines of a log that do not match
     /// `--pattern`, or lack the requested keys (`lines`); the first observations of every series,
@@ -763,8 +763,8 @@ catalogue! {
     SAME_INPUT: Warning;
 
     /// Lines that a program wrote to the sample channel could not be used, or it did not report a
-    /// metric that it reported before (`--metric`, `--samples`), or reported something other than a
-    /// number.
+    /// metric that it reported before (`--metric`, `--samples`), or reported nothing at all, or something
+    /// other than a number.
     /// **Why:** lines are not used if they are not JSON, or not part of the [sample
     /// protocol](sample-protocol.md), or were mixed up by two processes that wrote simultaneously.
     /// Valid lines are used. A run without a value of a metric is left out for that metric, and so

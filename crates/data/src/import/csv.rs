@@ -86,21 +86,42 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     }
 }
 
-/// Two columns of which the second consists of digits may be one column with decimal commas.
+/// Two columns may be one column whose numbers have commas.
 fn suspect_comma(error: ImportError, separator: u8, first: &[&str]) -> ImportError {
-    match (error, first) {
-        (ImportError::WhichColumn { place, problem, .. }, &[whole, fraction])
-            if separator == b','
-                && plain(whole).is_some()
-                && fraction.bytes().all(|b| b.is_ascii_digit()) =>
-        {
-            let problem = format!(
-                "{problem}; if this is one number with a decimal comma, write it with a point: `{whole}.{fraction}`"
-            );
+    let advice = match first {
+        &[before, after] if separator == b',' => one_number(before, after),
+        _ => None,
+    };
+    match (error, advice) {
+        (ImportError::WhichColumn { place, problem, .. }, Some(advice)) => {
+            let problem = format!("{problem}; {advice}");
             ImportError::WhichColumn { place, problem, advice: None }
         }
         (error, _) => error,
     }
+}
+
+/// Returns advice for what may be one number with a comma between these parts.
+fn one_number(before: &str, after: &str) -> Option<String> {
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if plain(before).is_some() && is_digits(after) {
+        let whole = match before.split_once('.') {
+            // The point separates thousands.
+            Some((first, rest)) if rest.len() == 3 => format!("{first}{rest}"),
+            Some(_) => return None,
+            None => before.to_owned(),
+        };
+        return Some(format!(
+            "if this is one number with a decimal comma, write it with a point: `{whole}.{after}`"
+        ));
+    }
+    let (group, fraction) = after.split_once('.')?;
+    let is_grouped = is_digits(before) && before.len() <= 3 && is_digits(group) && group.len() == 3;
+    (is_grouped && is_digits(fraction)).then(|| {
+        format!(
+            "if this is one number whose comma separates thousands, leave the comma out: `{before}{after}`"
+        )
+    })
 }
 
 fn own_error<R: BufRead>(

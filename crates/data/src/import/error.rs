@@ -128,7 +128,7 @@ pub enum ImportError {
         holds: &'static str,
     },
     /// The table does not have the named column.
-    #[error("{place}: there is no column {wanted}; there are {}", visible(.available))]
+    #[error("{place}: there is no column {wanted}; the columns: {}", visible(.available))]
     NoSuchColumn {
         /// The first line of the table.
         place: FilePosition,

@@ -207,6 +207,14 @@ impl<'a> Gatherer<'a> {
                     by: Some(named(&self.header, column)),
                     value: named(&self.header, value),
                 });
+                let by = named(&self.header, column).to_string();
+                let by = by.trim_matches('`');
+                let problem = match advice {
+                    Some(_) => problem,
+                    None => format!(
+                        "{problem}; if this column names the subjects, name the column of the values: `--by {by} --value COLUMN`"
+                    ),
+                };
                 let place = place(self.context, line);
                 return ImportError::WhichColumn { place, problem, advice };
             }
@@ -292,6 +300,11 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
         }
         // Only strict numbers count here: `4 threads` and `2024-05` are names of subjects.
         (None, None) if !first.iter().any(|field| is_number(field)) => Ok((Layout::Wide, true)),
+        (None, None) if has_unit_behind(first) => {
+            let problem =
+                format!("a number and its unit; `--column 1 --unit {}` reads this file", first[1]);
+            Err(unclear(problem, None))
+        }
         (None, None) => {
             let problem = format!(
                 "{} columns and no header that names them; give the column of the values with `--value`, and that of the subjects with `--by`",
@@ -306,6 +319,18 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
             let advice = value.map(|value| TableColumns { by, value: number(value) });
             Err(unclear(problem, advice))
         }
+    }
+}
+
+/// Returns true for a number and its unit, as in `10.1 ms`. Single letters other than `s` are more
+/// likely names.
+fn has_unit_behind(first: &[&str]) -> bool {
+    match first {
+        &[number, unit] => {
+            let is_clear = unit == "s" || unit.chars().count() > 1;
+            is_number(number) && is_clear && unit_of_symbol(unit).is_some()
+        }
+        _ => false,
     }
 }
 
@@ -392,7 +417,10 @@ fn resolve(
     found.ok_or_else(|| ImportError::NoSuchColumn {
         place: place(context, line),
         wanted: wanted.clone(),
-        available: available(first),
+        available: match wanted {
+            ColumnRef::Number(0) => format!("{}; they are counted from 1", available(first)),
+            _ => available(first),
+        },
     })
 }
 

@@ -153,16 +153,21 @@ pub(super) fn order_metrics(parts: &[LabelledInput]) -> Result<Vec<Metric>, Impo
     let is_common =
         |m: &Metric| parts.iter().all(|one| one.part.samples.metric_index(&m.name).is_some());
     let primary = parts.first().and_then(LabelledInput::primary).filter(|&m| is_common(m));
+    // A count of iterations says nothing about a benchmark that measures something else.
+    let is_count = |m: &Metric| {
+        m.name == "iterations"
+            && parts.iter().any(|one| one.primary().is_some_and(|own| own.name != m.name))
+    };
     let decides = match primary {
         Some(primary) => metrics.iter().position(|m| m.name == primary.name),
-        None => metrics.iter().position(is_common),
+        None => metrics.iter().position(|m| is_common(m) && !is_count(m)),
     };
     let Some(decides) = decides else {
         let sides: Vec<_> = parts
             .iter()
             .map(|one| {
-                let names: Vec<_> =
-                    one.part.samples.metrics.iter().map(|m| format!("`{}`", m.name)).collect();
+                let own = one.part.samples.metrics.iter().filter(|&m| !is_count(m));
+                let names: Vec<_> = own.map(|m| format!("`{}`", m.name)).collect();
                 let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
                 format!("{} has {names}", one.file)
             })

@@ -128,7 +128,7 @@ fn of_several_columns_one_must_be_named() {
     assert_eq!(bytes(table, &second).unwrap().series(0, 0).values, [10.0, 20.0]);
     let third = ImportOptions { column: Some(3), ..ImportOptions::default() };
     let message = bytes(table, &third).unwrap_err().to_string();
-    assert_eq!(message, "data.txt:1: there is no column 3; there are 1 (`1`), 2 (`10`)");
+    assert_eq!(message, "data.txt:1: there is no column 3; the columns: 1 (`1`), 2 (`10`)");
     let zero = ImportOptions { column: Some(0), ..ImportOptions::default() };
     assert!(bytes(table, &zero).unwrap_err().to_string().contains("no column 0"));
     assert!(
@@ -177,7 +177,7 @@ fn a_long_table_has_a_subject_per_name_in_order_of_appearance() {
         bytes(with_header, &options(Some("kind"), Some("ns"), None)).unwrap_err().to_string();
     assert_eq!(
         message,
-        "data.txt:1: there is no column `kind`; there are 1 (`id`), 2 (`type`), 3 (`ns`)"
+        "data.txt:1: there is no column `kind`; the columns: 1 (`id`), 2 (`type`), 3 (`ns`)"
     );
     let message = bytes(with_header, &options(Some("type"), None, None)).unwrap_err().to_string();
     assert!(

@@ -33,6 +33,9 @@ const SOURCE: [&str; 14] = [
 /// Returns the kind of a text that has numbers but no comparable ones, and what to do, as the rest
 /// of a sentence that begins with the file. Otherwise its columns would be taken for values.
 pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
+    if head.text.starts_with("#!/") {
+        return Some("is a program, not numbers; assay run measures programs");
+    }
     let has = |is_of_tool: fn(&str) -> bool| {
         head.text.lines().map(|line| line.trim_end_matches(['\r', ' '])).any(is_of_tool)
     };

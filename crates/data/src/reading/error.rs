@@ -32,6 +32,14 @@ pub enum ReadingError {
         /// The text found.
         text: String,
     },
+    /// The match of a regular expression without groups has a number among other text.
+    #[error("`{text}` is not a number; put the number in parentheses: `{pattern}`")]
+    NoGroup {
+        /// The text found.
+        text: String,
+        /// The regular expression with a group.
+        pattern: String,
+    },
     /// The number has a unit, and the spec states none.
     #[error(
         "`{text}` carries a unit; name the one to keep the numbers in, as in `{name}:{unit}=…`"
@@ -68,13 +76,11 @@ pub enum ReadingError {
         seen: String,
     },
     /// The pointer does not match the document.
-    #[error("stdout has nothing at `{pointer}`; at `{reached}` is {there}")]
+    #[error("stdout has nothing at `{pointer}`; {there}")]
     NoSuchPointer {
         /// The pointer.
         pointer: String,
-        /// Longest prefix of the pointer that matches.
-        reached: String,
-        /// The value there.
+        /// The longest prefix of the pointer that matches, and the value there.
         there: String,
     },
     /// The output is too long.

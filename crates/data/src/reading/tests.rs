@@ -170,6 +170,10 @@ fn json_gives_the_number_or_numbers_at_the_pointer() {
     assert!(matches!(read("t=json:", "[]"), Err(ReadingError::Nothing { .. })));
     let error = read("t=json:/a~1b/d", document).unwrap_err().to_string();
     assert_eq!(error, "stdout has nothing at `/a~1b/d`; at `/a~1b` is an object with c");
+    let error = read("t=json:/a", "{\"b\":1}").unwrap_err().to_string();
+    assert_eq!(error, "stdout has nothing at `/a`; the top level has only `b`: write `json:/b`");
+    let error = read("t=json:/a", "[1]").unwrap_err().to_string();
+    assert_eq!(error, "stdout has nothing at `/a`; the top level is a list of 1");
 }
 
 #[test]
@@ -183,6 +187,8 @@ fn errors_show_what_was_found_and_what_to_do() {
     assert!(error("stdout", "").contains("stdout is empty"));
     assert!(error("latency", "").contains("a value named `latency`"));
     assert!(error("t=(.*)", "1,234").starts_with("`1,234` is not a number"));
+    let ungrouped = error("t:s=took [0-9.]+", "took 5");
+    assert!(ungrouped.ends_with("put the number in parentheses: `took ([0-9.]+)`"), "{ungrouped}");
     assert!(error("t=(.*)", "12 ms").contains("as in `t:ms=…`"), "{}", error("t=(.*)", "12 ms"));
     assert!(error("t:s=(.*)", "12 MiB").starts_with("a number in `MiB` can't be converted to `s`"));
     assert!(error("t:1=(.*)", "12 ms").starts_with("a number in `ms` can't be converted to `1`"));

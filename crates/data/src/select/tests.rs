@@ -104,7 +104,7 @@ fn what_is_wrong_is_said_with_its_place() {
         filter.parse::<Filter>().unwrap().apply(&mut samples()).unwrap_err().to_string()
     };
     assert_eq!(apply("size:8"), "--filter: no benchmark has a parameter `size`; there are n");
-    assert!(apply("Swap").contains("nothing is left by `Swap`; there are Copy/8, Copy/64"));
+    assert!(apply("Swap").contains("nothing matches `Swap`; there are: Copy/8, Copy/64"));
 }
 
 #[test]

@@ -213,7 +213,9 @@ fn way(db: &Db, filter: &Filter<'_>) -> Result<Option<AccessPath>, Stop> {
             }
         }
         _ => {
-            return bad("a filter by version needs the project, and one by project needs the owner");
+            return bad(
+                "a filter by version needs the project, and one by project needs the owner",
+            );
         }
     }
     if let (Some(_), Some(_)) = (filter.node, &along) {

@@ -11,6 +11,7 @@ use serde::Deserialize;
 const SHORTEST_PAUSE: f64 = 0.5;
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object with a `log`")]
 struct Har {
     log: Log,
 }
@@ -59,8 +60,12 @@ struct HarPostData {
 /// # Errors
 /// If the text is not a HAR recording; includes the line or the number of the entry.
 pub fn session_of_har(text: &str) -> Result<(Vec<Request>, usize), ReadingError> {
-    let har: Har = serde_json::from_str(text.trim_start_matches('\u{feff}'))
-        .map_err(|error| ReadingError(format!("not a HAR file: {error}")))?;
+    let har: Har = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+        match error.is_eof() {
+            true => ReadingError(format!("it is empty or breaks off, in line {}", error.line())),
+            false => ReadingError(format!("not a HAR file: {error}")),
+        }
+    })?;
     let mut requests: Vec<Request> = Vec::new();
     let (mut elsewhere, mut ended) = (0, None);
     for (number, entry) in har.log.entries.into_iter().enumerate() {

@@ -27,6 +27,22 @@ pub enum SamplingError {
         /// Any of these would be suitable.
         samplers: Vec<Sampler>,
     },
+    /// stackprof is asked to sample another program than Ruby's.
+    #[error("stackprof samples Ruby programs only, and this is {subject}: leave out --sampler")]
+    NotRuby {
+        /// Description of the program, such as "a compiled program".
+        subject: &'static str,
+    },
+    /// The program failed before anything was sampled.
+    #[error("`{program}` {outcome}, and nothing was sampled before{said}")]
+    Failed {
+        /// The command.
+        program: String,
+        /// The outcome of the program.
+        outcome: Outcome,
+        /// The end of its output; may be empty.
+        said: String,
+    },
     /// stackprof can't be loaded into a running process.
     #[error(
         "stackprof works within a program that is started with it, not in a process that is already running: let assay start the program (assay profile 'ruby …'), or sample from outside (--sampler rbspy, or perf for what the interpreter itself does)"
@@ -208,16 +224,40 @@ pub(super) fn nothing_written(
             Target::Process(process) if ended.wall_seconds > LONG_ENOUGH => format!(
                 "process {process} only waited: give it work while it is sampled, or include waiting (--clock wall, if the sampler supports it)"
             ),
-            _ => "its time was over before it had started: use a longer --duration".to_owned(),
+            Target::Process(_) => {
+                "its time was over before it had started: use a longer --duration".to_owned()
+            }
+            Target::Command(_) => "no sample was due before the program or its --duration ended: give it more to do, sample more often (--rate 5000), or give a longer --duration".to_owned(),
         },
         outcome => format!("{who} {outcome}"),
     };
     SamplingError::Nothing { sampler: sampler.name(), ending, said }
 }
 
+/// Returns the error of a program that failed, if that is known, instead of the error that its
+/// sampler left no file.
+pub(super) fn or_failed(
+    error: SamplingError,
+    target: Target<'_>,
+    known: Option<Outcome>,
+) -> SamplingError {
+    match (error, target, known) {
+        (
+            SamplingError::Nothing { said, .. },
+            Target::Command(command),
+            Some(outcome @ Outcome::Exited(1..)),
+        ) => {
+            let words: Vec<_> = command.argv.iter().map(|word| word.to_string_lossy()).collect();
+            SamplingError::Failed { program: words.join(" "), outcome, said }
+        }
+        (error, ..) => error,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::Command;
 
     fn ended(said: &str) -> ProcessEnd {
         ProcessEnd {
@@ -277,6 +317,18 @@ mod tests {
         assert!(told(own, 0.1).contains("--duration"), "{}", told(own, 0.1));
         let gone = told(u32::MAX / 2, 5.0);
         assert!(gone.contains("ended before the first sample"), "{gone}");
+    }
+
+    #[test]
+    fn a_program_that_failed_is_told_as_such() {
+        let command = Command::new(["false", "x"]).expect("a command");
+        let target = Target::Command(&command);
+        let told = |known| {
+            let none = nothing_written(Sampler::Perf, &ended(""), target, false);
+            or_failed(none, target, known).to_string()
+        };
+        assert!(told(Some(Outcome::Exited(1))).starts_with("`false x` exited with status 1"));
+        assert!(told(None).starts_with("perf sampled nothing"));
     }
 
     #[test]

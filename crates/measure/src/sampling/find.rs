@@ -118,6 +118,9 @@ pub fn find(
     forced: Option<Sampler>,
     interpreter: Option<&Path>,
 ) -> Result<InstalledSampler, SamplingError> {
+    if forced == Some(Sampler::Stackprof) && language != Language::Ruby {
+        return Err(SamplingError::NotRuby { subject: language.subject() });
+    }
     let candidates = match (forced, language, interpreter) {
         (Some(sampler), ..) => vec![sampler],
         (None, Language::Ruby, Some(_)) => vec![Sampler::Stackprof, Sampler::Rbspy],

@@ -190,7 +190,27 @@ fn what_the_tests_do_not_load_from_here_is_noticed_before_anything_is_believed()
     let output = project.run(&["--", "python3", "-m", "unittest"]);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}{}", text(&output.stdout));
-    assert!(said.contains("no test noticed: they run another copy of the code"), "{said}");
+    assert!(
+        said.contains("no test noticed: either no test ran, or they run another copy of the code"),
+        "{said}"
+    );
+}
+
+#[test]
+fn words_in_the_wrong_place_are_answered_with_the_right_line() {
+    let project = Project::stack();
+    let lines: [(&[&str], &str); 4] = [
+        (&["python3"], "assay mutate -- python3"),
+        (&["--coupling", "5", "--", "python3", "-m", "unittest"], "--coupling=5"),
+        (&["nothing.py", "--", "python3"], "is not a file or directory to change"),
+        (&["--", "nonexistprog"], "cannot find the program `nonexistprog`"),
+    ];
+    for (line, right) in lines {
+        let output = project.run(line);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(right), "{line:?}: {said}");
+    }
 }
 
 #[test]
@@ -421,7 +441,7 @@ fn only_new_lines_are_changed_for_a_review() {
     assert_eq!(units[0]["name"], "unused");
     let wrong = project.run(&["--list", "--since", "nothing"]);
     assert_eq!(wrong.status.code(), Some(2));
-    assert!(text(&wrong.stderr).contains("`git diff nothing` shows why"));
+    assert!(text(&wrong.stderr).contains("`git rev-parse nothing` shows why"));
     let (result, status) = project.tried(&["--since", "HEAD", "--fail-if", "survived-in-diff"]);
     assert_eq!((status, &result["since"]), (Some(1), &"HEAD".into()));
 }

@@ -45,6 +45,11 @@ pub(crate) fn sentence(report: &EventsReport<'_>) -> String {
         (some, _) => format!(", {some} of them accepted"),
     };
     match events.len() {
+        0 if report.events.enough == 0 && *series > 0 => {
+            format!(
+                "whether anything changed in {project} is not known yet: {all} with too few runs"
+            )
+        }
         0 => format!("nothing changed in {project}, as far as the runs of {all} show"),
         1 => {
             let moved = number::grouped(moved as u64);

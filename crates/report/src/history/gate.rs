@@ -163,7 +163,7 @@ fn numbers(judged: &Judged) -> [String; 5] {
     own.extend(judged.range.iter().flat_map(|&(low, high)| [low, high]));
     let column = Column::new(&judged.metric.unit, &own, &[]);
     let range = judged.range.map_or_else(String::new, |(low, high)| {
-        format!("[{} … {}]", column.number(low), column.number(high))
+        format!("[{} … {}]", column.number(low), column.with_unit(high))
     });
     [
         column.with_unit(judged.now),
@@ -186,7 +186,7 @@ fn standing(judged: &Judged) -> String {
         (Standing::Inconclusive, Some(more), _) => {
             format!("inconclusive: {more} more run{}", if more == 1 { "" } else { "s" })
         }
-        _ if judged.together => format!("{word} in 3 runs"),
+        _ if judged.together => format!("{word}: mean of 3 runs"),
         _ => word.to_owned(),
     }
 }

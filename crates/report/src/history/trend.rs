@@ -12,7 +12,7 @@ use crate::words::counted;
 use assay_analysis::Verdict;
 use assay_analysis::history::trend::{Change, Trend};
 use assay_analysis::history::{Blessing, short_digest};
-use assay_data::Metric;
+use assay_data::{Metric, code};
 
 /// Maximum width of the picture, in columns.
 const PICTURE: usize = 60;
@@ -51,7 +51,15 @@ pub(crate) fn sentence(trend: &Trend) -> String {
             let (verdict, more) = (verdict(short.verdict), counted(short.more(), "more run"));
             format!("{what} may have changed for the {verdict}: {more} will show")
         }
-        (None, None) => format!("{what} did not change, as far as its runs show"),
+        (None, None) => match trend.findings.iter().find(|own| own.is(code::TOO_FEW_RUNS)) {
+            Some(few) => {
+                let more = few.number("more").unwrap_or(1.0) as u64;
+                let is = if more == 1 { "1 more run is" } else { "more runs are" };
+                let more = if more == 1 { String::new() } else { format!("{more} ") };
+                format!("whether {what} changed is not known yet: {more}{is} needed")
+            }
+            None => format!("{what} did not change, as far as its runs show"),
+        },
     }
 }
 

@@ -129,6 +129,8 @@ words! {
         Source::Slower => Slower,
         /// Worse at first, but not in a second build.
         Source::NotConfirmed => NotConfirmed,
+        /// Worse at first, and the second build decided nothing.
+        Source::Undecided => Undecided,
         /// Worse, perhaps by less than the threshold.
         Source::SlightlySlower => SlightlySlower,
         /// Better.

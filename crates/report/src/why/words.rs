@@ -45,6 +45,9 @@ pub fn sentence(report: &WhyReport<'_>) -> String {
 /// Returns a sentence saying that no part explains the difference, and why.
 fn unexplained(report: &WhyReport<'_>) -> String {
     let why = report.why;
+    let metrics = &report.analysis.metrics;
+    let decided_by = metrics[why.comparison.metric].name.as_str();
+    let has_parts = metrics.iter().any(|metric| metric.name == "user");
     let known: Vec<&Part> = why.parts.iter().filter(|part| part.share.is_some()).collect();
     let reason = match known.first() {
         Some(part) => format!(
@@ -53,7 +56,12 @@ fn unexplained(report: &WhyReport<'_>) -> String {
             part.share.map(|s| share(s.estimate, s.interval)).unwrap_or_default()
         ),
         None if !why.parts.is_empty() => {
-            "the difference varies too much from block to block to be divided".to_owned()
+            "the difference varies too much from run to run to be divided".to_owned()
+        }
+        None if has_parts && !matches!(decided_by, "wall" | "cpu") => {
+            format!(
+                "only differences in wall or CPU time have parts, and this is one in {decided_by}"
+            )
         }
         None => "the record has no parts of the time (assay run records them)".to_owned(),
     };

@@ -7,7 +7,7 @@ use crate::call::Call;
 use crate::error::SuiteError;
 use crate::programs::{self, Program, RECORD};
 use crate::reports;
-use crate::run::{Part, Run, Span};
+use crate::run::{Part, Run, Span, Test};
 use crate::seen;
 use crate::watching::Watch;
 use std::collections::BTreeSet;
@@ -125,6 +125,9 @@ impl Framework for GoTest {
             false => reports::of_bytes(answer.output.to_vec(), "(standard output)")?,
         };
         let mut run = reports::run(results, "go", answer);
+        if let Some(said) = not_set_up(&run, answer.output) {
+            return Err(SuiteError::NoTests { said: Some(format!("`{said}`")) });
+        }
         run.framework = "go test".to_owned();
         run.seen = seen::go::seen(answer, &mut run.tests);
         // Time before a package begins is the build of the test programs.
@@ -172,6 +175,19 @@ impl Framework for GoTest {
             Ok(names)
         }
     }
+}
+
+/// Returns what go said if no package could be set up, as outside of a module: then no test ran.
+/// The report lists such a package, or the pattern of packages, in place of its tests.
+fn not_set_up(run: &Run, output: &[u8]) -> Option<String> {
+    const LONGEST: usize = 200;
+    let is_package = |test: &Test| test.file.as_ref() == Some(&test.name);
+    let is_none = run.unfinished.is_empty() && run.tests.iter().all(is_package);
+    let text = String::from_utf8_lossy(output);
+    let is_refused = is_none && text.contains("[setup failed]");
+    let message = run.tests.iter().filter(|_| is_refused).find_map(|test| test.message.as_ref())?;
+    let line = message.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().take(LONGEST).collect())
 }
 
 /// Options for a build that reports all errors, and only those of the compiler.

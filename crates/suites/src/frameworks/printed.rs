@@ -205,7 +205,8 @@ impl Framework for Written {
         let changed = changed.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
         let began = answer.began + answer.since_1970;
         if changed.is_none_or(|time| time.as_secs_f64() < began - 0.02) {
-            return Err(SuiteError::NoReport { said: answer.message() });
+            let file = self.file.display().to_string();
+            return Err(SuiteError::NotWritten { file, said: answer.message() });
         }
         Ok(reports::run(reports::of_file(&path, answer)?, "", answer))
     }

@@ -104,7 +104,15 @@ pub(super) fn check_comparable(args: &Args, samples: &Samples) -> anyhow::Result
         let told: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         list::first(&told, NAMED)
     };
-    if of_file.len() > 1 && of_file.values().all(|names| names.len() > 1) {
+    let tool = Tool::that_recorded(&samples.environment);
+    // Commands of different names are compared with each other, and benchmarks only by their name.
+    let are_benchmarks = tool.is_some_and(Tool::names_benchmarks)
+        && samples.subjects.iter().all(|subject| {
+            let name = &samples.row_of(subject).name;
+            subject.command.is_none() && !name.is_empty() && *name != samples.side_of(subject).name
+        });
+    let are_suites = of_file.values().all(|names| names.len() > 1);
+    if of_file.len() > 1 && (are_suites || are_benchmarks) {
         let sides: Vec<String> =
             of_file.iter().map(|(file, names)| format!("{file} has {}", few(names))).collect();
         let rows = select::common_rows(samples).map_or_else(String::new, |keys| {
@@ -118,7 +126,7 @@ pub(super) fn check_comparable(args: &Args, samples: &Samples) -> anyhow::Result
     }
     let alone = of_file.len() == 1 && samples.subjects.len() > 1 && samples.plan.is_none();
     let is_recorded = samples.environment.text("recorded_by").is_some();
-    let within = Tool::that_recorded(&samples.environment).is_some_and(|t| t.compares_within);
+    let within = tool.is_some_and(|tool| tool.compares_within);
     if alone && is_recorded && !within {
         let names: Vec<&str> = samples.subjects.iter().map(|s| s.name.as_str()).collect();
         anyhow::bail!(

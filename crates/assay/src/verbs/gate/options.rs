@@ -108,8 +108,15 @@ pub(super) struct ConfirmArgs {
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    match threshold(text)? {
-        Threshold::Relative(share) => Ok(share),
-        Threshold::Absolute { .. } => Err("write it like `5%`".to_owned()),
+    let found = threshold(text);
+    if let Ok(Threshold::Relative(share)) = found {
+        return Ok(share);
+    }
+    // A bare number, one with another unit, or one with a decimal comma.
+    let number = text.trim_end_matches(|c: char| c.is_alphabetic() || c == '%').replace(',', ".");
+    let number = number.trim();
+    match number.parse::<f64>() {
+        Ok(size) if size > 0.0 => Err(format!("it is a percentage: write `{number}%`")),
+        _ => Err(found.err().unwrap_or_else(|| "write it like `5%`".to_owned())),
     }
 }

@@ -91,7 +91,7 @@ pub(crate) struct Args {
 #[command(next_help_heading = "Load")]
 pub(crate) struct PaceArgs {
     /// Requests per second, one step for each value: 100, 10,40,80, or 50..800*2
-    #[arg(long, value_name = "RATES")]
+    #[arg(long, value_name = "RATES", value_parser = rates)]
     pub rate: Option<String>,
 
     /// Keep this many connections busy, as fast as the server answers (closed loop): 16, or 1,4,16
@@ -182,7 +182,7 @@ pub(crate) struct AskArgs {
     pub follow: bool,
 
     /// Status codes that count as correct [default: below 400]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(100..1000))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = status)]
     pub expect_status: Vec<u16>,
 
     /// Text that every response body must contain
@@ -353,6 +353,28 @@ pub(crate) struct PermissionArgs {
 /// Parses a duration that may be zero.
 fn span(text: &str) -> Result<f64, String> {
     if matches!(text.trim(), "0" | "0s") { Ok(0.0) } else { seconds(text) }
+}
+
+/// Parses the rates of the steps only as far as one may be written in the way of another tool.
+fn rates(text: &str) -> Result<String, String> {
+    let is_number = |text: &str| text.trim_end().parse::<f64>().is_ok();
+    if text.trim_start().starts_with('-') {
+        return Err("a rate is a number above 0, as in --rate 10".to_owned());
+    }
+    let units = ["req/s", "rps", "r/s", "/s", "Hz"];
+    match units.iter().find_map(|unit| text.strip_suffix(unit)).filter(|own| is_number(own)) {
+        Some(number) => Err(format!(
+            "a rate is always per second: write the number alone: --rate {}",
+            number.trim_end()
+        )),
+        None => Ok(text.to_owned()),
+    }
+}
+
+/// Parses a status code.
+fn status(text: &str) -> Result<u16, String> {
+    let status = text.trim().parse::<u16>().ok().filter(|status| (100..1000).contains(status));
+    status.ok_or_else(|| "write status codes as numbers, such as 200 or 200,204".to_owned())
 }
 
 fn rate(text: &str) -> Result<f64, String> {

@@ -108,19 +108,13 @@ pub(super) fn await_answers(
         let name = &asked.sides[place.side].name;
         match place.server {
             None => {
-                let patience = args.connect.timeout;
                 let mut target = place.job.scenario.requests[0].target.clone();
                 if args.pace.replay.is_some() {
                     // The paths are taken from the log.
                     target = target.with_path("/");
                 }
-                let began = Instant::now();
-                for left in (0..LOOKS).rev() {
-                    let tally = look(generators, &place.job, patience)?;
-                    let Some(why) = refusal(args, &tally, &target, patience) else { break };
-                    if left == 0 || began.elapsed().as_secs_f64() > LAST_LOOK {
-                        bail!("{target}: {why}");
-                    }
+                if let Some(why) = refused(args, &place.job, &target, generators)? {
+                    bail!("{target}: {why}");
                 }
             }
             Some(index) => {
@@ -134,8 +128,44 @@ pub(super) fn await_answers(
                 await_one(args, &job, &servers[index], name, generators, telling)?;
             }
         }
+        check_paths(args, &place.job, generators)?;
     }
     Ok(())
+}
+
+/// Checks that the server answers every --path. Later steps of a session may depend on the first.
+fn check_paths(args: &Args, job: &GeneratorJob, generators: &mut Generators) -> anyhow::Result<()> {
+    if job.scenario.session {
+        return Ok(());
+    }
+    for request in job.scenario.requests.iter().skip(1) {
+        let mut own = job.clone();
+        own.scenario.requests = vec![request.clone()];
+        if let Some(why) = refused(args, &own, &request.target, generators)? {
+            bail!("--path {}: {why}", request.target.path);
+        }
+    }
+    Ok(())
+}
+
+/// Makes the first request of a job until it is answered, at most [`LOOKS`] times. Returns why the
+/// last one was not.
+fn refused(
+    args: &Args,
+    job: &GeneratorJob,
+    target: &Target,
+    generators: &mut Generators,
+) -> anyhow::Result<Option<String>> {
+    let patience = args.connect.timeout;
+    let began = Instant::now();
+    for left in (0..LOOKS).rev() {
+        let tally = look(generators, job, patience)?;
+        let Some(why) = refusal(args, &tally, target, patience) else { return Ok(None) };
+        if left == 0 || began.elapsed().as_secs_f64() > LAST_LOOK {
+            return Ok(Some(why));
+        }
+    }
+    Ok(None)
 }
 
 fn await_one(

@@ -13,8 +13,10 @@ use assay_load::{
     Arrivals, ConnectionSettings, Expect, GeneratorJob, Handshakes, Load, Replayed, Request,
     Scenario, Target, Tls, Version, replay, session_of_har, values, without_user,
 };
+use assay_measure::machine;
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 /// Default length of a slice, s.
 const SLICE: f64 = 2.0;
@@ -88,19 +90,9 @@ impl LoadSettings {
             !is_closed || args.pace.arrivals == HowArrivals::Constant,
             "--arrivals: without --rate, requests have no schedule; give --rate, or leave out --arrivals"
         );
-        ensure!(
-            !commands.is_empty() || !urls.iter().any(|url| url.contains("{port}")),
-            "{{port}} is the port of a server that --serve starts: give --serve, or the port"
-        );
-        let placeholder = |text: &&str| {
-            text.contains("{{") && args.ask.values.is_none() && args.ask.har.is_none()
-        };
-        let paths = args.ask.path.iter().map(String::as_str);
-        if let Some(text) = urls.iter().map(String::as_str).chain(paths).find(placeholder) {
-            bail!(
-                "{text}: {{{{name}}}} stands for a column of a table: give the table with --values"
-            );
-        }
+        check_urls(&urls)?;
+        check_placeholders(args, &urls, &commands)?;
+        check_tls(args, &urls)?;
         let scan = scan(args, is_closed, urls.len())?;
         let mut texts: Vec<(Option<usize>, &str)> = Vec::new();
         urls.iter().enumerate().for_each(|(side, url)| texts.push((Some(side), url)));
@@ -438,7 +430,9 @@ impl LoadSettings {
         if args.generators.pin.is_empty() {
             return Ok(());
         }
-        assay_measure::serving::run_on(&args.generators.pin).context("--pin")
+        let (wanted, online) = (&args.generators.pin, machine::online_cpus());
+        crate::cpus::are_there(wanted, online.as_deref()).context("--pin")?;
+        assay_measure::serving::run_on(wanted).context("--pin")
     }
 
     /// Records the facts about the load.
@@ -461,6 +455,75 @@ impl LoadSettings {
 
 fn left_out(message: String) -> Finding {
     Finding::new(code::PARTLY_READ, message)
+}
+
+/// Rejects a file in place of a URL.
+fn check_urls(urls: &[String]) -> anyhow::Result<()> {
+    let is_file = |url: &&String| !url.contains("://") && Path::new(url.as_str()).is_file();
+    if let Some(file) = urls.iter().find(is_file) {
+        bail!(
+            "`{file}` is a file, not a URL; programs are measured by `assay run`, and a server is started by --serve: assay load --serve '{file} {{port}}' 'http://127.0.0.1:{{port}}/'"
+        );
+    }
+    Ok(())
+}
+
+/// Rejects placeholders that nothing fills in, and values that nothing uses. There are no commands,
+/// or one for each URL.
+fn check_placeholders(args: &Args, urls: &[String], commands: &[String]) -> anyhow::Result<()> {
+    let ask = &args.ask;
+    let has_port = |text: &String| text.contains("{port}");
+    ensure!(
+        !commands.is_empty() || !urls.iter().any(has_port),
+        "{{port}} is the port of a server that --serve starts: give --serve, or the port"
+    );
+    let deaf = commands.iter().zip(urls).find(|(line, url)| has_port(url) && !has_port(line));
+    if let Some((line, _)) = deaf {
+        bail!(
+            "--serve '{line}': {{port}} is in the URL, but not in the command; write it there too, where the command takes its port, or write the port into the URL"
+        );
+    }
+    let has_name = |text: &&String| text.contains("{{");
+    let name = urls.iter().chain(&ask.path).find(has_name);
+    if let Some(text) = name.filter(|_| ask.values.is_none() && ask.har.is_none()) {
+        bail!("{text}: {{{{name}}}} stands for a column of a table: give the table with --values");
+    }
+    // A recording, or a body in a file, may contain names as well.
+    let is_open = ask.har.is_some()
+        || args.pace.replay.is_some()
+        || ask.body.as_ref().is_some_and(|body| body.starts_with('@'));
+    let mut others = ask.header.iter().chain(&ask.body);
+    if let Some(path) = ask.values.as_ref().filter(|_| !is_open && name.is_none()) {
+        ensure!(
+            others.any(|text| has_name(&text)),
+            "--values {}: neither the URL, a path, a header field nor the body has a {{{{name}}}} of a column to fill in; write it there, as in 'http://localhost:3000/user/{{{{id}}}}', or leave out --values",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+/// Rejects options of TLS if no server is reached by TLS.
+fn check_tls(args: &Args, urls: &[String]) -> anyhow::Result<()> {
+    let connect = &args.connect;
+    let given = [
+        ("--insecure", connect.insecure),
+        ("--tls-version", connect.tls_version.is_some()),
+        ("--sni", connect.sni.is_some()),
+        ("--ca", connect.ca.is_some()),
+        ("--tls resume", matches!(connect.tls, HowTls::Resume)),
+    ];
+    let option = given.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
+    let is_plain = |url: &String| {
+        let scheme = url.split("://").next().unwrap_or_default();
+        !scheme.eq_ignore_ascii_case("https") && !scheme.starts_with('{')
+    };
+    match option.filter(|_| urls.iter().all(is_plain)) {
+        Some(option) => bail!(
+            "{option}: only https:// has TLS, and no URL begins with it; write https://…, or leave out {option}"
+        ),
+        None => Ok(()),
+    }
 }
 
 /// Splits `NAME=URL`, or a URL alone.

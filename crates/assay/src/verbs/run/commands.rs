@@ -135,9 +135,12 @@ pub(super) fn prepared(
 ) -> anyhow::Result<Vec<Prepared>> {
     if how.name.len() > texts.len() {
         anyhow::bail!(
-            "{} names for {} commands: give --name once per command",
+            "--name is given {} times, and there {}: give it once per command",
             how.name.len(),
-            texts.len()
+            match texts.len() {
+                1 => "is 1 command".to_owned(),
+                count => format!("are {count} commands"),
+            }
         );
     }
     scan.check_use(&mentions(texts, how, control), texts.len())?;
@@ -221,7 +224,7 @@ fn of_one_combination(
     each(&how.jobs, "--jobs", texts.len(), parameters, |index, value| {
         let count = value.parse().ok().filter(|count| (1..=MOST_JOBS).contains(count));
         jobs[index] = count.with_context(|| {
-            format!("--jobs {value}: give a number of parallel copies, from 1 to {MOST_JOBS}")
+            format!("--jobs {value}: the number of parallel copies must be from 1 to {MOST_JOBS}")
         })?;
         Ok(())
     })?;

@@ -5,6 +5,7 @@
 //! run; `crate::knobs` applies and undoes them.
 
 use crate::commands::Prepared;
+use crate::cpus::are_there;
 use anyhow::Context;
 use assay_data::finding::shared::not_controlled;
 use assay_data::{Action, Finding};
@@ -125,10 +126,9 @@ impl ControlArgs {
             }),
             ("--nice", &self.nice, &|command, value| {
                 let nice = value.parse().ok().filter(|n| (-20..=19).contains(n));
-                command.control.nice =
-                    Some(nice.with_context(|| {
-                        format!("--nice {value}: give a niceness from -20 to 19")
-                    })?);
+                command.control.nice = Some(nice.with_context(|| {
+                    format!("--nice {value}: the niceness must be from -20 to 19")
+                })?);
                 Ok(())
             }),
             ("--no-aslr", &self.no_aslr, &|command, _all| {
@@ -241,14 +241,6 @@ fn cpus(text: &str) -> anyhow::Result<Vec<u32>> {
     Ok(cpus)
 }
 
-/// Checks that the CPUs are online, if those are known.
-fn are_there(wanted: &[u32], online: Option<&[u32]>) -> anyhow::Result<()> {
-    let Some(online) = online else { return Ok(()) };
-    let Some(absent) = wanted.iter().find(|cpu| !online.contains(cpu)) else { return Ok(()) };
-    let last = online.last().copied().unwrap_or_default();
-    anyhow::bail!("there is no CPU {absent} here; they are numbered from 0, and the last is {last}")
-}
-
 /// Applies one value of an option to a command.
 pub(super) type Apply<'a> = &'a dyn Fn(&mut Command, &str) -> anyhow::Result<()>;
 
@@ -268,13 +260,6 @@ mod tests {
             let told = cpus(text).expect_err("upside down").to_string();
             assert!(told.contains("`3-1`") && told.contains("1-3"), "{told}");
         }
-    }
-
-    #[test]
-    fn a_processor_that_is_not_there_is_an_error() {
-        assert!(are_there(&[0, 1], Some(&[0, 1])).is_ok() && are_there(&[9], None).is_ok());
-        let told = are_there(&[1, 9], Some(&[0, 1])).expect_err("there are two").to_string();
-        assert!(told.contains("no CPU 9") && told.contains("the last is 1"), "{told}");
     }
 
     #[test]

@@ -330,12 +330,20 @@ fn plan(args: &Args, sides: usize, recorded: Option<&Samples>) -> anyhow::Result
         return Ok(planning::resumed(begun, args.when.time));
     }
     let alone = sides < 2;
+    if alone && args.judge.threshold.is_some() {
+        bail!(
+            "--threshold: one suite is not compared with anything; name two revisions (--rev), or a setting (--toggle)"
+        );
+    }
     let runs = args.when.runs.or((alone && args.when.time.is_none()).then_some(1));
     let primary = args.judge.primary.clone().unwrap_or_else(|| Metric::wall().name);
     let when = DurationArgs { runs, ..args.when.clone() };
     let mut plan = planning::plan(&when, &args.judge, &primary, MAX_BLOCKS);
     if alone {
-        plan.budget_seconds = args.when.time.or(plan.budget_seconds.map(|_| BUDGET_ALONE));
+        // `--runs` is exact for one suite, whatever its time.
+        let time = args.when.time.filter(|_| args.when.runs.is_none());
+        let usual = plan.budget_seconds.filter(|_| args.when.runs.is_none());
+        plan.budget_seconds = time.or(usual.map(|_| BUDGET_ALONE));
     }
     if plan.secondary.is_empty() {
         let shown = SHOWN.iter().filter(|name| **name != plan.primary);
