@@ -4,6 +4,7 @@
 use super::live::{self, Live};
 use super::ran::Ran;
 use super::stopped;
+use super::suite::first_lines;
 use super::warm::Cold;
 use super::{Side, Warm};
 use crate::room;
@@ -175,7 +176,10 @@ impl Asker {
         }
         match hung {
             Some(hung) => self.cut_short(read.unwrap_or_default(), result, &answer, &hung),
-            None => self.judged(read, result, &answer),
+            None => match read.as_ref().ok().and_then(unbuilt) {
+                Some(why) => Err(RunError::Failed(why)),
+                None => self.judged(read, result, &answer),
+            },
         }
     }
 
@@ -479,6 +483,19 @@ impl Asker {
 fn with_tests(run: Run, answer: &Answer<'_>) -> Result<Run, SuiteError> {
     let is_empty = run.tests.is_empty() && run.unfinished.is_empty() && run.faults.is_empty();
     if is_empty { Err(SuiteError::NoTests { said: answer.message() }) } else { Ok(run) }
+}
+
+/// Returns why no test of Go ran: no package could be built. The report lists packages then, in
+/// place of their tests.
+fn unbuilt(run: &Run) -> Option<String> {
+    let is_package = |test: &Test| test.file.as_ref() == Some(&test.name);
+    let is_none = run.framework == "go test" && !run.tests.is_empty();
+    if !is_none || !run.tests.iter().all(is_package) {
+        return None;
+    }
+    let said = run.tests.iter().find_map(|test| test.message.as_deref());
+    let said = said.map_or(String::new(), |said| format!(": {}", first_lines(said)));
+    Some(format!("no test ran: no package can be built{said}"))
 }
 
 /// Returns the error of a run without tests, which names the tests that were requested by name.

@@ -285,7 +285,8 @@ fn servers_are_started_measured_and_ended_even_if_assay_is_killed() {
     long.wait().unwrap();
     until("the server ends with it", || running(&mark) == 0);
 
-    let fails = ["--serve", "sh -c 'echo no port >&2; exit 7'", "--rate", "20", "--no-save", url];
+    let fails =
+        ["--serve", "sh -c 'echo no port {port} >&2; exit 7'", "--rate", "20", "--no-save", url];
     let run = assay(directory.path(), &fails);
     assert_eq!(run.status.code(), Some(2));
     assert!(said(&run).contains("ended with status 7; it said:\nno port"), "{}", said(&run));

@@ -213,7 +213,7 @@ fn what_nobody_can_see_is_refused() {
         .complains("cannot be used with");
 }
 
-fn is_there(program: &str, argument: &str) -> bool {
+pub(crate) fn is_there(program: &str, argument: &str) -> bool {
     let ran = Command::new(program).arg(argument).output();
     let is_there = ran.is_ok_and(|ran| ran.status.success());
     if !is_there {

@@ -2,6 +2,7 @@
 //! a framework, crash, hang, or print garbage.
 
 use crate::room::{Ended, Room, codes};
+use crate::test_changes::is_there;
 use serde_json::Value;
 use std::process::Command;
 
@@ -200,17 +201,25 @@ fn what_is_no_suite_says_so() {
         .ends(2)
         .complains("nothing to compare");
     room.run(&["tests"]).ends(2).complains("COMMAND");
-    if there("pytest", "--version") {
+    let imports = |python: &String| {
+        let ran = Command::new(python).args(["-c", "import pytest"]).output();
+        ran.is_ok_and(|ran| ran.status.success())
+    };
+    if let Some(python) = python().filter(imports) {
         room.write("test_x.py", "def test_a():\n    pass\n");
-        let unnamed = tests(&room, &["--only", "nothing"], &["pytest"]).ends(2);
+        let unnamed = tests(&room, &["--only", "nothing"], &[&python, "-m", "pytest"]).ends(2);
         unnamed.complains("no test is named `nothing`");
-        let typed = tests(&room, &[], &["pytest", "--nosuch"]).ends(4);
+        let typed = tests(&room, &[], &[&python, "-m", "pytest", "--nosuch"]).ends(4);
         let typed = typed.complains("unrecognized arguments: --nosuch");
         assert!(!typed.stderr.contains("--framework"), "{}", typed.stderr);
     }
-    if there("go", "version") {
+    if is_there("go", "version") {
         let lost = tests(&room, &[], &["go", "test", "./..."]).ends(2);
         lost.complains("it ran no test; it said: `pattern ./...: ");
+        room.write("go.mod", "module ex.org/a\n\ngo 1.20\n");
+        room.write("a_test.go", "package a\n\nfunc x() int { return y }\n");
+        let broken = tests(&room, &[], &["go", "test", "./..."]).ends(4);
+        broken.complains("no test ran: no package can be built: ./a_test.go:3:").complains("y");
     }
 }
 
