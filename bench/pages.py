@@ -225,6 +225,11 @@ AREAS = [
         Row("a true difference of 3 % in one of the 11, found", "suite-answers", bars="a true"),
         Row("differently linked builds of one source, called different, `--builds 5`", "layout", bars="links of"),
         Row("a true difference of 3 % found, `--builds 5`", "layout", bars="a true"),
+        Row("suites of 24 linked in another order, one build per side, with a false direction: the worst", "relinked", bars="suites with"),
+        Row("benchmarks that execute changed code: named", "reach", bars="benchmarks that execute"),
+        Row("benchmarks that don't: named", "reach", bars="benchmarks that don't"),
+        Row("planted causes that `why` names first", "why", bars="planted"),
+        Row("wrong causes that it names as certain", "why", bars="wrong"),
     ]),
     Area("Statistics and files", ["crates/stats/src", "crates/ministat/src", "crates/data/src"], [
         stats_row("Hodges-Lehmann, 95 % interval, Mann-Whitney, 35,000 a side", "R"),
