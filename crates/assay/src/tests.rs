@@ -15,10 +15,10 @@ mod suite;
 mod warm;
 
 pub(crate) use asker::{Asker, Attending, Limits, directory_of, prepared, told};
-pub(crate) use live::Live;
+pub(crate) use live::{Live, first_lines};
 pub(crate) use ran::Ran;
 #[allow(unused_imports, reason = "sides get settings by toggles")]
 pub(crate) use side::Setting;
 pub(crate) use side::Side;
-pub(crate) use suite::{Suite, first_lines, order_of};
+pub(crate) use suite::{Suite, order_of};
 pub(crate) use warm::Warm;

@@ -130,7 +130,7 @@ fn a_line_that_is_none_of_ours_is_told_once_and_forgotten() {
     made.set("etc/secret", "1");
     made.left(1, &[("autogroup", "etc/secret", "0", "1")]);
     let said = made.mend();
-    assert!(said.len() == 1 && said[0].contains("left alone"), "{said:?}");
+    assert!(said.len() == 1 && said[0].contains("left as it is"), "{said:?}");
     assert_eq!((made.says("etc/secret").as_str(), made.journals()), ("1", 0));
 }
 

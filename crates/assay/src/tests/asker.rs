@@ -4,7 +4,6 @@
 use super::live::{self, Live};
 use super::ran::Ran;
 use super::stopped;
-use super::suite::first_lines;
 use super::warm::Cold;
 use super::{Side, Warm};
 use crate::room;
@@ -494,7 +493,7 @@ fn unbuilt(run: &Run) -> Option<String> {
         return None;
     }
     let said = run.tests.iter().find_map(|test| test.message.as_deref());
-    let said = said.map_or(String::new(), |said| format!(": {}", first_lines(said)));
+    let said = said.map_or(String::new(), |said| format!(": {}", live::first_lines(said)));
     Some(format!("no test ran: no package can be built{said}"))
 }
 

@@ -49,9 +49,9 @@ impl Live {
     pub fn take(&mut self, told: &TestProgress, seconds: f64) {
         for (name, message) in &told.failed {
             if self.says && self.failed.len() < MOST_FAILURES && self.failed.insert(name.clone()) {
-                let why = message.as_deref().map_or_else(String::new, |message| {
-                    format!(": {}", super::first_lines(message))
-                });
+                let why = message
+                    .as_deref()
+                    .map_or_else(String::new, |message| format!(": {}", first_lines(message)));
                 self.line.say(&format!("failed: {name}{why}"));
             }
         }
@@ -84,5 +84,18 @@ impl Live {
         };
         let running = told.running.as_ref().map_or_else(String::new, |name| format!("; {name}"));
         format!("{run}{tests}{failed}{left}{running}")
+    }
+}
+
+/// Returns the beginning of a test's message on one line.
+pub(crate) fn first_lines(message: &str) -> String {
+    const MOST: usize = 200;
+    let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_trace = |line: &&str| line.starts_with("stack backtrace:") || line.starts_with("note: ");
+    let lines = lines.take_while(|line| !is_trace(line));
+    let text = lines.take(5).collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }

@@ -1,7 +1,7 @@
 //! Suites as a source: each turn is one run of the whole suite of a side. The tests that it reports
 //! are rows; the whole suite is a row as well, and the deciding one.
 
-use super::{Asker, Ran, Side};
+use super::{Asker, Ran, Side, first_lines};
 use crate::run_error::RunError;
 use assay_analysis::checks::interrupted;
 use assay_data::code;
@@ -410,19 +410,6 @@ impl Source for Suite<'_> {
             found.push(Finding::new(code::PARTLY_READ, message));
         }
         found
-    }
-}
-
-/// Returns the beginning of a test's message on one line.
-pub(crate) fn first_lines(message: &str) -> String {
-    const MOST: usize = 200;
-    let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
-    let is_trace = |line: &&str| line.starts_with("stack backtrace:") || line.starts_with("note: ");
-    let lines = lines.take_while(|line| !is_trace(line));
-    let text = lines.take(5).collect::<Vec<_>>().join(" ");
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
     }
 }
 

@@ -51,7 +51,7 @@ fn what_can_not_be_written_is_said() {
         .complains("which is read");
     room.run(&["convert", "--filter", "n:9", "h.json"])
         .ends(2)
-        .complains("there are sort 8, sort 64");
+        .complains("there are: sort 8, sort 64");
     room.run(&["convert", "--filter", "(n:8", "h.json"]).ends(2).complains("a `)` is missing");
 }
 

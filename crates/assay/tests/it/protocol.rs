@@ -118,7 +118,9 @@ fn numbers_without_a_unit_and_an_amount_with_one_are_told_how_to_meet() {
     let ended = room.run(&["compare", "--threshold", "1us", &old, &new]).ends(2);
     ended.complains("`value` has no unit").complains("--unit us").complains("2units");
     let ended = room.run(&["compare", "--threshold", "2units", "--unit", "us", &old, &new]).ends(2);
-    ended.complains("has no unit, but `value` has the unit `s`").complains("in that unit or in %");
+    ended
+        .complains("has no unit, but `value` has the unit `s`")
+        .complains("a percentage such as 1%");
 }
 
 #[test]

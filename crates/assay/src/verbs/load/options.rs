@@ -29,7 +29,7 @@ Examples:
   assay load --i-may-load test.example.org --rate 50 https://test.example.org/")]
 #[command(mut_arg("time", |time| time.help("Time budget [default: 60s; extended to 12 blocks if there are too few for a verdict]").long_help(None)))]
 #[command(mut_arg("primary", |primary| primary.help("Metric that the verdict is about [default: latency_p50; with --connections alone, rate_achieved; with --find, capacity]").long_help(None)))]
-#[command(mut_arg("secondary", |secondary| secondary.help("Secondary metrics to test and show [default: latency quantiles, rates, and the resources of servers started here; with --find, all]")))]
+#[command(mut_arg("secondary", |secondary| secondary.help("Secondary metrics to test and show [default: latency quantiles, rates, and the resources of servers started here; with --find, all]").long_help(None)))]
 pub(crate) struct Args {
     /// Servers to load, by URL; the first is the reference
     ///

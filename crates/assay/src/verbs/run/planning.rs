@@ -5,7 +5,7 @@ use super::metrics::RequestedMetrics;
 use crate::args::JudgeArgs;
 use crate::commands::COUNTING_RUNS;
 use crate::counted::Counted;
-use crate::meter::{Meter, is_given, of_every_run};
+use crate::meter::{CPU_PER_WALL, Meter, is_given, of_every_run};
 use crate::planning::{self, BUDGET_ALONE, DurationArgs, Words, check_threshold};
 use assay_analysis::until::Condition;
 use assay_data::plan::MAX_BLOCKS;
@@ -71,7 +71,8 @@ pub(super) fn plan(
         }
         if !may_come && !known(name) {
             let known = of_every_run();
-            let known: Vec<&str> = known.iter().map(|metric| metric.name.as_str()).collect();
+            let known = known.iter().map(|metric| metric.name.as_str());
+            let known: Vec<&str> = known.chain([CPU_PER_WALL]).collect();
             anyhow::bail!(planning::no_such_metric(option, name, &known));
         }
     }

@@ -20,7 +20,7 @@ Extended to at most 5min, or 12 runs, if the minimum number of runs for a verdic
 #[derive(clap::Args, Debug)]
 #[command(mut_arg("runs", |runs| runs.help("Run the suite exactly N times per side, after the warm-up [default: once; if sides are compared, until the verdict on the whole suite is clear]")))]
 #[command(mut_arg("time", |time| time.help("Time budget [default if sides are compared: 60s]").long_help(LONGEST)))]
-#[command(mut_arg("secondary", |secondary| secondary.help("Secondary metrics to test and show [default: cpu, max_rss, boot, loading]")))]
+#[command(mut_arg("secondary", |secondary| secondary.help("Secondary metrics to test and show [default: cpu, max_rss, boot, loading]").long_help(None)))]
 pub(crate) struct SuiteRunArgs {
     /// Command that runs the suite, after `--`
     #[arg(last = true, required_unless_present = "resume", value_name = "COMMAND")]

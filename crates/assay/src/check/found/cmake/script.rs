@@ -5,7 +5,7 @@
 //! benchmarks needs are switched on when it is configured. Paths are relative to the top of the
 //! repository; those that CMake makes absolute begin with a slash.
 
-use crate::check::found::{Tree, directory_of, within};
+use crate::check::found::tree::{Tree, directory_of, within};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,0 +1,78 @@
+//! The files of a working tree that a search for benchmarks reads.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Directories whose files are third-party or created by a build.
+const FOREIGN: [&str; 12] = [
+    "target",
+    "node_modules",
+    "vendor",
+    "third_party",
+    "extern",
+    "venv",
+    "build",
+    "dist",
+    "testdata",
+    "fixtures",
+    "__pycache__",
+    "site-packages",
+];
+/// Bytes read of a source.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The files of a working tree that may be of interest.
+pub(super) struct Tree {
+    top: PathBuf,
+    /// Paths from the top, sorted.
+    pub files: Vec<String>,
+}
+
+impl Tree {
+    /// Leaves out hidden files and those of others.
+    pub fn of(top: &Path, mut files: Vec<String>) -> Self {
+        let is_own = |path: &String| {
+            let mut directories = path.split('/').rev().skip(1);
+            !directories.any(|name| name.starts_with('.') || FOREIGN.contains(&name))
+        };
+        files.retain(is_own);
+        files.sort();
+        Self { top: top.to_owned(), files }
+    }
+
+    /// Returns the text of a file; `None` if it is absent, large or no text.
+    pub fn read(&self, path: &str) -> Option<String> {
+        let path = self.top.join(path);
+        let size = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?.len();
+        if size > MOST_BYTES { None } else { fs::read_to_string(path).ok() }
+    }
+
+    pub fn has(&self, path: &str) -> bool {
+        self.files.binary_search_by(|own| own.as_str().cmp(path)).is_ok()
+    }
+
+    /// Returns the files of this name, those nearest to the top first.
+    pub fn named<'a>(&'a self, name: &'a str) -> Vec<&'a str> {
+        let is_named = |path: &&String| path.rsplit('/').next() == Some(name);
+        let mut found: Vec<&str> = self.files.iter().filter(is_named).map(String::as_str).collect();
+        found.sort_by_key(|path| path.matches('/').count());
+        found
+    }
+
+    /// Returns the files with one of these extensions.
+    pub fn with_extension<'a>(&'a self, extensions: &'a [&str]) -> impl Iterator<Item = &'a str> {
+        self.files.iter().map(String::as_str).filter(|path| {
+            path.rsplit_once('.').is_some_and(|(_, extension)| extensions.contains(&extension))
+        })
+    }
+}
+
+/// Returns the directory of a path; empty for the top.
+pub(super) fn directory_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
+}
+
+/// Returns the path within a directory, which may be the top.
+pub(super) fn within(directory: &str, path: &str) -> String {
+    if directory.is_empty() { path.to_owned() } else { format!("{directory}/{path}") }
+}
