@@ -203,7 +203,7 @@ mod tests {
             (
                 "",
                 "ERROR: usage: pytest [options]\npytest: error: unrecognized arguments: --benchmark-only\n  rootdir: /r\n",
-                "unrecognized arguments: --benchmark-only",
+                "pip install pytest-benchmark",
             ),
         ] {
             let reply = Reply { errors: errors.as_bytes().to_vec(), ..reply(output, false) };

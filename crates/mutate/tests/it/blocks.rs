@@ -154,7 +154,7 @@ fn what_nobody_knew_falls_to_names_and_then_to_everything() {
     let shown = |room: &mut Room, path: &str| room.shown(&map, Some(&[path.to_owned()]));
     assert_eq!(shown(&mut room, "app/mail.rb"), "mail");
     room.write("app/letter.rb", "x\n");
-    assert_eq!(shown(&mut room, "app/letter.rb"), "all: nobody knows who uses app/letter.rb");
+    assert_eq!(shown(&mut room, "app/letter.rb"), "all: it is not known what uses app/letter.rb");
     room.write("test/letter_test.rb", "x\n");
     assert_eq!(shown(&mut room, "test/letter_test.rb"), "test/letter_test.rb");
     // A test file with an additional test.
@@ -292,7 +292,7 @@ fn a_new_file_of_a_package_of_go_touches_who_uses_the_package() {
     room.write("a/b.go", "package a\n");
     assert_eq!(room.shown(&map, Some(&["a/b.go".into()])), "name");
     room.write("b/b.go", "package b\n");
-    assert_eq!(room.shown(&map, Some(&["b/b.go".into()])), "all: nobody knows who uses b/b.go");
+    assert_eq!(room.shown(&map, Some(&["b/b.go".into()])), "all: it is not known what uses b/b.go");
 }
 
 #[test]

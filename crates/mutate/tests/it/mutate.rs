@@ -453,7 +453,7 @@ fn what_needs_a_diff_says_what_to_do_without_one() {
     assert_eq!(since.status.code(), Some(2));
     let said = text(&since.stderr);
     assert!(
-        said.contains("is not in a git repository") && said.contains("name the files"),
+        said.contains("is not in a git repository") && said.contains("name the changed files"),
         "{said}"
     );
     let words = ["--fail-if", "survived-in-diff", "--", "python3", "-m", "unittest"];

@@ -135,7 +135,7 @@ fn a_report_that_breaks_off_or_has_words_for_numbers_is_named() {
     let both = format!("{cut}{whole}");
     assert!(refused(both).starts_with("x.txt:2: the report that begins here breaks off"));
     let said = refused(whole.replace("response 3.6", "response soon"));
-    assert!(said.contains("`soon` behind `response` is not a number"), "{said}");
+    assert!(said.contains("`soon` after `response` is not a number"), "{said}");
     let nan = plain(whole.replace("response 3.6", "response nan")).expect("not measured");
     assert_eq!(value(&nan, "first_byte"), None);
 }

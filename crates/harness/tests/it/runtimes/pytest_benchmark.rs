@@ -42,7 +42,7 @@ fn a_directory_is_listed_and_its_tests_measured_one_by_one() {
 fn a_program_without_the_plugin_and_a_missing_directory_are_told() {
     let Some(python) = installed("python/bin/python3") else { return };
     for (words, told) in [
-        (["-p", "no:benchmark", "python/bench"], "unrecognized arguments"),
+        (["-p", "no:benchmark", "python/bench"], "pip install pytest-benchmark"),
         (["-p", "no:unraisableexception", "python/nowhere"], "nowhere"),
     ] {
         let tests = Subject::new(&[&[&python, "-m", "pytest"], &words[..]].concat());
