@@ -4,8 +4,9 @@
 //! Three kinds of evidence have different strength. Wall time is the sum of user time, system time
 //! and waiting, so each of these has an exact share of the difference, with an interval
 //! ([`parts`]). Sampled functions are such a decomposition of processor time ([`functions`]). A
-//! count (page faults, allocations, instructions) is not a part of the time, but can explain one:
-//! it has to change in the same direction, and by enough at what one of them costs ([`causes`]).
+//! count (page faults, allocations, instructions) is not itself a part of the time, but can explain
+//! one: it must change in the same direction, and by enough, given what each of them costs
+//! ([`causes`]).
 //!
 //! A cause is named only with a number whose interval excludes zero. Nothing is measured here.
 

@@ -38,8 +38,8 @@ pub fn against_normal(sorted: &[f64]) -> Option<Distance> {
 }
 
 /// Distance from the lognormal distribution fitted by mean and standard deviation of the
-/// logarithms. `None` if a value is not positive, and for fewer than two. Otherwise as
-/// [`against_normal`].
+/// logarithms. `None` if a value is not positive, or if there are fewer than two values. Otherwise
+/// as [`against_normal`].
 #[must_use]
 pub fn against_lognormal(sorted: &[f64]) -> Option<Distance> {
     if !sorted.first().is_some_and(|x| *x > 0.0) {

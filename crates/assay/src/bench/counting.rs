@@ -2,8 +2,8 @@
 //! simulated processor, and the machine's own counters. Nothing is timed in them, since counting
 //! slows a program down.
 //!
-//! If the harness accepts a number of iterations, a process is run with few and with more of them,
-//! and the difference is due to the additional iterations: start-up, preparations and the output of
+//! If the harness accepts a number of iterations, a process is run once with a few iterations and
+//! once with more, and the difference is due to the additional ones: start-up, preparations and the output of
 //! results cancel out. Otherwise one process with the least work that the harness can do is
 //! counted, including start-up. Counters that a program gives only while it is counted (it can
 //! query the counter itself, `c/assay_alloc.h`) are recorded as well. Exact values are counted

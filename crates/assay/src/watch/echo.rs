@@ -61,7 +61,7 @@ impl Echo {
         self.during.clear();
     }
 
-    /// Takes the files saved at a time of the current run, and returns those that, as far as is
+    /// Takes the files saved at `time` in the current run, and returns those that, as far as is
     /// known, the run did not write itself.
     pub fn of_others(&mut self, saved: Saved, time: Duration) -> Saved {
         let mut others = saved;

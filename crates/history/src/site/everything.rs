@@ -1,7 +1,7 @@
 //! Generates all pages of a history, reading every result once.
 //!
-//! The data are stored by benchmark and by run. They are read by benchmark, so each benchmark
-//! appends its part to all files of runs in turn; nothing is held in memory. The first page is
+//! The data are stored by benchmark and by run. They are read one benchmark at a time,
+//! and each benchmark appends its part to the file of every run; nothing is held in memory. The first page is
 //! written last.
 
 use super::{DrawnSeries, Site, Whole};

@@ -274,7 +274,8 @@ impl White {
         }
     }
 
-    /// The likelihood ratio of a gain, scaled like that of a known variance by Bartlett's factor.
+    /// The likelihood ratio of a gain, scaled by Bartlett's factor so that it is comparable to the
+    /// ratio for a known variance.
     fn ratio(&self, gain: f64) -> f64 {
         let left = (self.residue - gain).max(1e-9 * self.residue);
         (self.values.len() as f64 - 2.5) * (self.residue / left).ln()

@@ -1,8 +1,8 @@
 //! Intervals for the ratio of two means, second over first.
 //!
-//! Fieller's (1954) inverts the t test of y̅ − r x̅, with a common variance, and is unbounded if
-//! the first mean might be 0; the other is the delta method on the log scale, with two variances
-//! and a normal quantile. Both are for positive values; the robust ratio, the Hodges-Lehmann shift
+//! There are two. Fieller's interval (1954) inverts the t test of y̅ − r x̅, with a common
+//! variance, and is unbounded if the first mean might be 0. The other uses the delta method on the
+//! log scale, with two variances and a normal quantile. Both are for positive values; the robust ratio, the Hodges-Lehmann shift
 //! of logarithms, is usually the better answer for times.
 
 use crate::{Interval, descriptive, normal, student_t, t_test};

@@ -87,8 +87,8 @@ impl Blocks {
         self.all.iter().filter(|own| own.is_holder).map(|own| own.sum)
     }
 
-    /// Returns the blocks that contain a line, except the top: execution of the line is inside all
-    /// of them.
+    /// Returns the blocks that contain a line, except the top: when the line is executed, all of
+    /// them are being executed.
     pub fn at(&self, line: u32) -> impl Iterator<Item = &Block> {
         self.all.iter().skip(1).filter(move |block| block.begin <= line && line <= block.end)
     }
