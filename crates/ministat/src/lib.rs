@@ -12,12 +12,12 @@
 //! inputs are passed in ([`Surroundings`]), and its output goes to a writer.
 //!
 //! ```
-//! use assay_ministat::{Flavor, Opened, Surroundings, run};
+//! use assay_ministat::{Flavour, Opened, Surroundings, run};
 //!
 //! let open = |_: assay_ministat::Source<'_>| {
 //!     Ok(Opened { reader: Box::new(&b"1\n2\n6\n"[..]), is_regular: true })
 //! };
-//! let around = Surroundings::new(Flavor::Of2025, &open);
+//! let around = Surroundings::new(Flavour::Of2025, &open);
 //! let mut printed = Vec::new();
 //! let ending = run(&["-nq".into(), "times".into()], &around, &mut printed)?;
 //! assert_eq!(ending.status, 0);

@@ -29,14 +29,15 @@
 //! ```
 //! use assay_analysis::{Options, analyse};
 //! use assay_data::{Metric, Samples};
-//! use assay_report::benchmarks::Shown;
+//! use assay_report::benchmarks::DisplayOptions;
 //! use assay_report::terminal::{Screen, render};
 //!
 //! let mut samples = Samples::new(vec![Metric::wall()]);
 //! let build = samples.add_subject("build");
 //! (0..9).for_each(|i| samples.push_value(build, 2.0 + f64::from(i * 5 % 9) / 100.0));
 //! let analysis = analyse(&samples, &Options::default())?;
-//! let text = render(&analysis, Shown::default(), &Screen { width: 80, color: false, unicode: true, whole: false });
+//! let screen = Screen { width: 80, color: false, unicode: true, whole: false };
+//! let text = render(&analysis, DisplayOptions::default(), &screen);
 //! assert!(text.starts_with("'build' takes 2.040 s [2.010 … 2.070]"), "{text}");
 //! # Ok::<(), assay_analysis::analysis::AnalysisError>(())
 //! ```
