@@ -1,5 +1,8 @@
-//! The answers of `assay check` when nothing was measured.
+//! The answers of `assay check` when nothing was measured, and when a second build decides nothing.
 
+use crate::common;
+use assay_analysis::Verdict;
+use assay_analysis::check::{CheckedProgram, Second};
 use assay_data::Threshold;
 use assay_report::check::{CheckReport, Compared, Unmeasured, markdown, screen};
 use assay_report::terminal::Screen;
@@ -31,4 +34,33 @@ fn a_program_that_does_not_build_is_named_and_is_no_success() {
         assert_eq!(comment.contains("✅"), !is_failure, "{comment}");
         assert!(comment.contains("`parser`: not measured"), "{comment}");
     }
+}
+
+/// Returns the comment about a program that was slower at first, with this verdict of a second build.
+fn comment_after(verdict: Verdict) -> String {
+    let mut program = CheckedProgram::new("p".to_owned(), common::four_times_slower(), Vec::new());
+    assert_eq!(program.alarms(), [0]);
+    program.settle(0, Second::Measured { verdict, ratio: None });
+    markdown(&CheckReport {
+        compared: &Compared::default(),
+        programs: &[program],
+        unmeasured: &[],
+        nothing: "",
+        threshold: &Threshold::default(),
+        confidence: 0.95,
+        budget: 300.0,
+        changed_benchmarks: &[],
+        is_shuffled: false,
+    })
+}
+
+#[test]
+fn a_second_build_confirms_refutes_or_decides_nothing() {
+    let undecided = comment_after(Verdict::Inconclusive);
+    assert!(undecided.contains("The only benchmark may be slower: "), "{undecided}");
+    assert!(undecided.contains("A second build neither confirms nor refutes it."), "{undecided}");
+    assert!(!undecided.contains("No slowdown"), "{undecided}");
+    let refuted = comment_after(Verdict::Equivalent);
+    assert!(refuted.contains("was slower at first, but not in a second build"), "{refuted}");
+    assert!(comment_after(Verdict::Slower).contains("A second build confirms it."));
 }
