@@ -50,13 +50,15 @@ pub(crate) type Line = Vec<(Tone, String)>;
 pub(crate) struct Page {
     screen: Screen,
     text: String,
+    /// Length of the text at the end of the answer, if more follows it.
+    answered: Option<usize>,
 }
 
 impl Page {
     /// An empty page. Widths below 20 are taken as 20.
     pub(crate) fn new(screen: &Screen) -> Self {
         let screen = Screen { width: screen.width.max(20), ..*screen };
-        Self { screen, text: String::new() }
+        Self { screen, text: String::new(), answered: None }
     }
 
     /// Returns an empty page of the same kind, for trial layouts.
@@ -67,7 +69,7 @@ impl Page {
     /// Returns an empty page with room for an ellipsis at the end of its lines.
     pub(crate) fn narrower(&self) -> Self {
         let width = self.screen.width - 3;
-        Self { screen: Screen { width, ..self.screen }, text: String::new() }
+        Self::new(&Screen { width, ..self.screen })
     }
 
     /// Returns the text width in columns.
@@ -103,6 +105,17 @@ impl Page {
     /// Returns the number of lines written.
     pub(crate) fn lines(&self) -> usize {
         self.text.lines().count()
+    }
+
+    /// Marks the end of the answer: everything that follows explains it.
+    pub(crate) fn end_answer(&mut self) {
+        self.answered = Some(self.text.len());
+    }
+
+    /// Returns the number of lines after the answer, without empty ones; 0 if its end is not marked.
+    pub(crate) fn lines_after_answer(&self) -> usize {
+        let after = self.answered.map_or("", |end| &self.text[end..]);
+        after.lines().filter(|line| !line.is_empty()).count()
     }
 
     /// Copies the first lines of another page of the same kind; an ellipsis replaces the rest.

@@ -50,6 +50,7 @@ pub mod bisect;
 pub mod calibration;
 pub mod charts;
 pub mod check;
+mod checks;
 pub mod claim;
 pub mod console;
 pub mod csv;

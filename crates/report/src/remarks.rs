@@ -1,8 +1,9 @@
 //! Remarks that follow the result on a screen: checks, noise, warnings, notes.
 //!
-//! By default they take five lines, most important first, and a line with the number of others;
-//! `--verbose` shows all, and `--quiet` one line per warning. The caller decides which remarks
-//! there are, and programs always get all of them.
+//! By default the lines after the answer are at most five, so remarks get what the table leaves,
+//! most important first, and a line with the number of others. `--verbose` shows all, and `--quiet`
+//! one line per warning. The caller decides which remarks there are, and programs always get all of
+//! them.
 
 use crate::findings;
 use crate::layout::{Page, STICKY, Tone};
@@ -16,7 +17,7 @@ use assay_data::{Finding, Severity};
 pub enum Remarks {
     /// Warnings, each on one line.
     Few,
-    /// As many as fit into five lines, most important first.
+    /// As many as fit into five lines after the answer, most important first.
     #[default]
     Usual,
     /// Everything.
@@ -34,14 +35,19 @@ impl Remarks {
     }
 }
 
-/// Maximum number of lines after the result, including the line that counts omitted ones.
+/// Maximum number of lines after the answer, including the line that counts omitted remarks.
 const MOST_LINES: usize = 5;
+/// Number of lines that remarks get below a table of any length: one remark, and the line that
+/// counts the others.
+const LEAST_LINES: usize = 2;
 
 /// Kind of remark, in decreasing importance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Warning,
     Hint,
+    /// A result of secondary importance.
+    Result,
     Check,
     /// A warning about the machine: it affects every run, and blocks are designed for it.
     Machine,
@@ -98,21 +104,41 @@ impl List {
         self.draw(page);
     }
 
+    /// Adds a caveat about the design, with its advice.
+    pub(crate) fn caveat(&mut self, page: &Page, message: String, advice: &str) {
+        let (mut whole, mut short) = (page.like(), page.narrower());
+        whole.paragraph(2, &[(Tone::Plain, format!("{message}. {advice}"))]);
+        short.paragraph(2, &[(Tone::Plain, message)]);
+        self.add(Kind::Warning, whole, short);
+    }
+
+    /// Adds a result of secondary importance.
+    pub(crate) fn result(&mut self, page: &Page, indent: usize, pieces: &[(Tone, String)]) {
+        self.pieces(Kind::Result, page, indent, pieces);
+    }
+
     /// Adds a line about a check.
     pub(crate) fn check(&mut self, page: &Page, indent: usize, line: String) {
-        self.line(Kind::Check, page, indent, line);
+        self.pieces(Kind::Check, page, indent, &[(Tone::Quiet, line)]);
+    }
+
+    /// Adds the results of all checks, with a summary that is shown where they do not fit.
+    pub(crate) fn checks(&mut self, page: &Page, line: String, summary: String) {
+        let (mut whole, mut short) = (page.like(), page.narrower());
+        whole.paragraph(8, &[(Tone::Quiet, line)]);
+        short.paragraph(8, &[(Tone::Quiet, summary)]);
+        self.add(Kind::Check, whole, short);
     }
 
     /// Adds an informative line.
     pub(crate) fn note(&mut self, page: &Page, line: String) {
-        self.line(Kind::Note, page, 6, line);
+        self.pieces(Kind::Note, page, 6, &[(Tone::Quiet, line)]);
     }
 
-    fn line(&mut self, kind: Kind, page: &Page, indent: usize, line: String) {
+    fn pieces(&mut self, kind: Kind, page: &Page, indent: usize, pieces: &[(Tone, String)]) {
         let (mut whole, mut short) = (page.like(), page.narrower());
-        let pieces = [(Tone::Quiet, line)];
-        whole.paragraph(indent, &pieces);
-        short.paragraph(indent, &pieces);
+        whole.paragraph(indent, pieces);
+        short.paragraph(indent, pieces);
         self.add(kind, whole, short);
     }
 
@@ -153,14 +179,26 @@ impl List {
                 warnings.for_each(|r| page.take(&r.short, lines));
             }
             Remarks::Usual => {
-                let all: usize = self.remarks.iter().map(|r| r.whole.lines()).sum();
-                let room = if all > MOST_LINES { MOST_LINES - 1 } else { MOST_LINES };
-                self.draw_within(page, room);
+                let most = MOST_LINES.saturating_sub(page.lines_after_answer()).max(LEAST_LINES);
+                let mut lines = self.fitted(page, most);
+                let mut pointer = self.pointer(&lines);
+                if pointer.is_some() {
+                    lines = self.fitted(page, most - 1);
+                    pointer = self.pointer(&lines);
+                }
+                for (Remark { whole, short, .. }, lines) in self.remarks.iter().zip(&lines) {
+                    let wanted = if *lines == whole.lines() { whole } else { short };
+                    page.take(wanted, *lines);
+                }
+                if let Some(pointer) = pointer {
+                    page.paragraph(2, &[(Tone::Quiet, pointer)]);
+                }
             }
         }
     }
 
-    fn draw_within(&self, page: &mut Page, mut room: usize) {
+    /// Returns the number of lines of each remark, if all together may take `room` lines.
+    fn fitted(&self, page: &Page, mut room: usize) -> Vec<usize> {
         let mut by_weight: Vec<usize> = (0..self.remarks.len()).collect();
         by_weight.sort_by_key(|&place| self.remarks[place].kind);
         // Every warning gets a line before any gets two.
@@ -181,18 +219,21 @@ impl List {
             lines[place] = shown;
             room = room.saturating_sub(shown);
         }
-        for (Remark { whole, short, .. }, lines) in self.remarks.iter().zip(&lines) {
-            let wanted = if *lines == whole.lines() { whole } else { short };
-            page.take(wanted, *lines);
-        }
+        lines
+    }
+
+    /// Returns the line that counts what the screen leaves out and names the option that shows it;
+    /// `None` if nothing is missing, or if the summary of the checks has said so.
+    fn pointer(&self, lines: &[usize]) -> Option<String> {
         let left_out = |kind: Kind| {
-            let untold = self.remarks.iter().zip(&lines);
+            let untold = self.remarks.iter().zip(lines);
             untold.filter(|(r, lines)| r.kind == kind && **lines == 0).count()
         };
         let kinds = [
             (Kind::Warning, "warning", ""),
             (Kind::Machine, "warning", " about the machine"),
             (Kind::Hint, "hint", ""),
+            (Kind::Result, "result", ""),
             (Kind::Check, "check", ""),
             (Kind::Note, "note", ""),
         ];
@@ -203,11 +244,15 @@ impl List {
                 n => Some(format!("{}{about}", counted(n, &format!("more{STICKY}{noun}")))),
             })
             .collect();
-        let is_cut = self.remarks.iter().zip(&lines).any(|(r, n)| *n > 0 && *n < r.whole.lines());
+        let is_cut = |(r, n): (&Remark, &usize)| {
+            *n > 0 && *n < r.whole.lines() && !(r.kind == Kind::Check && *n == r.short.lines())
+        };
         if !more.is_empty() {
-            page.paragraph(2, &[(Tone::Quiet, format!("{}: --verbose", list::all(&more)))]);
-        } else if is_cut {
-            page.paragraph(2, &[(Tone::Quiet, "in full: --verbose".to_owned())]);
+            Some(format!("{}: --verbose", list::all(&more)))
+        } else if self.remarks.iter().zip(lines).any(is_cut) {
+            Some("in full: --verbose".to_owned())
+        } else {
+            None
         }
     }
 }

@@ -7,6 +7,7 @@
 use crate::all_table;
 use crate::answers;
 use crate::benchmarks::{self, DisplayOptions};
+use crate::checks;
 use crate::findings;
 use crate::label::{label, wording};
 pub use crate::layout::Screen;
@@ -20,15 +21,10 @@ use crate::scan;
 use crate::screen_table as table;
 use crate::secondary;
 use crate::words::{self, Sentence, counted};
-use assay_analysis::dependence::{Dependence, is_beyond_chance};
-use assay_analysis::policy;
-use assay_analysis::{Analysis, Comparison, Description, Scale, Verdict};
+use assay_analysis::{Analysis, Comparison, Description, Verdict};
 use assay_data::code::{self, Topic, topic};
 use assay_data::list;
-use assay_data::{Better, Design, Finding, Severity, StopReason};
-
-/// Maximum number of drifting subjects listed; more are counted.
-const MOST_DRIFTS: usize = 3;
+use assay_data::{Better, Design, Finding, Severity};
 
 /// Returns the screen as text, every line ended with a newline; `shown` selects and orders the rows
 /// of a suite. O(subjects · metrics).
@@ -46,6 +42,7 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> St
     let comes_first =
         |f: &&Finding| f.is(code::REQUESTS_FAILED) && !is_named || f.is(code::CAPACITY_LIMIT);
     let warnings = analysis.findings.iter().filter(|f| f.severity == Severity::Warning);
+    let mut remarks = remarks::List::new(shown.remarks);
     let failed: Vec<&Finding> = warnings.filter(comes_first).collect();
     for finding in &failed {
         page.paragraph(2, &[(Tone::Bad, finding.message.clone())]);
@@ -54,8 +51,9 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> St
         scan::draw(&mut page, analysis);
     } else if analysis.subjects.len() == 1 {
         alone(&mut page, analysis, 0, &in_sentences[0]);
+        page.end_answer();
         page.gap();
-        alone_in_detail(&mut page, analysis);
+        alone_in_detail(&mut page, analysis, shown.remarks == remarks::Remarks::All);
     } else {
         if analysis.comparisons.is_empty() {
             for (subject, name) in in_sentences.iter().enumerate() {
@@ -78,9 +76,13 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> St
         for finding in findings::about_code(analysis) {
             page.paragraph(4, &[(Tone::Plain, format!("  {}", finding.message))]);
         }
+        page.end_answer();
         if analysis.comparisons.iter().any(|c| c.design != Design::Blocks) {
-            let note = words::unpaired_note(analysis);
-            page.paragraph(2, &[(Tone::Plain, format!("  {note}"))]);
+            remarks.caveat(
+                &page,
+                words::unpaired(analysis, "the difference"),
+                words::in_blocks(analysis),
+            );
         }
         page.gap();
         let is_load = !analysis.answers.is_empty();
@@ -92,17 +94,15 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> St
             table::draw(&mut page, analysis, &in_table);
         }
         if analysis.plan.secondary.is_empty() || !is_whole {
-            also(&mut page, analysis, &in_table);
+            also(&mut remarks, &page, analysis, &in_table);
         } else {
             secondary::draw(&mut page, analysis, &in_table);
         }
     }
-    let mut remarks = remarks::List::new(shown.remarks);
     answers::draw(&mut page, analysis, &mut remarks);
     all_table::draw(&mut page, analysis, &in_table);
-    let checks = checks(analysis);
-    if !checks.is_empty() {
-        remarks.check(&page, 8, format!("checks: {}", checks.join(" · ")));
+    if let Some((line, summary)) = checks::lines(analysis) {
+        remarks.checks(&page, line, summary);
     }
     if let Some(line) = noise::line(analysis, &in_table, shown.remarks == remarks::Remarks::All) {
         remarks.check(&page, 7, line);
@@ -123,9 +123,9 @@ fn tell(page: &mut Page, analysis: &Analysis, c: &Comparison, names: &[String]) 
     }
 }
 
-/// Writes the secondary metrics: differences individually, then those without a difference
+/// Adds the secondary metrics: differences individually, then those without a difference
 /// together.
-fn also(page: &mut Page, analysis: &Analysis, names: &[String]) {
+fn also(remarks: &mut remarks::List, page: &Page, analysis: &Analysis, names: &[String]) {
     let main = table::other_metrics(analysis);
     let several = analysis.comparisons.len() > 1;
     for of in (0..analysis.subjects.len()).filter(|&s| analysis.subjects[s].against.is_some()) {
@@ -153,7 +153,7 @@ fn also(page: &mut Page, analysis: &Analysis, names: &[String]) {
             } else {
                 "also: ".to_owned()
             };
-            page.paragraph(6, &[(Tone::Quiet, head), (Tone::Plain, said.join("; "))]);
+            remarks.result(page, 6, &[(Tone::Quiet, head), (Tone::Plain, said.join("; "))]);
         }
     }
 }
@@ -200,11 +200,11 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
     Sentence { claim, sureness }
 }
 
-/// Writes more about the only subject: its spread, and its other metrics. For a load test, the table
-/// of its requests shows them.
-fn alone_in_detail(page: &mut Page, analysis: &Analysis) {
+/// Writes more about the only subject: its spread, with its quantiles if `in_full`, and its other
+/// metrics. For a load test, the table of its requests shows them.
+fn alone_in_detail(page: &mut Page, analysis: &Analysis, in_full: bool) {
     let Some(d) = analysis.primary_of(0).filter(|_| analysis.answers.is_empty()) else { return };
-    spread(page, analysis, d, &table::column_of(analysis, analysis.primary, true));
+    spread(page, analysis, d, &table::column_of(analysis, analysis.primary, true), in_full);
     let others: Vec<String> = table::other_metrics(analysis)
         .into_iter()
         .filter_map(|metric| {
@@ -218,23 +218,25 @@ fn alone_in_detail(page: &mut Page, analysis: &Analysis) {
     }
 }
 
-/// Writes quantiles, extremes and mean of one series.
-fn spread(page: &mut Page, analysis: &Analysis, d: &Description, column: &Column) {
+/// Writes extremes and mean of one series, with its quantiles if `in_full`.
+fn spread(page: &mut Page, analysis: &Analysis, d: &Description, column: &Column, in_full: bool) {
     if d.n < 2 {
         return;
     }
-    let q = d.quantiles;
     let shown = |name: &str, value: f64| format!("{name}{STICKY}{}", column.number(value));
-    let quantiles = [("p5", q.p5), ("p25", q.p25), ("p75", q.p75), ("p95", q.p95), ("p99", q.p99)];
-    let quantiles: Vec<String> =
-        quantiles.iter().map(|&(name, value)| shown(name, value)).collect();
-    let unit = column.suffix();
-    let line = format!("quantiles{}: {}", in_unit(&unit), quantiles.join(" · "));
-    page.paragraph(2, &[(Tone::Plain, line)]);
+    if in_full {
+        let q = d.quantiles;
+        let quantiles =
+            [("p5", q.p5), ("p25", q.p25), ("p75", q.p75), ("p95", q.p95), ("p99", q.p99)];
+        let quantiles = quantiles.map(|(name, value)| shown(name, value)).join(" · ");
+        let line = format!("quantiles{}: {quantiles}", in_unit(&column.suffix()));
+        page.paragraph(2, &[(Tone::Plain, line)]);
+    }
     let mut line = format!(
-        "{}{STICKY}…{STICKY}{} · mean{STICKY}{}{STICKY}±{STICKY}{} (standard deviation)",
+        "{}{STICKY}…{STICKY}{}{} · mean{STICKY}{}{STICKY}±{STICKY}{} (standard deviation)",
         shown("range", d.min),
         column.number(d.max),
+        column.suffix(),
         column.number(d.mean),
         column.number(d.standard_deviation)
     );
@@ -246,149 +248,8 @@ fn spread(page: &mut Page, analysis: &Analysis, d: &Description, column: &Column
     page.paragraph(2, &[(Tone::Plain, line)]);
 }
 
-/// Returns true if the drifts have one direction, and none is twice as large as another.
-fn are_alike(drifts: &[f64]) -> bool {
-    let least = drifts.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = drifts.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let (near, far) = if least > 0.0 { (least, most) } else { (most.abs(), least.abs()) };
-    least * most > 0.0 && far < 2.0 * near
-}
-
 fn in_unit(suffix: &str) -> String {
     if suffix.is_empty() { String::new() } else { format!(" ({})", suffix.trim()) }
-}
-
-/// Returns the results of the checks, passed or not.
-fn checks(analysis: &Analysis) -> Vec<String> {
-    let mut said = Vec::new();
-    said.extend(untested(analysis));
-    said.extend(dependence(analysis));
-    let primaries = || (0..analysis.subjects.len()).filter_map(|s| analysis.primary_of(s));
-    let drifts: Vec<f64> = primaries().filter_map(|d| Some(d.drift? / d.median.abs())).collect();
-    let most = primaries().map(|d| d.n).max().unwrap_or(0);
-    if !drifts.is_empty() {
-        let in_blocks = analysis.design == Design::Blocks && !analysis.comparisons.is_empty();
-        // Drift on one side only is part of the difference: blocks do not cancel it.
-        let alike = drifts.len() == primaries().count() && are_alike(&drifts);
-        let cancelled = match analysis.comparisons.iter().any(Comparison::wanders) {
-            _ if !in_blocks => "",
-            true => " (not alike in all: the difference wanders, too)",
-            false if alike => " (the blocks cancel it)",
-            false => " (the blocks cancel only what all sides share)",
-        };
-        let signed = |drift: &f64| {
-            format!("{}{}", if *drift < 0.0 { "-" } else { "+" }, number::percent(*drift))
-        };
-        said.push(match drifts.len() {
-            n if n > MOST_DRIFTS => {
-                format!("drift in {n} of {}{cancelled}", analysis.subjects.len())
-            }
-            _ => {
-                let drifts: Vec<String> = drifts.iter().map(signed).collect();
-                format!("drift {}{cancelled}", drifts.join(", "))
-            }
-        });
-    } else if most >= policy::DRIFT_FROM {
-        said.push("no drift".to_owned());
-    }
-    said.extend((most >= policy::OUTLIERS_FROM).then(|| {
-        match primaries().map(|d| d.outliers).sum::<usize>() {
-            0 => "no outliers".to_owned(),
-            n => format!("{}, kept", counted(n, "outlier")),
-        }
-    }));
-    let seen = analysis.comparisons.iter().filter_map(|c| Some((c, c.detectable?)));
-    let seen = seen.filter(|(_, size)| *size > 0.0);
-    if let Some((c, size)) = seen.max_by(|a, b| a.1.total_cmp(&b.1)) {
-        let size = match c.decision.scale {
-            Scale::Ratio => number::percent(size.exp_m1()),
-            Scale::Shift => {
-                format!("a difference of {}", number::rough(size, &analysis.metrics[c.metric].unit))
-            }
-        };
-        said.push(format!("this experiment could detect {size}"));
-    }
-    said.extend(analysis.blocks.map(|blocks| taken(blocks, analysis)));
-    said.extend(analysis.has_same_outputs().then(|| "same output".to_owned()));
-    said
-}
-
-/// Returns a note if the independence of the values could not be tested, on which the intervals
-/// rely.
-fn untested(analysis: &Analysis) -> Option<String> {
-    let c = analysis.comparisons.iter().find(|c| c.untested && c.design != Design::Summary)?;
-    let what = if c.blocks.is_some() { "blocks" } else { "values a side" };
-    let n = c.blocks.unwrap_or(c.counts.0.min(c.counts.1));
-    let of_what = match (worst_dependence(analysis), c.dependence) {
-        (Dependence::Untested, _) => "dependence not tested",
-        (_, Dependence::Untested) => "dependence not tested everywhere",
-        _ => "dependence of one side not tested",
-    };
-    (n > 0).then(|| format!("{of_what} ({} {what} needed)", policy::TESTED_FROM))
-}
-
-fn worst_dependence(analysis: &Analysis) -> Dependence {
-    analysis.comparisons.iter().map(|c| c.dependence).max().unwrap_or_default()
-}
-
-/// Returns the degree of independence of the values on which the intervals rely, if tested.
-fn dependence(analysis: &Analysis) -> Option<String> {
-    if worst_dependence(analysis) == Dependence::Untested {
-        return None;
-    }
-    let in_blocks = analysis.design == Design::Blocks && !analysis.comparisons.is_empty();
-    // In blocks: whether the difference drifted; otherwise: whether chance could explain it.
-    let (share, effective, n, so) = if in_blocks {
-        let of = |c: &Comparison| {
-            let n = c.blocks.unwrap_or(0) as f64;
-            (c.effective / n, c.effective, n, c.dependence >= Dependence::Noticed)
-        };
-        analysis.comparisons.iter().map(of).min_by(|a, b| a.0.total_cmp(&b.0))?
-    } else {
-        let of = |s: usize| {
-            let d = analysis.primary_of(s)?;
-            let n = d.n as f64;
-            let by_chance = !is_beyond_chance(d.n, d.effective(), d.lag1);
-            Some((d.effective() / n, d.effective(), n, by_chance))
-        };
-        (0..analysis.subjects.len()).filter_map(of).min_by(|a, b| a.0.total_cmp(&b.0))?
-    };
-    if n < policy::DEPENDENCE_FROM as f64 {
-        return None;
-    }
-    // In blocks only a drifting difference matters: the check for that has its own level.
-    let word = match share {
-        _ if in_blocks && so => "the difference drifted",
-        s if s >= policy::DEPENDENT_BELOW => "no autocorrelation",
-        _ if in_blocks => "no autocorrelation that matters",
-        _ if so => "autocorrelation within chance",
-        s if s >= 0.5 => "weak autocorrelation",
-        _ => "strong autocorrelation",
-    };
-    Some(format!("{word} (effective n {effective:.0} of {n:.0})"))
-}
-
-fn taken(blocks: usize, analysis: &Analysis) -> String {
-    let blocks = counted(blocks, "block");
-    if let (Some(until), Some(StopReason::Blocks | StopReason::Budget)) =
-        (&analysis.plan.until, analysis.stop)
-    {
-        return format!("{blocks}; {until} never came true");
-    }
-    match analysis.stop {
-        Some(StopReason::Clear) => format!("{blocks}, then clear"),
-        Some(StopReason::Precise) => format!("{blocks}, then precise enough"),
-        Some(StopReason::Diminishing) => format!("{blocks}; more would hardly narrow it"),
-        Some(StopReason::Blocks) => format!("{blocks}, as planned"),
-        Some(StopReason::Budget) => format!("{blocks}, then out of time"),
-        Some(StopReason::Interrupted) => format!("{blocks}, then interrupted"),
-        Some(StopReason::Failed) => format!("{blocks}, then a failure"),
-        Some(StopReason::Until) => {
-            let condition = analysis.plan.until.as_deref().unwrap_or("the condition");
-            format!("{blocks}, until {condition} came true")
-        }
-        None => blocks,
-    }
 }
 
 /// Adds the selected findings with their advice: warnings first, then notes.

@@ -63,9 +63,28 @@ pub fn render(report: &WhyReport<'_>, screen: &Screen) -> String {
     };
     page.paragraph(2, &[(tone, sentence(report))]);
     page.gap();
-    let lines = report.lines();
-    for (heading, line) in lines {
-        page.paragraph(4, &[(Tone::Quiet, format!("  {heading}: ")), (Tone::Plain, line)]);
+    let drawn: Vec<Page> = report
+        .lines()
+        .into_iter()
+        .map(|(heading, line)| {
+            let mut own = page.like();
+            own.paragraph(4, &[(Tone::Quiet, format!("  {heading}: ")), (Tone::Plain, line)]);
+            own
+        })
+        .collect();
+    // The difference and the next command are always shown; of the evidence between them, as much
+    // as fits.
+    let is_fixed = |place: usize| place == 0 || place + 1 == drawn.len() && report.next.is_some();
+    let fixed = drawn.iter().enumerate().filter(|(place, _)| is_fixed(*place));
+    let mut room = MOST_LINES.saturating_sub(fixed.map(|(_, own)| own.lines()).sum());
+    for (place, own) in drawn.iter().enumerate() {
+        if !is_fixed(place) {
+            match room.checked_sub(own.lines()) {
+                Some(rest) => room = rest,
+                None => continue,
+            }
+        }
+        page.take(own, usize::MAX);
     }
     page.finish()
 }

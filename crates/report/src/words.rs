@@ -121,28 +121,31 @@ pub(crate) fn has_said(code: &str) -> bool {
 pub(crate) const MIXED: &str =
     "the run was resumed with a different setup, so its blocks do not form one experiment";
 
-/// Returns the note shown once with every comparison of recordings.
+/// Returns the caveat about sides that were not measured in blocks, with advice.
 pub fn unpaired_note(analysis: &Analysis) -> String {
-    if of_one_recording(analysis) {
-        return format!(
-            "{ONE_RECORDING}: drift between them is part of the difference. {BY_TURNS}"
-        );
-    }
-    let what = if analysis.subjects.len() > 2 {
-        "These were recorded in separate runs"
-    } else {
-        "These were recorded in two separate runs"
-    };
-    format!(
-        "{what}: drift between the runs is part of the difference. Measure both in blocks: assay run A B"
-    )
+    format!("{}. {}", unpaired(analysis, "the difference"), in_blocks(analysis))
 }
 
-/// Note on benchmarks of one file that are compared with each other.
-pub(crate) const ONE_RECORDING: &str = "These were measured one after the other, in one recording";
-/// Advice on a better measurement.
-pub(crate) const BY_TURNS: &str =
-    "Measure them by turns: assay bench PROGRAM --old-filter NAME --new-filter NAME";
+/// Returns the caveat about sides that were not measured in blocks, without its period;
+/// `difference` names what contains the drift.
+pub(crate) fn unpaired(analysis: &Analysis, difference: &str) -> String {
+    if of_one_recording(analysis) {
+        format!("Measured one after the other, so drift is part of {difference}")
+    } else {
+        format!("Recorded in separate runs, so drift between them is part of {difference}")
+    }
+}
+
+/// Returns the advice on a better measurement.
+pub(crate) fn in_blocks(analysis: &Analysis) -> &'static str {
+    if of_one_recording(analysis) {
+        "Measure them in blocks: assay bench PROGRAM --old-filter NAME --new-filter NAME"
+    } else if analysis.is_suite() {
+        "Measure both in blocks: assay bench OLD NEW"
+    } else {
+        "Measure both in blocks: assay run A B"
+    }
+}
 
 /// Returns true if all sides are benchmarks of one file, distinguished by name or parameters.
 pub(crate) fn of_one_recording(analysis: &Analysis) -> bool {

@@ -31,10 +31,11 @@ const NARROWEST_SIDE: usize = 10;
 /// Returns the screen as text, every line ended with a newline. O(rows log rows).
 pub(crate) fn render(suite: &Analysis, shown: DisplayOptions, screen: &Screen) -> String {
     let mut page = Page::new(screen);
+    let mut remarks = remarks::List::new(shown.remarks);
     if toggles::is_about(suite) {
         toggles::draw(&mut page, suite);
         if shown.remarks != remarks::Remarks::All {
-            return close(page, suite, shown);
+            return close(page, remarks, suite);
         }
         page.gap();
     }
@@ -52,17 +53,16 @@ pub(crate) fn render(suite: &Analysis, shown: DisplayOptions, screen: &Screen) -
     for table in suite.primary_tables() {
         let table = &table;
         page.gap();
-        draw_table(&mut page, suite, table, ordered(suite, table, shown.sort));
+        draw_table(&mut page, &mut remarks, suite, table, ordered(suite, table, shown.sort));
     }
-    others(&mut page, suite, shown);
+    others(&mut page, &mut remarks, suite, shown);
     all_table::draw(&mut page, suite, &suite.names());
-    close(page, suite, shown)
+    close(page, remarks, suite)
 }
 
 /// Appends the parts that follow the result.
-fn close(mut page: Page, suite: &Analysis, shown: DisplayOptions) -> String {
+fn close(mut page: Page, mut remarks: remarks::List, suite: &Analysis) -> String {
     page.gap();
-    let mut remarks = remarks::List::new(shown.remarks);
     let told = words::told_once(suite);
     for is_note in [false, true] {
         let wanted = told.iter().filter(|(f, _)| (f.severity == Severity::Note) == is_note);
@@ -72,9 +72,9 @@ fn close(mut page: Page, suite: &Analysis, shown: DisplayOptions) -> String {
     page.finish()
 }
 
-/// Draws the metrics that do not decide: tables of those with differences, the other metrics on one
-/// line.
-fn others(page: &mut Page, suite: &Analysis, shown: DisplayOptions) {
+/// Draws the metrics that do not decide: tables of those with differences. The other metrics are a
+/// remark on one line.
+fn others(page: &mut Page, remarks: &mut remarks::List, suite: &Analysis, shown: DisplayOptions) {
     // Metrics that are only named are collected by side, one line each, since repeating the sides
     // with every metric would hide the metrics.
     let mut named: Vec<OmittedMetrics> =
@@ -99,9 +99,8 @@ fn others(page: &mut Page, suite: &Analysis, shown: DisplayOptions) {
         page.gap();
         let told = format!("{}: {}", words::title(suite, table), words::counts(suite, table));
         page.paragraph(2, &[(Tone::Strong, told)]);
-        draw_table(page, suite, table, rows);
+        draw_table(page, remarks, suite, table, rows);
     }
-    page.gap();
     for own in named {
         let mut told: Vec<String> = Vec::new();
         if !own.nothing.is_empty() {
@@ -114,7 +113,7 @@ fn others(page: &mut Page, suite: &Analysis, shown: DisplayOptions) {
         if !told.is_empty() {
             let whom = own.sides.map_or_else(String::new, |sides| format!(", {sides}"));
             let line = format!("also{whom}: {}", told.join("; "));
-            page.paragraph(6, &[(Tone::Quiet, line)]);
+            remarks.result(page, 6, &[(Tone::Quiet, line)]);
         }
     }
 }
@@ -128,7 +127,13 @@ struct OmittedMetrics {
     unknown: Vec<String>,
 }
 
-fn draw_table(page: &mut Page, suite: &Analysis, table: &Table<'_>, rows: Vec<&Comparison>) {
+fn draw_table(
+    page: &mut Page,
+    remarks: &mut remarks::List,
+    suite: &Analysis,
+    table: &Table<'_>,
+    rows: Vec<&Comparison>,
+) {
     let left_out = rows.len().saturating_sub(MOST_ROWS);
     let rows: Vec<&Comparison> = rows.into_iter().take(MOST_ROWS).collect();
     let names: Vec<String> = rows.iter().map(|row| page.spelled(&suite.row_of(row).name)).collect();
@@ -167,7 +172,7 @@ fn draw_table(page: &mut Page, suite: &Analysis, table: &Table<'_>, rows: Vec<&C
             }
             let note = words::contradictions(suite, &rows);
             if let Some(note) = note.filter(|_| medians) {
-                page.paragraph(2, &[(Tone::Quiet, note)]);
+                remarks.result(page, 2, &[(Tone::Quiet, note)]);
             }
         }
         None => draw_lines(page, suite, table, &rows),

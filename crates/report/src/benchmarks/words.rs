@@ -4,7 +4,7 @@
 use crate::findings;
 use crate::label::{label, wording};
 use crate::number;
-use crate::words::{BY_TURNS, ONE_RECORDING, counted, of_one_recording, quoted};
+use crate::words::{counted, in_blocks, quoted, unpaired};
 use assay_analysis::analysis::Table;
 use assay_analysis::policy::TESTED_FROM;
 use assay_analysis::{Adjust, Analysis, Basis, Comparison, NoInterval, Role, Scale, Verdict};
@@ -126,8 +126,6 @@ pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     /// Minimum factor by which a row's bound exceeds the previous one to count as much less
     /// precise.
     const MUCH: f64 = 1.5;
-    /// Maximum number of rows named.
-    const NAMED: usize = 3;
     let (_, table) = whole(suite, table);
     if table.counts().inconclusive == 0 {
         return None;
@@ -143,9 +141,8 @@ pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     bounds.sort_by(|a, b| a.0.total_cmp(&b.0));
     let all_rows = judged().count();
     let (&(widest, _), n) = (bounds.last()?, bounds.len());
-    // The earliest gap among the last few rows.
-    let from = n.saturating_sub(NAMED).max(1);
-    let cut = (from..n).find(|&i| bounds[i].0 >= MUCH * bounds[i - 1].0).unwrap_or(n);
+    // Only one row is named, so that the sentence fits on a line.
+    let cut = if n > 1 && widest >= MUCH * bounds[n - 2].0 { n - 1 } else { n };
     let within = |share: f64| format!("within ± {}", number::percent(share));
     let row = |n: usize| counted(n, &suite.noun);
     let most = bounds.get(cut - 1).map_or(widest, |(bound, _)| *bound);
@@ -216,17 +213,11 @@ fn floor(suite: &Analysis) -> Option<String> {
 
 /// Returns the note shown once with every suite that was not measured in blocks.
 pub(crate) fn design_note(suite: &Analysis) -> Option<String> {
-    let (what, whose, advice) = match of_one_recording(suite) {
-        true => (ONE_RECORDING, "them", BY_TURNS),
-        false => (
-            "These were recorded in separate runs",
-            "the runs",
-            "Measure both in blocks: assay bench OLD NEW",
-        ),
-    };
     (suite.design != Design::Blocks).then(|| {
         format!(
-            "{what}: drift between {whose} is part of every difference, and more repetitions do not remove it. {advice}"
+            "{}; more repetitions do not remove it. {}",
+            unpaired(suite, "every difference"),
+            in_blocks(suite)
         )
     })
 }
