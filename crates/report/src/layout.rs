@@ -69,7 +69,7 @@ impl Page {
     /// Returns an empty page with room for an ellipsis at the end of its lines.
     pub(crate) fn narrower(&self) -> Self {
         let width = self.screen.width - 3;
-        Self::new(&Screen { width, ..self.screen })
+        Self { screen: Screen { width, ..self.screen }, text: String::new(), answered: None }
     }
 
     /// Returns the text width in columns.

@@ -1,8 +1,8 @@
 //! Remarks that follow the result on a screen: checks, noise, warnings, notes.
 //!
 //! By default the lines after the answer are at most five, so remarks get what the table leaves,
-//! most important first, and a line with the number of others. `--verbose` shows all, and `--quiet`
-//! one line per warning. The caller decides which remarks there are, and programs always get all of
+//! most important first, and a line with the number of others. Warnings about the result are shown
+//! even below a table, a line each. `--verbose` shows all, and `--quiet` one line per warning. The caller decides which remarks there are, and programs always get all of
 //! them.
 
 use crate::findings;
@@ -37,9 +37,6 @@ impl Remarks {
 
 /// Maximum number of lines after the answer, including the line that counts omitted remarks.
 const MOST_LINES: usize = 5;
-/// Number of lines that remarks get below a table of any length: one remark, and the line that
-/// counts the others.
-const LEAST_LINES: usize = 2;
 
 /// Kind of remark, in decreasing importance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -179,7 +176,10 @@ impl List {
                 warnings.for_each(|r| page.take(&r.short, lines));
             }
             Remarks::Usual => {
-                let most = MOST_LINES.saturating_sub(page.lines_after_answer()).max(LEAST_LINES);
+                // One remark and the line that counts the others follow a table of any length.
+                let warnings = self.remarks.iter().filter(|r| r.kind == Kind::Warning).count();
+                let least = (warnings + 1).clamp(2, MOST_LINES);
+                let most = MOST_LINES.saturating_sub(page.lines_after_answer()).max(least);
                 let mut lines = self.fitted(page, most);
                 let mut pointer = self.pointer(&lines);
                 if pointer.is_some() {
@@ -229,6 +229,11 @@ impl List {
             let untold = self.remarks.iter().zip(lines);
             untold.filter(|(r, lines)| r.kind == kind && **lines == 0).count()
         };
+        // The summary of the checks names the option that shows the notes, too.
+        let is_summary = |(r, n): (&Remark, &usize)| {
+            r.kind == Kind::Check && *n > 0 && *n < r.whole.lines() && *n == r.short.lines()
+        };
+        let summarized = self.remarks.iter().zip(lines).any(is_summary);
         let kinds = [
             (Kind::Warning, "warning", ""),
             (Kind::Machine, "warning", " about the machine"),
@@ -241,11 +246,12 @@ impl List {
             .into_iter()
             .filter_map(|(kind, noun, about)| match left_out(kind) {
                 0 => None,
+                _ if kind == Kind::Note && summarized => None,
                 n => Some(format!("{}{about}", counted(n, &format!("more{STICKY}{noun}")))),
             })
             .collect();
-        let is_cut = |(r, n): (&Remark, &usize)| {
-            *n > 0 && *n < r.whole.lines() && !(r.kind == Kind::Check && *n == r.short.lines())
+        let is_cut = |pair: (&Remark, &usize)| {
+            *pair.1 > 0 && *pair.1 < pair.0.whole.lines() && !is_summary(pair)
         };
         if !more.is_empty() {
             Some(format!("{}: --verbose", list::all(&more)))

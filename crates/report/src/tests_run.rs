@@ -100,7 +100,10 @@ fn headline(found: &Testing, framework: &str) -> (String, String) {
 }
 
 fn head(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
-    let (head, interval) = headline(found, shown.framework);
+    let (mut head, interval) = headline(found, shown.framework);
+    if has_passed(found, shown.findings) {
+        head += ", all passed";
+    }
     let runs = match found.runs {
         1 => "1 run".to_owned(),
         n => format!("{n} runs{}", shown.order),
@@ -109,6 +112,13 @@ fn head(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
     if let Some(line) = failures(found) {
         page.paragraph(4, &[(Tone::Bad, format!("  {line}"))]);
     }
+}
+
+/// Returns true if every test passed in every run, and so did the suite. Tests without a time may
+/// have been skipped.
+fn has_passed(found: &Testing, findings: &[Finding]) -> bool {
+    let has_failed = findings.iter().any(|finding| finding.is(code::SUITE_STATUS));
+    found.failing.is_empty() && found.untimed.is_empty() && !has_failed
 }
 
 /// Returns the number of failed tests, or `None` if all passed.

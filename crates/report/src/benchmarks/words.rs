@@ -126,6 +126,8 @@ pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     /// Minimum factor by which a row's bound exceeds the previous one to count as much less
     /// precise.
     const MUCH: f64 = 1.5;
+    /// Maximum number of rows named.
+    const NAMED: usize = 3;
     let (_, table) = whole(suite, table);
     if table.counts().inconclusive == 0 {
         return None;
@@ -141,8 +143,9 @@ pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     bounds.sort_by(|a, b| a.0.total_cmp(&b.0));
     let all_rows = judged().count();
     let (&(widest, _), n) = (bounds.last()?, bounds.len());
-    // Only one row is named, so that the sentence fits on a line.
-    let cut = if n > 1 && widest >= MUCH * bounds[n - 2].0 { n - 1 } else { n };
+    // The earliest gap among the last few rows.
+    let from = n.saturating_sub(NAMED).max(1);
+    let cut = (from..n).find(|&i| bounds[i].0 >= MUCH * bounds[i - 1].0).unwrap_or(n);
     let within = |share: f64| format!("within ± {}", number::percent(share));
     let row = |n: usize| counted(n, &suite.noun);
     let most = bounds.get(cut - 1).map_or(widest, |(bound, _)| *bound);

@@ -8,6 +8,7 @@ use assay_analysis::Analysis;
 use assay_data::{Metric, Unit, code};
 use assay_report::benchmarks::DisplayOptions;
 use assay_report::json::schema;
+use assay_report::remarks::Remarks;
 use assay_report::terminal::Screen;
 use assay_report::{csv, json, markdown, terminal};
 use insta::assert_snapshot;
@@ -294,6 +295,8 @@ fn a_side_too_short_to_be_tested_is_named_whatever_the_other_shows() {
     let screen = Screen { width: 400, color: false, unicode: true, whole: false };
     let text = terminal::render(&analysis, DisplayOptions::default(), &screen);
     assert!(text.contains("; dependence of one side not tested"), "{text}");
+    let shown = DisplayOptions { remarks: Remarks::All, ..DisplayOptions::default() };
+    let text = terminal::render(&analysis, shown, &screen);
     assert!(text.contains("dependence of one side not tested (24 values a side needed)"), "{text}");
     // Notable findings are reported as well.
     assert!(text.contains("autocorrelation (effective n"), "{text}");

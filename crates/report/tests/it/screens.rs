@@ -3,8 +3,9 @@
 use crate::common;
 
 use assay_analysis::Analysis;
-use assay_data::{Finding, code};
+use assay_data::{Finding, Severity, code};
 use assay_report::benchmarks::DisplayOptions;
+use assay_report::remarks::Remarks;
 use assay_report::terminal::{Screen, render};
 use insta::assert_snapshot;
 
@@ -20,6 +21,22 @@ fn at(analysis: &Analysis, width: usize) -> String {
 fn every_situation_reads_well_at_100_columns() {
     for (name, analysis) in common::all() {
         assert_snapshot!(name, at(&analysis, 100));
+    }
+}
+
+#[test]
+fn at_most_five_lines_follow_the_answer() {
+    // The tables and plots of scans are results.
+    for (name, analysis) in common::all().into_iter().filter(|(name, _)| !name.contains("scan")) {
+        // The rows of a longer table are results, and every warning about the result is shown.
+        let warnings = analysis.findings.iter().filter(|own| own.severity == Severity::Warning);
+        let rows = analysis.subjects.len().saturating_sub(2) + warnings.count();
+        for width in [80, 100, 160] {
+            let screen = at(&analysis, width);
+            let after = screen.split_once("\n\n").map_or("", |(_, after)| after);
+            let lines = after.lines().filter(|line| !line.is_empty()).count();
+            assert!(lines <= 5 + rows, "{name}: {lines} lines at {width} columns\n{screen}");
+        }
     }
 }
 
@@ -43,7 +60,7 @@ fn the_screen_fits_whatever_the_width() {
 #[test]
 fn what_nobody_has_a_value_of_gets_no_column() {
     let analysis = common::only_counted();
-    for width in [100, 20] {
+    for width in [100, 50] {
         let text = at(&analysis, width);
         assert!(text.contains("allocations") && !text.contains("wall"), "{text}");
     }
@@ -58,7 +75,9 @@ fn blocks_cancel_only_the_drift_that_all_sides_share() {
             let own = subject.metrics[primary].as_mut().unwrap();
             own.drift = drift.map(|share| share * own.median);
         }
-        at(&analysis, 200)
+        let shown = DisplayOptions { remarks: Remarks::All, ..DisplayOptions::default() };
+        let screen = Screen { width: 200, color: false, unicode: true, whole: false };
+        render(&analysis, shown, &screen)
     };
     assert!(with([Some(0.03), Some(0.04)]).contains("drift +3.0 %, +4.0 % (the blocks cancel it)"));
     let not_alike = "(the blocks cancel only what all sides share)";
