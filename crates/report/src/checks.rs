@@ -34,7 +34,7 @@ pub(crate) fn lines(analysis: &Analysis) -> Option<(String, String)> {
     match (passed, summary.is_empty()) {
         (0, _) => {}
         (n, true) => summary.push(format!("{n} passed")),
-        (n, false) => summary.push(format!("{n} others passed")),
+        (n, false) => summary.push(format!("{} passed", counted(n, "other"))),
     }
     summary.extend(texts(&|outcome| outcome == Outcome::Fact));
     let line = |texts: &[String]| format!("checks: {}", texts.join(" · "));
@@ -98,7 +98,7 @@ fn checks(analysis: &Analysis) -> Vec<(Outcome, String)> {
                 format!("a difference of {}", number::rough(size, &analysis.metrics[c.metric].unit))
             }
         };
-        said.push((Outcome::Fact, format!("this experiment could detect {size}")));
+        said.push((Outcome::Fact, format!("could detect {size}")));
     }
     said.extend(analysis.blocks.map(|blocks| (Outcome::Fact, taken(blocks, analysis))));
     let same_output = (Outcome::Passed, "same output".to_owned());
