@@ -229,7 +229,7 @@ fn measure(
     let short = compared.base.get(..12).unwrap_or_default();
     if compared.files.is_empty() {
         let nothing = format!(
-            "Nothing changed since {short}, where this branch left {}, so nothing was measured. To compare with another commit: assay check --base HEAD~1",
+            "Nothing changed since {short}, where this branch diverged from {}, so nothing was measured. To compare with another commit: assay check --base HEAD~1",
             compared.branch
         );
         return show(args, asked, compared, &Measured::default(), &[], &nothing);
