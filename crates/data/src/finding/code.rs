@@ -81,7 +81,7 @@ catalogue! {
     ALARM_CONFIRMATION: Note | Warning;
 
     /// The URL of a load test names `0.0.0.0` or `[::]`, which means all addresses of a machine.
-    /// **Why:** servers print it when they start, but it is not an address to connect to. The
+    /// **Why:** servers print such an address when they start, but it is not one to connect to. The
     /// system treats it as the loopback address, so the load went there.
     /// **What to do:** nothing, or write `127.0.0.1`.
     ALL_ADDRESSES: Note;
@@ -223,8 +223,8 @@ catalogue! {
     /// `--counters` cover a whole process, including start-up; or `counters` of Google Benchmark
     /// are totals over all iterations. They are totals unless their author flagged them, and the
     /// file does not say which ones are flagged.
-    /// **Why:** if a harness does not accept a number of iterations (Google Benchmark 1.8 and later
-    /// do), no two runs differ only in their iterations. The process does as little work as
+    /// **Why:** if a harness does not accept a number of iterations, such as Google Benchmark
+    /// before 1.8, no two runs differ only in their iterations. The process does as little work as
     /// possible, so the benchmark's own share of the count is small. A total in a file grows with
     /// the number of iterations, which the tool chooses anew each time. If a counter's values show
     /// that it is a total (they are whole multiples of the iterations), it is divided and called
@@ -261,8 +261,8 @@ catalogue! {
     /// nominal value (`turbo`), or the machine runs on battery.
     /// **Why:** a program that starts on an idle CPU is slow at first, which affects short programs
     /// and first benchmarks most. The turbo frequency depends on temperature and on the other
-    /// cores. Laptops on battery lower their frequency in unpredictable steps. In blocks, all of
-    /// this affects the sides equally.
+    /// cores. Laptops on battery lower their frequency in unpredictable steps. In blocks, these
+    /// effects are the same for all sides on average.
     /// **What to do:** use `cpupower frequency-set -g performance` during the measurement, and turn
     /// turbo off if you need steadier times (the finding names the setting). Plug the machine in.
     CPU_FREQUENCY: Note | Warning, Machine;
@@ -294,9 +294,10 @@ catalogue! {
     /// (`effective`) is smaller than the number of values.
     /// **Why:** an interval that assumes independence would be too narrow. It was widened, and a
     /// run in blocks does not stop early while the dependence lasts. In a short series, chance
-    /// alone often makes the effective number slightly smaller, because it is a sum over many lags.
-    /// If the effective number is at least half of all values and the correlation of neighbors is
-    /// at most 1.645/√n, this is a note and not a warning. The interval is widened in either case.
+    /// alone often makes the effective number slightly smaller, because it is based on a sum over
+    /// many lags. If the effective number is at least half of all values and the correlation of
+    /// neighbors is at most 1.645/√n, this is a note and not a warning. The interval is widened in
+    /// either case.
     /// **What to do:** measure again at another time and compare the two results. Look for slow
     /// changes: heat, frequency, a cache that fills, a leak. For the four-step check, record 24 or
     /// more values of each subject.
@@ -331,7 +332,7 @@ catalogue! {
     /// or its sampler does not report how it ended.
     /// **Why:** a run that fails early is fast, and its profile covers only its work until then,
     /// which may not be the intended work. rbspy starts the program itself and does not pass on its
-    /// exit status, so a program that failed early seems to have run.
+    /// exit status, so a program that failed early seems to have run normally.
     /// **What to do:** make sure that a failing run does the same work, or fix it. Read its output
     /// (`--show-output`), run the program once without the sampler, or use stackprof.
     FAILURES: Note | Warning;
@@ -464,11 +465,11 @@ catalogue! {
 
     /// Wall time and CPU time of a subject give different answers; or there is no verdict on wall
     /// time yet, but CPU time is known at least 1.5 times as precisely.
-    /// **Why:** if the two moved in opposite directions, the program waits for longer or shorter,
-    /// or work moved to another process or core. If wall time fell and CPU time did not change, the
-    /// program waits less, or another process (a server) does the work. If CPU time changed and
-    /// wall time did not, the work overlaps with waiting. On a busy machine, a program waits for
-    /// others, which adds to its wall time but hardly affects its CPU time.
+    /// **Why:** if the two moved in opposite directions, the time spent waiting changed, or work
+    /// moved to another process or core. If wall time fell and CPU time did not change, the program
+    /// waits less, or another process (a server) does the work. If CPU time changed and wall time
+    /// did not, the work overlaps with waiting. On a busy machine, a program waits for others,
+    /// which adds to its wall time but hardly affects its CPU time.
     /// **What to do:** decide which of them matters to your users, and name it before the *next* run:
     /// `--primary cpu`, if the program only computes. Choosing the metric after seeing the result would
     /// invalidate the verdict.
@@ -511,7 +512,7 @@ catalogue! {
     /// `docs/guides/allocations.md`. Update Google Benchmark.
     NOT_COUNTED: Warning;
 
-    /// The samples were recorded separately, not in blocks. The message says so if, according to
+    /// The samples were recorded separately, not in blocks. The message says whether, according to
     /// the times in the files, every recording of one side was made before the first one of the
     /// other.
     /// **Why:** anything that changed between the recordings (load, heat, an update) is part of the
@@ -520,9 +521,9 @@ catalogue! {
     /// **What to do:** run both in blocks: `assay run A B`, or record the sides alternately.
     NOT_INTERLEAVED: Warning, Design;
 
-    /// The values do not follow a normal distribution (`assay describe`): the normal distribution
-    /// is wrong about more than 5 % of them at some point, or they are skewed or have long tails,
-    /// by more than chance allows.
+    /// The values do not follow a normal distribution (`assay describe`): a fitted normal
+    /// distribution is off by more than 5 % of the values at some point, or the values are skewed
+    /// or have long tails, by more than chance allows.
     /// **Why:** Student's t, "mean ± standard deviation" and plans based on them assume a normal
     /// distribution. The fewer values there are, the larger the error.
     /// **What to do:** nothing for verdicts of `assay`, which use ranks. When quoting a number, prefer
@@ -592,10 +593,10 @@ catalogue! {
     OUTPUT_DISCARDED: Note | Warning;
 
     /// The outputs of a command and its reference were not compared. The message says why: the
-    /// output differs from run to run (times, addresses, the order of threads); a run takes over 10
-    /// s, so no further run is added to check this; the output is shown (`--output inherit`); a
-    /// file of `--same` does not exist, or no run wrote it; a server answers the same request
-    /// differently (`assay load`).
+    /// output differs from run to run (times, addresses, the order of threads); a run takes more
+    /// than 10 s, so no further run is added to check this; the output is shown (`--output
+    /// inherit`); a file of `--same` does not exist, or no run wrote it; a server answers the same
+    /// request differently (`assay load`).
     /// **What to do:** let the command write its result to a file and name that file with `--same
     /// FILE`, or do what the message suggests; `--require-same` adds further runs of any length.
     OUTPUT_NOT_COMPARED: Note | Warning;
@@ -648,16 +649,16 @@ catalogue! {
     /// **Why:** with 100 samples, the share of a function that takes half of the time is known to
     /// within ± 10 percentage points at best; with 25 samples, to within ± 20. The share of a test
     /// in the suite is known more precisely. Samples are missed while the program cannot be
-    /// interrupted, so the share of that code is too small. A timer of CPU time fires no more often
-    /// than the kernel ticks, 250 times a second on most systems, and profilers do not report it:
-    /// at 1000 samples per second they deliver a quarter of the samples, and times computed as
-    /// samples × period are too short by that factor.
+    /// interrupted, so the share of that code is too small. A CPU-time timer fires no more often
+    /// than the kernel ticks (250 times a second on most systems), and profilers do not report
+    /// this: at 1000 samples per second, they deliver a quarter of the samples, and times computed
+    /// as samples × period are too short by that factor.
     /// **What to do:** let the program work longer, sample more often (`--rate`), take several runs
     /// (`--runs`), or run a test alone (`--only`). If samples are missed or fewer than requested,
     /// request fewer per second, or use a wall-clock timer (`--clock wall`).
     PROFILE_FEW: Note | Warning;
 
-    /// Stacks of a profile lack functions. Some `samples` have stacks without their outermost
+    /// Stacks in a profile are incomplete. Some `samples` have stacks without their outermost
     /// functions, or more than a fifth of the samples (`share`) are in functions without a name.
     /// **Why:** perf keeps 127 frames of a stack. Deeper recursion loses `main` and the functions
     /// nearest to it, so their totals are too small and the flame graph has several roots. Names are
@@ -754,14 +755,15 @@ catalogue! {
     /// **Why:** runs before a change, or experiments on another branch, do not show what is normal now.
     /// Values in different units are not compared: they form their own series.
     /// **What to do:** nothing, if that is intended. `assay history trend BENCHMARK` shows when it
-    /// changed, and both units. `assay history bless --list` shows who accepted a level, `--remove`
-    /// undoes it. Runs of unknown revisions are not on the branch; `--rev` names the revision when a
-    /// run is added. Record the metric in the earlier unit, or give it another name.
+    /// changed, and both units. `assay history bless --list` shows who accepted a level, and
+    /// `--remove` undoes it. Runs of unknown revisions are not on the branch; `--rev` names the
+    /// revision when a run is added. Record the metric in the earlier unit, or give it another
+    /// name.
     RUNS_LEFT_OUT: Note | Warning;
 
-    /// The machine code of `benchmarks` benchmarks, and of all that they call, is the same in both
-    /// builds; the largest movement is `most`. `reach` is how far any other benchmark may have
-    /// moved without a change in its code.
+    /// The machine code of `benchmarks` benchmarks, and of everything that they call, is the same
+    /// in both builds; the largest movement is `most`. `reach` is how far any other benchmark may
+    /// have moved without a change in its code.
     /// **Why:** placement by the linker, noise and drift move every benchmark, and these benchmarks
     /// show how far. If there are ten or more of them, the interval of each other benchmark covers
     /// that range, and these have no verdict (`same code`). If there are fewer, they are only
@@ -795,8 +797,8 @@ catalogue! {
     /// single call.
     SAMPLES_PROBLEM: Warning;
 
-    /// A server of a load test was overloaded: half a minute after the end of a slice, it was still
-    /// busy with abandoned requests (this happened before some `slices`), or the processes that
+    /// A server of a load test was overloaded. Either it was still busy with abandoned requests
+    /// half a minute after a slice had ended (this affected some `slices`), or the processes that
     /// `load --serve` started together used more memory (`bytes`) than `--serve-memory` allows.
     /// **Why:** the server answers the requests of the next slice late because of the previous one.
     /// If its memory were actually limited, such a server would be killed or would swap.
@@ -841,8 +843,9 @@ catalogue! {
     /// A suite failed for a reason other than failed tests. Either its command ended with an error
     /// although no test failed, or its report contradicts itself (a TAP plan that was not met,
     /// `Bail out!`, failures in JUnit XML that belong to no test).
-    /// **Why:** something outside the tests failed (a coverage limit, a hook at the end, a crash after
-    /// some results). A build that checks the exit status is red, so the status of `assay tests` is 4.
+    /// **Why:** something outside the tests failed (a coverage limit, a hook at the end, a crash
+    /// after some results). A build that checks the exit status fails, so the status of `assay
+    /// tests` is 4.
     /// **What to do:** run the command by itself to see the reason.
     SUITE_STATUS: Serious;
 
@@ -890,7 +893,7 @@ catalogue! {
     /// only once, run the tests again.
     TARGETS_FAIL: Warning;
 
-    /// A benchmark is slower than with the base by more than 1 % on some targets. The message says by
+    /// On some targets, a benchmark is more than 1 % slower than with the base. The message says by
     /// how much, what these have in common, and since which version (`assay farm`).
     /// **Why:** both versions were measured alternately on the same node, and all benchmarks on all
     /// targets share the error rate.
@@ -904,8 +907,8 @@ catalogue! {
     /// automatically.
     TARGETS_UNTESTED: Note | Warning;
 
-    /// A test of a suite failed. The message gives its last failure (`assay tests`). Its time is
-    /// counted nevertheless.
+    /// A test of a suite failed. The message gives its last failure (`assay tests`). The time of
+    /// the test is still counted.
     /// **What to do:** fix it. A test that fails early is quicker than one that passes, so compare
     /// suites whose tests pass.
     TEST_FAILED: Warning;
@@ -919,8 +922,8 @@ catalogue! {
     /// **What to do:** fix what hangs, or raise `--test-timeout`.
     TEST_HUNG: Serious;
 
-    /// A test takes at least 10 % longer than before. The message says by how much, with an interval,
-    /// and since when (`assay watch`).
+    /// A test takes at least 10 % longer than before. The message gives the increase, with an
+    /// interval, and the time when it began (`assay watch`).
     /// **Why:** the times of tests are kept from runs in which all tests ran and passed, at most
     /// one run every ten minutes. A change of level within the last 30 days is reported, and all
     /// tests share the error rate. If most tests slowed down at the same time, this is reported
@@ -960,7 +963,7 @@ catalogue! {
     /// that the worsening given by `--detect` cannot be found within three runs in 80 % of cases,
     /// however many are kept (`detectable` is the worsening that can be found).
     /// **Why:** fewer than five runs do not show how much runs differ, and the machine may have had
-    /// a bad day: by chance, one series in twenty without a change has such an end. "Not worse"
+    /// a bad day: by chance, one series in twenty ends like this without a change. "Not worse"
     /// would only mean that nothing could have been detected.
     /// **What to do:** record or keep more runs (`--keep`). At the beginning of a series, record more
     /// of those revisions or earlier ones (`assay history backfill`). `assay gate` judges the last run
@@ -975,7 +978,7 @@ catalogue! {
     /// again.
     TRUNCATED_FILE: Warning;
 
-    /// A revision was measured while the working tree based on it has changes.
+    /// A revision was measured while the working tree based on it had uncommitted changes.
     /// **Why:** a revision is built from committed files, so the changes are not in the result.
     /// **What to do:** commit them, or measure the working tree as it is: `assay bench --rev .`.
     UNCOMMITTED: Warning;
