@@ -17,8 +17,8 @@ pub fn findings(environment: &Environment) -> Vec<Finding> {
 /// The finding about the limits of the portable runner; `None` for any other runner.
 pub fn runner(e: &Environment) -> Option<Finding> {
     (e.text("runner")? == "portable").then(|| {
-        Finding::new(code::PORTABLE_RUNNER, "measured by the portable runner: it counts no events and no allocations, and sets nothing for the programs or the machine. A start costs more than \
-             with the launcher of Linux, the same for all programs, and peak memory below that of assay itself can't be seen")
+        Finding::new(code::PORTABLE_RUNNER, "measured by the portable runner: it counts no events or allocations, and applies no settings to programs or the machine. Starting a program takes \
+             longer than with the launcher on Linux, by the same amount for all programs, and peak memory below that of assay itself cannot be measured")
         .advise(Action::Read { page: "docs/reference/systems.md".to_owned() })
     })
 }

@@ -57,10 +57,10 @@ pub(crate) struct JudgeArgs {
     #[arg(long, value_name = "METRICS", value_delimiter = ',')]
     pub secondary: Vec<String>,
 
-    /// Exit with status 1 for these verdicts, and with 3 if inconclusive
+    /// Exit with status 1 on these verdicts, and with status 3 if inconclusive
     ///
-    /// Samples recorded in separate runs count as inconclusive here, because their intervals do not
-    /// cover drift between the runs.
+    /// A comparison of separate recordings counts as inconclusive here, because its intervals do
+    /// not cover drift between the recordings.
     #[arg(long, value_name = "VERDICT", value_enum, value_delimiter = ',', action = ArgAction::Append)]
     pub fail_if: Vec<FailIf>,
 }
@@ -69,8 +69,8 @@ pub(crate) struct JudgeArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Deciding")]
 pub(crate) struct SameArgs {
-    /// Exit with status 4 if a side does not do the same work as the reference: other test results,
-    /// other server responses, or other numbers that a benchmark reports about its work
+    /// Exit with status 4 if a side does different work than the reference: its test results,
+    /// server responses, or the numbers that benchmarks report about their work differ
     #[arg(long)]
     pub require_same: bool,
 }
@@ -179,8 +179,8 @@ pub(crate) struct SideArgs {
     /// every side
     ///
     /// FILES are paths and patterns, separated by spaces. A directory stands for all files in it,
-    /// and a file with several JSON documents for each of them. Each recording is one unit, however
-    /// many values it has: the verdict is based on the spread between recordings.
+    /// and each document in a file of several JSON documents is a recording. Each recording is one
+    /// unit, however many values it has: the verdict is based on the spread between recordings.
     #[arg(long = "side", value_name = "NAME=FILES", value_parser = any_words())]
     pub sides: Vec<String>,
 }
@@ -343,11 +343,11 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub pages: PageArgs,
 
-    /// Print nothing to standard error except errors, and warnings on one line each
+    /// Print only errors, and each warning on one line, to standard error
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// Print every check, warning and note in full [default: at most five lines of them]
+    /// Print every check, warning and note in full [default: at most five lines]
     #[arg(long, short, conflicts_with = "quiet")]
     pub verbose: bool,
 

@@ -122,7 +122,7 @@ use std::process::ExitCode;
 Exit codes: 0 success, 1 a verdict named by --fail-if, 2 usage or input error,
 3 inconclusive under --fail-if, 4 a measured command failed, 130 interrupted.
 
-Explain a word or a finding: assay help drift, assay help TOO_DEPENDENT. List the words: assay help words.")]
+To explain a term or a finding: assay help drift, assay help TOO_DEPENDENT. To list the terms: assay help words.")]
 struct Cli {}
 
 /// What `assay` prints without arguments.
@@ -249,7 +249,7 @@ const VERBS: &[Verb] = &[
         calibrate,
         "Measure this machine's false-positive rate and the smallest difference it can detect"
     ),
-    verb!(ministat, "Run the classic ministat, byte for byte, for existing scripts"),
+    verb!(ministat, "Behave like the classic ministat, byte for byte, for existing scripts"),
     verb!(schema, "Print the JSON Schema of a verb's --json output"),
     verb!(
         completions,

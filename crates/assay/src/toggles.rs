@@ -36,7 +36,7 @@ pub(crate) use servers::mend;
 #[command(next_help_heading = "Settings and servers")]
 pub(crate) struct ToggleArgs {
     /// Compare the suite with and without a setting, as in gc=off, hash-cost=min or pg.fsync=off;
-    /// repeat it for more
+    /// may be repeated
     ///
     /// Each setting by itself is a side, and so are all of them together; the reference is the
     /// suite without any of them. Built in: warm=on (Ruby and Python: each run is a fork of a
@@ -52,9 +52,9 @@ pub(crate) struct ToggleArgs {
 
     /// Start a server for the suite and discard it afterwards: postgres or redis
     ///
-    /// It listens on a socket in a private directory. The suite finds it by DATABASE_URL, PGHOST,
-    /// PGUSER and PGDATABASE, or by REDIS_URL. For clients that cannot use sockets: postgres:tcp or
-    /// redis:tcp, a port of the loopback device with a random password.
+    /// It listens on a socket in a private directory. The suite finds it through DATABASE_URL,
+    /// PGHOST, PGUSER and PGDATABASE, or through REDIS_URL. For clients that cannot use sockets,
+    /// postgres:tcp and redis:tcp listen on a loopback port with a random password.
     #[arg(long, value_name = "SERVER", value_parser = With::read)]
     pub with: Vec<With>,
 

@@ -461,7 +461,7 @@ impl Watcher {
                 Ok(None)
             }
             Ran::Else(what) => {
-                let why = "those that were to run are not there".to_owned();
+                let why = "the tests to run were not found".to_owned();
                 Ok(Some(WatchTask { what, why, ..job }))
             }
             Ran::Came(came, next) => {

@@ -27,8 +27,8 @@ use std::time::Duration;
   assay mutate --coupling -- pytest                 is the code well tested, or tangled?
   assay mutate --list --diff src/stack.py           show the changes without running tests
 
-To accept a survivor, write a comment on its line or the line above: `# assay:
-keep REASON`, with the comment sign of the language.
+To accept a survivor, write a comment on its line or the line above, in the
+comment syntax of the language: `# assay: keep REASON`.
 
 Exit codes: 0 success, 1 a condition of --fail-if is true, 2 usage or input
 error, 4 the tests fail without any change, 130 interrupted."
@@ -52,10 +52,10 @@ pub(crate) struct Args {
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
-    /// Also write an HTML page with the score, the survivors, and what to assert
+    /// Also write an HTML page with the score, the survivors, and suggested assertions
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub report: Option<PathBuf>,
-    /// Also write the result to a file: .md, .sarif, .svg or .json; repeat it for more
+    /// Also write the result to a file: .md, .sarif, .svg or .json; may be repeated
     ///
     /// .md is a comment for a review, .sarif is SARIF 2.1.0, and .svg is the plot of --coupling.
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
@@ -72,18 +72,18 @@ pub(crate) struct Args {
     /// The changes that fit into the budget are a random sample, and the score gets an interval.
     #[arg(long, value_name = "TIME", value_parser = budget, conflicts_with = "list")]
     pub budget: Option<Budget>,
-    /// Also report whether code is well tested or tangled, from N noticed changes of each function
-    /// [default: 10]
+    /// Also report whether code is well tested or tangled, based on N noticed changes to each
+    /// function [default: 10]
     ///
     /// All tests run for each of these changes. Rewrites that do not change behavior are tried as
     /// well; no test should notice them.
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "list")]
     pub coupling: Option<u16>,
-    /// Try only this part of the functions, as in 2/5, to share the work among machines
+    /// Try only this part of the functions, as in 2/5, to divide the work among machines
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub shard: Option<(u32, u32)>,
-    /// Exit with status 1 under this condition: `survived`, `survived-in-diff` (with --since), or a
-    /// score, as in `score<80%`; repeat it for more
+    /// Exit with status 1 if this condition is true: `survived`, `survived-in-diff` (with --since),
+    /// or a score, as in `score<80%`; may be repeated
     #[arg(long, value_name = "CONDITION", value_parser = condition, conflicts_with = "list")]
     pub fail_if: Vec<Condition>,
     /// Number of survivors to show; 0 shows all
@@ -93,16 +93,16 @@ pub(crate) struct Args {
     /// last run
     #[arg(long, conflicts_with = "list")]
     pub again: bool,
-    /// Build every change of C, Go and Rust separately, and start vitest for each change
+    /// Build every change to C, Go and Rust code separately, and start vitest anew for each change
     ///
-    /// Otherwise many changes are built into one program, which selects one of them when it runs.
+    /// Otherwise, many changes are built into one program, which selects one of them when it runs.
     #[arg(long, conflicts_with = "list")]
     pub separate_builds: bool,
     /// Run changed programs with your privileges instead of in a sandbox; they may delete files and
     /// use the network
     #[arg(long, conflicts_with = "list")]
     pub no_sandbox: bool,
-    /// Let programs in the sandbox also read this file or directory; repeat it for more
+    /// Let programs in the sandbox also read this file or directory; may be repeated
     #[arg(long, value_name = "PATH", conflicts_with_all = ["list", "no_sandbox"])]
     pub readable: Vec<PathBuf>,
     /// Test framework, if it is not recognized from the command

@@ -84,7 +84,7 @@ pub enum DifferenceError {
     )]
     Units(String, String, String, String),
     /// One was not sampled.
-    #[error("`{0}` holds no samples that could be weighed against others, only amounts")]
+    #[error("`{0}` contains no samples that could be weighed against others, only amounts")]
     NotSampled(String),
 }
 

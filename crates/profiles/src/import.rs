@@ -49,7 +49,7 @@ const OTHERS: [(&[u8], &str); 4] = [
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// The format is unknown.
-    #[error("`{file}` {seen}; that is no known format of profiles. Known are:{KNOWN}")]
+    #[error("`{file}` {seen}; expected a profile in one of these formats:{KNOWN}")]
     Unknown {
         /// The file.
         file: String,
@@ -57,7 +57,7 @@ pub enum ImportError {
         seen: String,
     },
     /// The format is known, but the file has no samples.
-    #[error("`{file}`: it holds no samples: was the program at work while it was profiled?")]
+    #[error("`{file}` contains no samples; was the program busy while it was profiled?")]
     Empty {
         /// The file.
         file: String,

@@ -273,6 +273,11 @@ impl CheckReport<'_> {
 
     /// Returns one line about the revisions.
     pub fn about(&self) -> String {
+        self.about_with(str::to_owned)
+    }
+
+    /// Returns the line about the revisions, with the name of the branch as formatted by `name`.
+    fn about_with(&self, name: fn(&str) -> String) -> String {
         let own = self.compared;
         let short = |commit: &str| commit.get(..12).unwrap_or(commit).to_owned();
         let head = match own.is_changed {
@@ -280,9 +285,9 @@ impl CheckReport<'_> {
             false => format!("HEAD ({})", short(&own.head)),
         };
         format!(
-            "{head} against {}, where it left {}; {} changed; measured for up to {}",
+            "{head} against {}, where it diverged from {}; {} changed; measured for up to {}",
             short(&own.base),
-            own.branch,
+            name(&own.branch),
             counted(own.files.len(), "file"),
             number::duration(self.budget)
         )
@@ -460,7 +465,7 @@ pub fn markdown(report: &CheckReport<'_>) -> String {
     if !report.unmeasured.is_empty() {
         text.push('\n');
     }
-    text += &format!("{}.\n", escaped(&report.about()));
+    text += &format!("{}.\n", report.about_with(code));
     if report.nothing.is_empty() {
         text += &format!("{}\n", escaped(&report.sureness()));
     }

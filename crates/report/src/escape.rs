@@ -4,7 +4,8 @@ use crate::names::clean;
 
 /// Escapes text so that neither Markdown interprets it nor a forge takes it for mentions, issues or
 /// addresses. Forges look for those in the rendered text, from which backslashes are gone, so a
-/// zero-width joiner is inserted into them.
+/// zero-width joiner is inserted into them. A git revision such as `HEAD~1` gets none, because
+/// people copy it.
 pub(crate) fn escaped(text: &str) -> String {
     let text = clean(text);
     let mut plain = String::with_capacity(text.len());
@@ -18,7 +19,8 @@ pub(crate) fn escaped(text: &str) -> String {
         let rest = &text[at + c.len_utf8()..];
         let is_before_word = rest.starts_with(|next: char| next.is_alphanumeric() || next == '"');
         let begins = match c {
-            '@' | '#' | '!' | '$' | '%' | '&' | '~' => is_before_word,
+            '@' | '#' | '!' | '$' | '%' | '&' => is_before_word,
+            '~' => is_before_word && !ends_revision(&text[..at]),
             ':' => rest.starts_with("//"),
             '.' => is_before_word && text[..at].to_ascii_lowercase().ends_with("www"),
             _ => false,
@@ -28,6 +30,12 @@ pub(crate) fn escaped(text: &str) -> String {
         }
     }
     plain
+}
+
+/// Returns true if a `~` after this text selects an ancestor, as in `HEAD~1`, `@~2` or `main^~3`,
+/// and is not the sign of a GitLab label.
+fn ends_revision(before: &str) -> bool {
+    before.ends_with(|c: char| c.is_alphanumeric() || "@^~}_-./".contains(c))
 }
 
 /// Zero-width character that keeps two characters together.
@@ -58,6 +66,13 @@ mod tests {
         let shown = escaped("@ann #12 5 % wWw.example.org https://x.y a@b !3").replace('\\', "");
         let joined = "@.ann #.12 5 % wWw..example.org https:.//x.y a@.b !.3";
         assert_eq!(shown.replace(JOINER, "."), joined);
+    }
+
+    #[test]
+    fn a_revision_can_be_copied_and_a_label_is_not_linked() {
+        assert_eq!(escaped("HEAD~1 against v1.2~3"), "HEAD\\~1 against v1.2\\~3");
+        assert_eq!(escaped("@~2, main@{1}~2, main^~2"), "@\\~2, main@{1}\\~2, main^\\~2");
+        assert_eq!(escaped("~bug (~2)"), format!("\\~{JOINER}bug (\\~{JOINER}2)"));
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub fn slower_tests(times: &BTreeMap<String, Vec<(i64, f64)>>, now: i64) -> Vec<
             slower.filter(|(ratio, _)| ratio.estimate >= policy::SLOWER_FROM).collect();
         if slower.len() > 1 && slower.len() * 2 > times.len() {
             let message = format!(
-                "{} of {} tests got slower {since}, all at once: the machine, or what they share",
+                "{} of {} tests got slower {since}, all at the same time: the cause is the machine, or something that they share",
                 slower.len(),
                 times.len()
             );

@@ -231,8 +231,8 @@ fn check_found(side: &Side, libraries: &[Library]) -> anyhow::Result<()> {
     let looked: Vec<String> = directories(side)
         .into_iter()
         .map(|directory| match located(side, Path::new(&directory)).is_dir() {
-            true => format!("`{directory}/{}` is not there", missing.name),
-            false => format!("the directory `{directory}` is not there"),
+            true => format!("`{directory}/{}` does not exist", missing.name),
+            false => format!("the directory `{directory}` does not exist"),
         })
         .collect();
     let looked = match looked.is_empty() {
@@ -258,9 +258,11 @@ fn refusal(one: &Side, other: &Side, a: &[Library], b: &[Library], said: Option<
             let held: Vec<&Library> =
                 libraries.iter().filter(|library| place.join(&library.name).is_file()).collect();
             if !place.is_dir() {
-                reasons.push(format!("the directory `{directory}` is not there"));
+                reasons.push(format!("the directory `{directory}` does not exist"));
             } else if held.is_empty() {
-                reasons.push(format!("`{directory}` holds none of the libraries that it loads"));
+                reasons.push(format!(
+                    "`{directory}` contains none of the libraries that the program loads"
+                ));
             }
             for library in held {
                 reasons.push(why(side, &directory, library));
@@ -272,7 +274,7 @@ fn refusal(one: &Side, other: &Side, a: &[Library], b: &[Library], said: Option<
         let preloaded = variable(side, "LD_PRELOAD").unwrap_or_default();
         for file in preloaded.split([' ', ':']).filter(|file| file.contains('/')) {
             if !located(side, Path::new(file)).is_file() {
-                reasons.push(format!("`{file}` is not there"));
+                reasons.push(format!("`{file}` does not exist"));
             }
         }
     }

@@ -48,7 +48,7 @@ const RUN_TIME: &str = "run_time";
 #[command(after_long_help = "\
 How it measures: each run is one process of one benchmark, with the same number of iterations on every side if the harness \
 supports that. A round runs every undecided benchmark once on each side, the sides back to back in random order. A benchmark \
-with a clear verdict is not measured any further; measuring stops when all are clear, or when the budget is spent. --confidence \
+with a clear verdict is not measured any further; measuring stops when all verdicts are clear, or when the budget is spent. --confidence \
 applies to the whole suite.
 
 Harnesses: assay detects each program's harness from its --help; if that fails, name it with --harness.
@@ -73,7 +73,7 @@ Examples:
 pub(crate) struct Args {
     /// Benchmark programs, in quotes if they have arguments; the first is the reference
     ///
-    /// For a single program only its numbers are shown.
+    /// For a single program, only its numbers are shown.
     #[arg(required_unless_present_any = ["rev", "builds", "resume"], value_name = "PROGRAM", value_parser = any_words())]
     programs: Vec<String>,
 
@@ -136,8 +136,9 @@ struct CountArgs {
     /// Count instructions under valgrind (if installed) after the timed runs: almost no noise, good
     /// for CI on shared machines
     ///
-    /// To decide by them alone, without any timing: assay bench old/bm new/bm --count-instructions
-    /// --primary valgrind_instructions --fail-if slower (docs/guides/instructions.md).
+    /// To decide by instructions alone, without any timing: assay bench old/bm new/bm
+    /// --count-instructions --primary valgrind_instructions --fail-if slower
+    /// (docs/guides/instructions.md).
     #[arg(long)]
     count_instructions: bool,
 
@@ -150,11 +151,11 @@ struct CountArgs {
     #[arg(long, value_name = "LIST")]
     counters: Option<String>,
 
-    /// After the timed runs, find how much slower a call of each changed function must get before
+    /// After the timed runs, find how much slower a call to each changed function must get before
     /// its benchmarks show it
     ///
-    /// Delays the calls of one function at a time, and finds how often an iteration calls it. Works
-    /// for two revisions in Go (`go test -bench`), Python (pytest-benchmark, pyperf) or Ruby
+    /// Delays the calls to one function at a time, and counts how often an iteration calls it.
+    /// Works for two revisions in Go (`go test -bench`), Python (pytest-benchmark, pyperf) or Ruby
     /// (benchmark-ips), and covers the five longest functions that changed.
     #[arg(long)]
     sensitivity: bool,

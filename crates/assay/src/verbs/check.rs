@@ -23,7 +23,7 @@ const CONFIDENCE: f64 = 0.95;
 /// Arguments of `assay check`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-It compares the working tree with the commit at which the current branch diverged from the default branch. Both are built in the cache directory; \
+`assay check` compares the working tree with the commit at which the current branch diverged from the default branch. Both are built in the cache directory; \
 the working tree is not touched. Benchmarks are detected from the project's files: Cargo (criterion, divan, gungraun), Go, CMake with \
 Google Benchmark, pytest-benchmark, pyperf, vitest, tinybench, mitata, benchmark-ips. For others, describe in assay.toml at the top of the \
 repository how to build and run them (docs/guides/check.md).
@@ -69,7 +69,7 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Deciding")]
     no_confirm: bool,
 
-    /// Exit with status 1 for these verdicts, and with 3 if some are unknown [default: 1 if a
+    /// Exit with status 1 on these verdicts, and with status 3 if some are unknown [default: 1 if a
     /// benchmark is slower, otherwise 0]
     #[arg(
         long,
@@ -82,7 +82,7 @@ pub(crate) struct Args {
 
     /// Also write the answer as Markdown, for a comment on the pull request
     ///
-    /// Its first line is a hidden marker by which the next check finds the comment.
+    /// Its first line is a hidden marker that lets the next check find the comment.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     comment: Option<PathBuf>,
 
@@ -95,11 +95,11 @@ pub(crate) struct Args {
 
     /// Install a git hook that checks before each push; `git push --no-verify` skips it
     ///
-    /// A pre-push hook that is already there is not replaced.
+    /// An existing pre-push hook is not replaced.
     #[arg(long, help_heading = "Hook", conflicts_with_all = ["remove_hook", "explain", "comment", "save"])]
     install_hook: bool,
 
-    /// Remove that hook
+    /// Remove the hook that --install-hook installed
     #[arg(long, help_heading = "Hook", conflicts_with_all = ["explain", "comment", "save"])]
     remove_hook: bool,
 }
@@ -229,7 +229,7 @@ fn measure(
     let short = compared.base.get(..12).unwrap_or_default();
     if compared.files.is_empty() {
         let nothing = format!(
-            "Nothing changed since {short}, where this branch left {}, so nothing was measured. To compare with another commit: assay check --base HEAD~1",
+            "Nothing changed since {short}, where this branch diverged from {}, so nothing was measured. To compare with another commit: assay check --base HEAD~1",
             compared.branch
         );
         return show(args, asked, compared, &Measured::default(), &[], &nothing);

@@ -32,7 +32,7 @@ use std::path::PathBuf;
   assay compare --side 'old=old*.json' --side 'new=new*.json'   several recordings per side
   assay compare --rigorous --unit us --threshold 6.667us --alpha 0.01 --power 0.95 a.txt b.txt
 
-A verdict about separate files also includes anything else that changed between the recordings. Blocks measured in one run \
+A verdict on separate files also reflects anything else that changed between the recordings. Blocks measured in one run \
 (`assay run A B`) do not have this weakness.")]
 pub(crate) struct Args {
     /// Sample files: .assay, columns of numbers, CSV or any format in
@@ -67,12 +67,12 @@ pub(crate) struct Args {
     #[command(flatten)]
     same: SameArgs,
 
-    /// Add every classical test (t, Mann-Whitney, Kolmogorov-Smirnov, ...): a short table on the
-    /// screen, all results with --json
+    /// Also run every classical test (t, Mann-Whitney, Kolmogorov-Smirnov, ...), with a short table
+    /// on the screen and all results in --json
     ///
-    /// Each result equals R's for the same data. They do not change the verdict: picking the test
-    /// with the most pleasing result is a way to fool yourself. Only complete blocks are used; the
-    /// paired tests pair separate recordings of the same length in order.
+    /// Each result equals R's for the same data. The tests do not change the verdict: picking the
+    /// one with the most pleasing result is a way to fool yourself. Only complete blocks are used.
+    /// For separate recordings of the same length, the paired tests match values by position.
     #[arg(long, help_heading = "Deciding")]
     all: bool,
 

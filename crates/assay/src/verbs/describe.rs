@@ -26,7 +26,7 @@ use std::path::PathBuf;
 
 To write the samples for other tools, use assay convert FILE --to FORMAT.
 
-Values are assumed to be in the order of measurement: in a sorted file, changes over time are lost.")]
+Values are assumed to be in the order of measurement. In a sorted file, changes over time are lost.")]
 pub(crate) struct Args {
     /// Sample files: .assay, columns of numbers, CSV or any format in
     /// docs/reference/input-files.md; optionally .gz; - is standard input
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     look: LookArgs,
 
-    /// Print every warning and note in full [default: at most five lines of them for each series]
+    /// Print every warning and note in full [default: at most five lines for each series]
     #[arg(long, short, conflicts_with = "quiet", help_heading = "Output")]
     verbose: bool,
 

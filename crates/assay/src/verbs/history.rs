@@ -50,7 +50,7 @@ enum Command {
     Trend(trend::Args),
     /// Write the history as web pages that work from a disk or a web server
     Site(site::Args),
-    /// Serve the same pages to a browser, always up to date
+    /// Serve the history as web pages that are always up to date
     Serve(serve::Args),
     /// Remove runs
     Rm(runs::RmArgs),

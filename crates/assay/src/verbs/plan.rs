@@ -34,7 +34,7 @@ Examples:
   assay plan --pilot pilot.assay --threshold 1% --blocks          the same in blocks, as in `assay run`
   assay plan --pilot times.csv --by 1 --value 2 --unit ns --delta 6.667us")]
 pub(crate) struct Args {
-    /// Number of runs per command; with --type paired, of pairs
+    /// Number of runs per command; with --type paired, number of pairs
     #[arg(long, value_name = "NUMBER", value_parser = runs)]
     n: Option<f64>,
 
@@ -71,7 +71,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METRIC", requires = "recorded")]
     primary: Option<String>,
 
-    /// Plan in blocks, each of which measures both commands; two-sided
+    /// Plan for blocks, each of which measures both commands; the test is two-sided
     #[arg(long, requires = "recorded", conflicts_with_all = ["alternative", "kind", "strict"])]
     blocks: bool,
 

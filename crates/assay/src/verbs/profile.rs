@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
 Samplers are installed separately: stackprof for Ruby (it distinguishes garbage collection), rbspy for Ruby, py-spy for Python, \
-perf for compiled programs. If one is missing, the message names the command that installs it. Their files can be read without them.
+perf for compiled programs. If one is missing, the error message names the command that installs it. Profiles can be read without their samplers.
 
 Two commands are run in blocks, in random order, one profile per run: the verdict on a function is based on how its time varies \
 from run to run. Two files can only be compared within their sampling error.
@@ -95,12 +95,12 @@ pub(crate) struct HowArgs {
     #[arg(long, value_enum, value_name = "HOW", default_value_t = CallGraphName::Fp)]
     call_graph: CallGraphName,
 
-    /// Stop sampling, and the program, after this long
+    /// Stop sampling, and the program, after this time
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     duration: Option<f64>,
 
-    /// Number of runs; for two commands, of blocks with one run of each [default: 1; for two
-    /// commands 12]
+    /// Number of runs; for two commands, number of blocks with one run of each [default: 1, or 12
+    /// for two commands]
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: Option<u32>,
 
@@ -135,7 +135,7 @@ pub(crate) struct ProfileShowArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
 
-    /// Count lines of code instead of functions, with py-spy, rbspy or pprof files
+    /// Show lines of code instead of functions; works with py-spy, rbspy and pprof files
     #[arg(long)]
     lines: bool,
 
@@ -153,7 +153,7 @@ pub(crate) struct ProfileShowArgs {
     #[arg(long, short)]
     quiet: bool,
 
-    /// Print every warning and note in full [default: at most five lines of them]
+    /// Print every warning and note in full [default: at most five lines]
     #[arg(long, short, conflicts_with = "quiet")]
     verbose: bool,
 

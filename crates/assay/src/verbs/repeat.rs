@@ -67,7 +67,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     keep: KeepArgs,
 
-    /// Exit with status 1 for this outcome, and with 3 if the outcome is unknown
+    /// Exit with status 1 on this outcome, and with status 3 if the outcome is unknown
     #[arg(long, value_name = "OUTCOME", value_enum, value_delimiter = ',', action = ArgAction::Append)]
     fail_if: Vec<FailIf>,
 

@@ -82,13 +82,13 @@ pub(crate) struct Args {
     /// Measure several builds per side, so that effects of code placement by the linker are not
     /// mistaken for a change
     ///
-    /// Takes the files of each side, as in 'old-*,new-*'. A single COMMAND says how to run them,
-    /// with {build} for the file (docs/guides/layout.md).
+    /// Give the files of each side, as in 'old-*,new-*'. A single COMMAND then runs each of them,
+    /// with {build} in place of the file (docs/guides/layout.md).
     #[arg(long, value_name = "FILES", conflicts_with_all = ["parameter", "list"], value_parser = any_builds())]
     builds: Option<Builds>,
 
-    /// Measure the reference twice in every block, as two sides; the difference between them is the
-    /// floor of this run, and smaller differences mean nothing
+    /// Measure the reference twice in every block, as two sides; any difference between them is
+    /// noise, and differences of that size mean nothing
     #[arg(long, conflicts_with_all = ["builds", "parameter", "list"])]
     control: bool,
 

@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[arg(long, required_unless_present = "subject", conflicts_with = "subject")]
     distribution: Option<String>,
 
-    /// A subject with its distribution; repeat it for each subject
+    /// A subject with its distribution; repeat for each subject
     #[arg(long, value_name = "NAME=DISTRIBUTION")]
     subject: Vec<String>,
 

@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(last = true, required_unless_present_any = ["status", "stop"], value_name = "COMMAND")]
     command: Vec<OsString>,
 
-    /// Stop the process after it has been unused for this long
+    /// Stop the process after it has been unused for this time
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30min")]
     idle: f64,
 
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["idle", "wait"])]
     stop: bool,
 
-    /// Print JSON, with --status
+    /// With --status, print JSON instead of text
     #[arg(long, requires = "status")]
     json: bool,
 

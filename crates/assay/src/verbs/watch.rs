@@ -64,20 +64,20 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30min")]
     timeout: f64,
 
-    /// Ignore files that match this pattern, written as in .gitignore; repeat it for more
+    /// Ignore files that match this pattern, written as in .gitignore; may be repeated
     #[arg(long, value_name = "PATTERN")]
     ignore: Vec<String>,
 
     /// Treat a change to a file that matches PATTERN as affecting the tests in files that match
-    /// TESTS, as in 'app/views/**=spec/features'; repeat it for more
+    /// TESTS, as in 'app/views/**=spec/features'; may be repeated
     ///
     /// Patterns are written as in .gitignore. These tests run in addition to those known to use
     /// what changed.
     #[arg(long, value_name = "PATTERN=TESTS", value_parser = crate::changed::rule, conflicts_with = "any")]
     rule: Vec<String>,
 
-    /// Check all files at this interval, instead of waiting for file system events [default if
-    /// there are none: 1s]
+    /// Check all files at this interval, instead of waiting for file system events [default where
+    /// these are not available: 1s]
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     poll: Option<f64>,
 

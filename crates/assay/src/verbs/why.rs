@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 /// Arguments of `assay why`.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
-The answer comes first: the most likely cause with its share of the difference, or that no part explains it. Wall time is user time, \
+The answer comes first: the most likely cause with its share of the difference, or a statement that no part explains it. Wall time is user time, \
 system time and waiting, so each has an exact share with an interval. Page faults, allocations, files and instructions explain a part \
-if they changed with it, and by enough. A cause is named only if the interval of its share, or of its change, excludes zero.
+if they changed along with it, and by enough. A cause is named only if the interval of its share, or of its change, excludes zero.
 
 Nothing is run unless --measure is given. A record contains more if more was counted: `assay run --alloc --count-instructions`.
 
@@ -36,11 +36,12 @@ Examples:
   assay why run.assay --export why.md          for a pull request
   assay run './old data' './new data' --why    directly after a run")]
 pub(crate) struct Args {
-    /// Record of a run, or other results with several sides; with several files, each is a side
+    /// Recorded run, or other results with several sides; if several files are given, each is a
+    /// side
     #[arg(required = true, value_name = "RECORD")]
     files: Vec<PathBuf>,
 
-    /// Command, side or benchmark whose difference is explained [default: the largest difference]
+    /// Command, side or benchmark whose difference to explain [default: the largest difference]
     #[arg(long, value_name = "NAME")]
     of: Option<String>,
 

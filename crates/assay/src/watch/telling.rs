@@ -22,7 +22,7 @@ pub(crate) enum Notification {
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Notifications")]
 pub(crate) struct TellingArgs {
-    /// Notify when tests start to fail or pass again; repeat it for several ways
+    /// Notify when tests start to fail or pass again; may be repeated to notify in several ways
     #[arg(long, value_enum, value_name = "HOW")]
     pub notify: Vec<Notification>,
 

@@ -65,12 +65,12 @@ fn a_directory_that_does_not_hold_the_library_is_named() {
     let room = furnished("");
     bench(&room, "LD_LIBRARY_PATH=a", "LD_LIBRARY_PATH=empty", &[])
         .ends(2)
-        .complains("libx.so.1 was not found: `empty/libx.so.1` is not there");
+        .complains("libx.so.1 was not found: `empty/libx.so.1` does not exist");
     let room = furnished("-Wl,-rpath,'$ORIGIN/a'");
     bench(&room, "LD_LIBRARY_PATH=empty", "LD_LIBRARY_PATH=nonesuch", &[])
         .ends(2)
-        .complains("`empty` holds none of the libraries")
-        .complains("the directory `nonesuch` is not there");
+        .complains("`empty` contains none of the libraries")
+        .complains("the directory `nonesuch` does not exist");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_preloaded_library_counts_and_one_that_is_not_there_is_named() {
     bench(&room, "X=1", "LD_PRELOAD=b/libx.so.1", &[]).ends(0).complains("against b/libx.so.1");
     bench(&room, "X=1", "LD_PRELOAD=./nonesuch.so", &[])
         .ends(2)
-        .complains("`./nonesuch.so` is not there");
+        .complains("`./nonesuch.so` does not exist");
 }
 
 #[test]

@@ -125,7 +125,7 @@ impl Reader<'_> {
 
     /// Reads a line of GNU's report, whose last one is the exit status.
     fn gnu(&mut self, text: &str, ended: bool) -> Result<(), String> {
-        let wrong = |text: &str| format!("`{}` holds no number", quoted_start(text));
+        let wrong = |text: &str| format!("`{}` contains no number", quoted_start(text));
         if let Some(time) = text.strip_prefix(ELAPSED) {
             let seconds = clock(time).ok_or_else(|| wrong(text))?;
             return self.take("wall", Unit::Second, seconds);

@@ -77,7 +77,7 @@ pub(super) fn read(line: &[u8]) -> Result<(Cow<'_, str>, About<'_>, Gives), Stri
     let kinds = [&members.metric, &members.start, &members.stop, &members.region];
     match kinds.into_iter().flatten().count() {
         0 => {
-            return Err("the line is of no known kind: it has none of `metric`, `start`, `stop` and `region`"
+            return Err("the line is of an unknown kind: it has none of `metric`, `start`, `stop` and `region`"
                 .to_owned());
         }
         1 => {}

@@ -135,7 +135,7 @@ fn every_wrong_member_is_named() {
         ("{\"metric\":\"\",\"value\":1}", "is not a name"),
         ("{\"metric\":\"a\\u0007\",\"value\":1}", "`a\\u{7}` is not a name"),
         ("{\"metric\":5,\"value\":1}", "invalid type"),
-        ("{\"mark\":\"a\",\"t\":1}", "no known kind"),
+        ("{\"mark\":\"a\",\"t\":1}", "unknown kind"),
         ("{\"metric\":\"a\",\"start\":\"a\",\"t\":1}", "only one of"),
         ("{\"start\":\"a\"}", "its own time `t`"),
         ("{\"stop\":\"a\"}", "its own time `t`"),

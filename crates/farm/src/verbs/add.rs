@@ -50,8 +50,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "URL", conflicts_with_all = ["git", "list"], requires = "origin", value_parser = given::web)]
     index: Option<String>,
 
-    /// Command that installs the dependencies; repeat it for more [default: derived from the
-    /// project's files]
+    /// Command that installs the dependencies; may be repeated [default: derived from the project's
+    /// files]
     #[arg(long, value_name = "COMMAND", value_parser = given::words)]
     install: Vec<String>,
 
@@ -71,7 +71,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
 
-    /// Required property of a platform, as in runtime.ruby=3.4; repeat it for more
+    /// Required property of a platform, as in runtime.ruby=3.4; may be repeated
     #[arg(long, value_name = "FACT=VALUE", value_parser = fact)]
     need: Vec<(String, String)>,
 
@@ -84,7 +84,7 @@ pub(crate) struct Args {
     )]
     version: Option<String>,
 
-    /// The version is a commit, not a release
+    /// Treat the version as a commit, not as a release
     #[arg(long, requires = "version")]
     commit: bool,
 

@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// root, otherwise in the state directory]
     #[arg(long, value_name = "DIR")]
     directory: Option<PathBuf>,
-    /// Use only this runtime, such as ruby or python3.12; repeat it for more
+    /// Use only this runtime, such as ruby or python3.12; may be repeated
     #[arg(long, value_name = "NAME")]
     runtime: Vec<String>,
     /// Take only jobs of this kind
@@ -50,8 +50,8 @@ pub(crate) struct Args {
     /// Maximum number of bytes that a job may write, as in 500MB or 8GiB
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8GiB")]
     disk: u64,
-    /// Hours between checks whether this machine can be trusted (assay calibrate), starting at
-    /// once; 0 disables them
+    /// Hours between calibrations of this machine (assay calibrate), starting immediately; 0
+    /// disables them
     #[arg(long, value_name = "HOURS", default_value_t = 24)]
     calibrate: u32,
     /// Also look for new versions at the projects' origins, at this interval in minutes [default:

@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Check what this machine lacks to be a server or an agent
+/// Check whether this machine can be a server or an agent, and what it lacks
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -18,7 +18,7 @@ Examples:
   assay farm doctor --data /srv/farm/data                  check for a server
   assay farm doctor --server http://farm:8040 --strict     for scripts: status 1 if something is missing")]
 pub(crate) struct Args {
-    /// Directory of an agent, whose disk to check
+    /// Directory of an agent; its disk is checked
     #[arg(long, value_name = "DIR")]
     directory: Option<PathBuf>,
 

@@ -51,19 +51,19 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
 
-    /// Node feature that implies a property, as in runtime.ruby=3.4:ruby34; repeat it for more
+    /// Node feature that implies a property, as in runtime.ruby=3.4:ruby34; may be repeated
     #[arg(long, value_name = "FACT=VALUE:NAME", value_parser = feature)]
     feature: Vec<Feature>,
 
-    /// Additional option for sbatch, as in --sbatch=--partition=bench; repeat it for more
+    /// Additional option for sbatch, as in --sbatch=--partition=bench; may be repeated
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     sbatch: Vec<String>,
 
-    /// Additional option for the agents; repeat it for more
+    /// Additional option for the agents; may be repeated
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     agent: Vec<String>,
 
-    /// Let several jobs run on a node at a time, where the cluster allows it; never with benchmarks
+    /// Let several jobs share a node, if the cluster allows it; jobs with benchmarks never do
     #[arg(long)]
     shared: bool,
 

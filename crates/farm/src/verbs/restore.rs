@@ -12,7 +12,7 @@ Examples:
   assay farm restore --data /srv/farm/data farm-monday.tar
   assay farm restore --data /srv/farm/data --store postgres:///farm farm-monday.tar     move from SQLite to PostgreSQL
 
-The place must not contain a farm yet. All checksums are verified before anything is written.")]
+The destination must not contain a farm yet. All checksums are verified before anything is written.")]
 pub(crate) struct Args {
     #[command(flatten)]
     of: DataArgs,

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Run the server, with its API for agents and programs and its web pages
 ///
 /// The first start creates a token of scope `admin` and writes it to DIR/admin-token, which only
-/// its owner can read. Only this machine can connect, unless --listen allows others. In that case,
+/// its owner can read. Only this machine can connect, unless --listen allows others. If it does,
 /// protect tokens in transit with --tls-cert and --tls-key, or with a proxy in front of the server.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
@@ -28,8 +28,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8040", value_parser = given::listen)]
     listen: SocketAddr,
 
-    /// Host name that requests may use, in addition to the server's addresses and localhost; repeat
-    /// it for more
+    /// Host name that requests may use, in addition to the server's addresses and localhost; may be
+    /// repeated
     #[arg(long, value_name = "NAME", value_parser = given::host)]
     host: Vec<String>,
 
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = durations::read)]
     lease: Option<Duration>,
 
-    /// Time that an agent waits before it asks again, if there is no job [default: 2s]
+    /// Time that an agent waits before asking again if there was no job [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = durations::read)]
     ask: Option<Duration>,
 

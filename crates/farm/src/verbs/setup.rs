@@ -53,11 +53,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "URL")]
     store: Option<String>,
 
-    /// Environment variable of the server; repeat it for more
+    /// Environment variable of the server; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     env: Vec<(String, String)>,
 
-    /// Your own setup step, a command that runs in the directory; repeat it for more
+    /// Your own setup step, a command that runs in the directory; may be repeated
     ///
     /// It runs once as the user that sets up the farm, and again if the command changes.
     #[arg(long, value_name = "NAME=COMMAND", value_parser = step)]

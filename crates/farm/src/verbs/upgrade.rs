@@ -19,7 +19,7 @@ Examples:
   assay farm upgrade --data farm
   assay farm upgrade --data /var/lib/assay-farm --store postgres:///farm
 
-Stop the server first. A missing store is created. A store of an earlier version is first saved in the directory `backups` below the data; if a step of
+Stop the server first. A missing store is created. A store of an earlier version is first saved in the directory `backups` of the data directory; if a step of
 the upgrade fails, the store is left unchanged.")]
 pub(crate) struct Args {
     #[command(flatten)]

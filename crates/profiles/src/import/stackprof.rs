@@ -28,7 +28,7 @@ pub(super) fn is_it(value: &Value) -> bool {
 pub(super) fn parse(value: &Value) -> Result<Profile, Problem> {
     let Some(raw) = value.get("raw").and_then(Value::as_array) else {
         return Err(Problem::new(
-            "this dump holds no stacks, only sums; profile with raw: true (StackProf.run(raw: true, …))",
+            "this dump contains no stacks, only sums; profile with raw: true (StackProf.run(raw: true, …))",
         ));
     };
     let mode = text(value, "mode");

@@ -36,6 +36,34 @@ fn a_program_that_does_not_build_is_named_and_is_no_success() {
     }
 }
 
+#[test]
+fn the_comment_shows_the_base_so_that_it_can_be_copied() {
+    let comment = |branch: &str| {
+        let branch = branch.to_owned();
+        markdown(&CheckReport {
+            compared: &Compared {
+                branch,
+                base: "0123456789abcdef".to_owned(),
+                ..Compared::default()
+            },
+            programs: &[],
+            unmeasured: &[],
+            nothing: "Nothing changed since HEAD~1. To compare with another commit: assay check --base HEAD~2",
+            threshold: &Threshold::default(),
+            confidence: 0.95,
+            budget: 300.0,
+            changed_benchmarks: &[],
+            is_shuffled: false,
+        })
+    };
+    for branch in ["HEAD~1", "origin/fix#12", "main@{1}~2", "a*b_c"] {
+        let comment = comment(branch);
+        assert!(comment.contains(&format!("diverged from `{branch}`;")), "{comment}");
+        assert!(comment.contains("--base HEAD\\~2"), "{comment}");
+        assert!(!comment.contains('\u{2060}'), "{comment}");
+    }
+}
+
 /// Returns the comment about a program that was slower at first, with this verdict of a second build.
 fn comment_after(verdict: Verdict) -> String {
     let mut program = CheckedProgram::new("p".to_owned(), common::four_times_slower(), Vec::new());

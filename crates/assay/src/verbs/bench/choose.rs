@@ -57,7 +57,7 @@ impl ChooseArgs {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Sides")]
 pub(super) struct SideArgs {
-    /// Name of a side; repeat it for each side, in order
+    /// Name of a side; repeat for each side, in order
     #[arg(long, short = 'n', value_name = "NAME")]
     name: Vec<String>,
 
@@ -83,8 +83,8 @@ pub(super) struct SideArgs {
     #[arg(long)]
     pub aa: bool,
 
-    /// Measure the reference twice in every block; the difference between the two is the floor of
-    /// this run, and smaller differences mean nothing
+    /// Measure the reference twice in every block, as two sides; any difference between them is
+    /// noise, and differences of that size mean nothing
     #[arg(long)]
     pub control: bool,
 }

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Git revisions")]
 pub(super) struct RevisionArgs {
-    /// Build and measure this git revision; `.` is the working tree; repeat it for each side, the
+    /// Build and measure this git revision; `.` is the working tree; repeat for each side, the
     /// reference first
     #[arg(long, value_name = "REVISION", conflicts_with = "programs", value_parser = any_words())]
     pub rev: Vec<String>,
@@ -41,8 +41,8 @@ pub(super) struct RevisionArgs {
     /// Measure several builds per side, so that effects of code placement by the linker are not
     /// mistaken for a change
     ///
-    /// With --rev: the number of links per side, in shuffled order. Otherwise: the files of each
-    /// side, as in 'old-*,new-*' (docs/guides/layout.md).
+    /// With --rev, the number of times that each side is linked, in shuffled order. Otherwise, the
+    /// files of each side, as in 'old-*,new-*' (docs/guides/layout.md).
     #[arg(long, value_name = "N|FILES", conflicts_with_all = ["programs", "old_filter", "old_env", "new_env", "aa"], value_parser = any_builds())]
     pub builds: Option<Builds>,
 }

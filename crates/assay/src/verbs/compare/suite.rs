@@ -33,12 +33,13 @@ pub(crate) struct SuiteArgs {
 /// Multiple-comparison corrections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum AdjustHow {
-    /// Family-wise: no wrong direction in any benchmark, at the level of --confidence
+    /// Family-wise error rate (Holm): at the level of --confidence, no benchmark gets the wrong
+    /// direction
     Holm,
     /// False discovery rate (Benjamini-Hochberg): few of the reported differences are wrong; suits
     /// large suites
     Bh,
-    /// No correction: every benchmark by itself
+    /// No correction: each benchmark is judged by itself
     None,
 }
 

@@ -31,8 +31,8 @@ const NAMED: usize = 3;
 
 Runs are identified by their content: adding a file or a store again adds only new runs.")]
 pub(crate) struct Args {
-    /// Files in any format that `assay compare` reads, each one run, and stores of other tools with
-    /// all their runs; - is standard input
+    /// Files in any format that `assay compare` reads, each of them one run, or stores of other
+    /// tools, with all their runs; - is standard input
     #[arg(required = true, value_name = "FILE|DIR")]
     files: Vec<PathBuf>,
 

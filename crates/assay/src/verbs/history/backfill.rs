@@ -44,7 +44,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
 
-    /// Measure this revision, even if it is outside the range; repeat it for more
+    /// Measure this revision, even if it is outside the range; may be repeated
     #[arg(long, value_name = "REVISION", value_parser = any_words())]
     at: Vec<String>,
 

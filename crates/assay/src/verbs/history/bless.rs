@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(value_name = "BENCHMARK", value_hint = clap::ValueHint::Other)]
     benchmarks: Vec<String>,
 
-    /// Run with the new level: its first digits, or `last`
+    /// Run with the new level: the first digits of its ID, or `last`
     #[arg(long, value_name = "RUN", value_hint = clap::ValueHint::Other, default_value = "last")]
     run: String,
 

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 All verbs can read these files, including `assay history add`.")]
 pub(crate) struct Args {
-    /// The first digits of the runs, or `last`
+    /// First digits of the runs' IDs, or `last`
     #[arg(value_name = "RUN", value_hint = clap::ValueHint::Other, required_unless_present = "all", conflicts_with = "all")]
     runs: Vec<String>,
 

@@ -31,7 +31,7 @@ pub(crate) struct LogArgs {
   assay history show              show the latest run
   assay history show 9c41 --all   show a run with all its metrics")]
 pub(crate) struct ShowArgs {
-    /// The first digits of the run, or `last`
+    /// First digits of the run's ID, or `last`
     #[arg(value_name = "RUN", value_hint = clap::ValueHint::Other, default_value = "last")]
     run: String,
 
@@ -51,7 +51,7 @@ pub(crate) struct ShowArgs {
 #[command(after_help = "Examples:
   assay history rm 9c41f0aa27     remove one run")]
 pub(crate) struct RmArgs {
-    /// The first digits of the runs, or `last`
+    /// First digits of the runs' IDs, or `last`
     #[arg(required = true, value_name = "RUN", value_hint = clap::ValueHint::Other)]
     runs: Vec<String>,
 

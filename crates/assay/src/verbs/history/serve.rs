@@ -13,13 +13,13 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
   assay history serve             open the address that it prints; stop it with Ctrl-C
   assay history serve --port 0    listen on any free port
 
-Only this machine can connect, unless --listen is given. Scripts of other web pages are always refused. The history is only read.")]
+Only this machine can connect, unless --listen is given. Requests from scripts on other web pages are always refused. The history is never changed.")]
 pub(crate) struct Args {
     /// Port to listen on; 0 selects a free one
     #[arg(long, value_name = "PORT", default_value_t = 8020)]
     port: u16,
 
-    /// Address to listen on; everyone who can reach a non-local address can read the history
+    /// Address to listen on; anyone who can reach a non-local address can read the history
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     listen: IpAddr,
 

@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", value_parser = any_words())]
     machine: Option<String>,
 
-    /// Show every event with every benchmark, if no benchmark is named
+    /// Show every event with all of its benchmarks, if no benchmark is named
     #[arg(long, conflicts_with = "benchmark")]
     all: bool,
 

@@ -33,7 +33,7 @@ Examples:
 pub(crate) struct Args {
     /// Servers to load, by URL; the first is the reference
     ///
-    /// NAME=URL gives it a name; unix:/path:/page is a Unix socket.
+    /// NAME=URL gives a server a name; unix:/path:/page connects to a Unix socket.
     #[arg(required_unless_present_any = ["resume", "as_generator"], value_name = "URL")]
     pub urls: Vec<String>,
 
@@ -108,8 +108,8 @@ pub(crate) struct PaceArgs {
     #[arg(long, value_name = "FROM..TO", conflicts_with_all = ["rate", "replay", "find"])]
     pub ramp: Option<String>,
 
-    /// Send at recorded times: a file of seconds, one per line, or a server's access log, whose
-    /// paths are requested
+    /// Send requests at recorded times, from a file of seconds, one per line, or from a server's
+    /// access log, whose paths are requested
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "find"])]
     pub replay: Option<PathBuf>,
 
@@ -118,7 +118,8 @@ pub(crate) struct PaceArgs {
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     pub slice: Option<f64>,
 
-    /// Number of requests in a slice, instead of its length: 500 at 10 per second take 50 s
+    /// Number of requests in a slice, instead of its length: 500 requests at 10 per second take 50
+    /// s
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["slice", "find"], requires = "rate", value_parser = clap::value_parser!(u64).range(1..))]
     pub requests_per_step: Option<u64>,
 
@@ -145,7 +146,7 @@ pub(crate) struct AskArgs {
     #[arg(long, short = 'X', value_name = "METHOD")]
     pub method: Option<String>,
 
-    /// Header field, as in 'Accept: text/html'; repeat it for more
+    /// Header field, as in 'Accept: text/html'; may be repeated
     #[arg(long, short = 'H', value_name = "FIELD")]
     pub header: Vec<String>,
 
@@ -166,8 +167,8 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "SPAN", value_parser = seconds, requires = "session")]
     pub think: Option<f64>,
 
-    /// Use a browser's recording (HAR) as the session: its requests to the first server in it, with
-    /// pauses and cookies
+    /// Use a browser's recording (HAR) as the session: its requests to the first server that it
+    /// contacts, with pauses and cookies
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "body", "method", "replay"])]
     pub har: Option<PathBuf>,
 
@@ -264,8 +265,8 @@ pub(crate) enum HowVersion {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Servers")]
 pub(crate) struct ServeArgs {
-    /// Command that starts a server, or NAME=COMMAND; repeat it for each side. {port}, also in the
-    /// URL, stands for a free port
+    /// Command that starts a server, or NAME=COMMAND; repeat for each side. {port} stands for a
+    /// free port, in the URL as well
     ///
     /// Measuring starts when the server answers. CPU time, memory and descriptors are measured for
     /// the server and all processes that it starts; all of them are stopped afterwards. With one
@@ -298,7 +299,7 @@ pub(crate) struct ServeArgs {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Git revisions")]
 pub(crate) struct RevisionArgs {
-    /// Start the server of this git revision; `.` is the working tree; repeat it for each side, the
+    /// Start the server of this git revision; `.` is the working tree; repeat for each side, the
     /// reference first
     ///
     /// --serve runs at the root of the revision's own working tree.
@@ -330,7 +331,7 @@ pub(crate) struct GeneratorArgs {
     #[arg(long, value_name = "HOSTS", value_delimiter = ',', conflicts_with = "generators")]
     pub on: Vec<String>,
 
-    /// Start a generator with this command, as in 'ip netns exec ns1'; repeat it for more
+    /// Start a generator through this command, as in 'ip netns exec ns1'; may be repeated
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["generators", "on"], value_parser = any_words())]
     pub via: Vec<String>,
 }
@@ -339,7 +340,8 @@ pub(crate) struct GeneratorArgs {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Permission")]
 pub(crate) struct PermissionArgs {
-    /// Confirm that you may load this host; needed for every host except this machine
+    /// Confirm that you are allowed to load-test this host; required for every host except this
+    /// machine
     ///
     /// To allow hosts permanently, list them in ~/.config/assay/may-load, one per line.
     #[arg(long, value_name = "HOST")]

@@ -19,7 +19,7 @@ const MOST_JOBS: u32 = 1024;
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Running")]
 pub(super) struct HowArgs {
-    /// Name of a command; repeat it for each, in order
+    /// Name of a command; repeat for each, in order
     #[arg(long, short = 'n', value_name = "NAME")]
     pub name: Vec<String>,
 
@@ -65,7 +65,7 @@ pub(super) struct HowArgs {
 
     /// File for standard input, reopened for every run [default: empty]
     ///
-    /// With N: for the N-th command only.
+    /// With N:, it applies only to the N-th command.
     #[arg(long, value_name = "[N:]FILE")]
     pub input: Vec<String>,
 
@@ -73,16 +73,17 @@ pub(super) struct HowArgs {
     #[arg(long, value_name = "[N:]WHERE")]
     pub output: Vec<String>,
 
-    /// Also compare this file as each command leaves it, in addition to exit status and standard
-    /// output; repeat it for more
+    /// Also compare the contents of this file after each command, in addition to exit status and
+    /// standard output; may be repeated
     ///
     /// A relative path is relative to the directory in which the command runs; with N:, it is the
-    /// path for the N-th command only. Outputs are compared in the warm-up runs, without adding to
-    /// any measured time (docs/guides/two-builds.md).
+    /// path for the N-th command only. Outputs are compared in the warm-up runs, so this does not
+    /// affect the measured times (docs/guides/two-builds.md).
     #[arg(long, value_name = "[N:]FILE")]
     pub same: Vec<String>,
 
-    /// Exit with status 4 if the outputs of the commands differ, and with 3 if that is unknown
+    /// Exit with status 4 if the outputs of the commands differ, and with status 3 if this is
+    /// unknown
     #[arg(long)]
     pub require_same: bool,
 

@@ -24,11 +24,11 @@ const MOST_CPUS: u32 = 1024;
 pub(super) struct ControlArgs {
     /// Run on these CPUs, as in 1 or 0,2-3
     ///
-    /// With N: the N-th command only.
+    /// With N:, it applies only to the N-th command.
     #[arg(long, value_name = "[N:]LIST")]
     pub pin: Vec<String>,
 
-    /// Use real-time scheduling (SCHED_FIFO) with this priority, 1 to 99 [default: 10]
+    /// Use real-time scheduling (SCHED_FIFO) with this priority, from 1 to 99 [default: 10]
     #[arg(long, value_name = "[N:]PRIORITY", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
     pub fifo: Vec<String>,
 
@@ -46,12 +46,12 @@ pub(super) struct ControlArgs {
     #[arg(long)]
     pub mlock: bool,
 
-    /// CPU frequency governor during the run, as in performance; restored afterwards
+    /// CPU frequency governor during the run, as in performance; the setting is restored afterwards
     #[arg(long, value_name = "NAME")]
     pub governor: Option<String>,
 
-    /// Turn CPU turbo frequencies on or off during the run; restored afterwards
-    #[arg(long, value_enum, value_name = "WHETHER")]
+    /// Turn CPU turbo frequencies on or off during the run; the setting is restored afterwards
+    #[arg(long, value_enum, value_name = "STATE")]
     pub turbo: Option<Switch>,
 
     /// Microseconds of every second that real-time programs may use
@@ -62,8 +62,8 @@ pub(super) struct ControlArgs {
 
     /// Let the scheduler divide CPU time among terminal sessions first, then among processes
     ///
-    /// Restored afterwards.
-    #[arg(long, value_enum, value_name = "WHETHER")]
+    /// The setting is restored afterwards.
+    #[arg(long, value_enum, value_name = "STATE")]
     pub autogroup: Option<Switch>,
 
     /// Drop the file system caches before every run, to measure cold starts

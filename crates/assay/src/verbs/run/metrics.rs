@@ -49,9 +49,9 @@ pub(super) struct MetricArgs {
     /// Count instructions under valgrind, in three extra runs of each command after the timed ones
     ///
     /// Adds the metric `valgrind_instructions`, summed over all processes of a run; it hardly
-    /// depends on the machine or its load. To decide by it alone, without any timing: assay run
-    /// --count-instructions --primary valgrind_instructions --fail-if slower './old data' './new
-    /// data' (docs/guides/instructions.md).
+    /// depends on the machine or its load. To decide by this metric alone, without any timing:
+    /// assay run --count-instructions --primary valgrind_instructions --fail-if slower './old data'
+    /// './new data' (docs/guides/instructions.md).
     #[arg(long)]
     pub count_instructions: bool,
 }

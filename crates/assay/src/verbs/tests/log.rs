@@ -21,9 +21,9 @@ pub(crate) struct Args {
 
     /// Regular expression for the lines that mark the start of a test
     ///
-    /// It is matched at the start of a line's message, and its first group is the test's name.
-    /// Every other line counts for the test that started last. Without this option, headings
-    /// between two lines of dashes, as Rails writes them, also name tests.
+    /// It is matched at the start of each line's message, and its first group is the test's name.
+    /// All other lines are attributed to the test that started most recently. Without this option,
+    /// headings between two lines of dashes, as Rails writes them, also mark the start of a test.
     #[arg(long, value_name = "REGEX", default_value = Marker::USUAL)]
     marker: String,
 

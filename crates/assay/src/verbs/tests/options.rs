@@ -84,19 +84,20 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "NAME")]
     pub framework: Option<String>,
 
-    /// Order of the tests [default: random with --runs of one suite, otherwise given]
+    /// Order of the tests [default: random with --runs for a single suite, otherwise given]
     ///
-    /// Each run has a new random order, drawn from the recorded seed. All sides of a comparison
-    /// have the same orders.
+    /// Each run has a new random order, drawn from the recorded seed. All sides of a comparison use
+    /// the same orders.
     #[arg(long, value_enum, value_name = "ORDER")]
     pub order: Option<OrderOf>,
 
     /// Also count log lines, SQL statements, Redis commands, allocations, sleeps, HTTP requests and
-    /// started programs of each test (Ruby and Python)
+    /// started programs for each test (Ruby and Python)
     #[arg(long)]
     pub causes: bool,
 
-    /// Run only this test, by its name on the screen; repeat it for more, which run in this order
+    /// Run only this test, named as on the screen; may be repeated, and tests run in the given
+    /// order
     #[arg(long, value_name = "TEST")]
     pub only: Vec<String>,
 
@@ -112,12 +113,12 @@ pub(crate) struct AskArgs {
         conflicts_with_all = NOT_CHANGED)]
     pub changed: Option<String>,
 
-    /// Say for each test why it runs or is left out, and how this is known
+    /// For each test, say why it runs or is left out, and how this was determined
     #[arg(long, requires = "changed")]
     pub explain: bool,
 
     /// Treat a change to a file that matches PATTERN as affecting the tests in files that match
-    /// TESTS, as in 'app/views/**=spec/features'; repeat it for more
+    /// TESTS, as in 'app/views/**=spec/features'; may be repeated
     ///
     /// Patterns are written as in .gitignore. These tests run in addition to those known to use
     /// what changed.
@@ -135,8 +136,8 @@ pub(crate) struct AskArgs {
 
     /// Do not search for the test that makes another one fail
     ///
-    /// The search starts when a test fails in only some of the random orders, and takes up to 12
-    /// runs of some of the tests.
+    /// The search starts when a test fails in only some of the random orders, and runs some of the
+    /// tests up to 12 times.
     #[arg(long)]
     pub no_search: bool,
 
@@ -158,7 +159,7 @@ pub(crate) enum OrderOf {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Git revisions")]
 pub(crate) struct RevisionArgs {
-    /// Run the suite of this git revision; `.` is the working tree; repeat it for each side, the
+    /// Run the suite of this git revision; `.` is the working tree; repeat for each side, the
     /// reference first
     #[arg(long, value_name = "REVISION", value_parser = any_words())]
     pub rev: Vec<String>,
@@ -178,9 +179,10 @@ pub(crate) struct RevisionArgs {
 pub(crate) struct ProfilingArgs {
     /// Sample the suite and attribute each sample to its test (Ruby, Python)
     ///
-    /// Works like `assay profile`, but by test. The samplers are installed separately: stackprof
-    /// for Ruby, py-spy for Python. With --runs, intervals show the differences between runs.
-    /// Threads that a test starts cannot be told apart, so their samples count as outside of tests.
+    /// Works like `assay profile`, but for each test. The samplers are installed separately:
+    /// stackprof for Ruby, py-spy for Python. With --runs, intervals show the differences between
+    /// runs. Samples of threads that a test starts cannot be attributed to it, so they count as
+    /// outside of tests.
     #[arg(long, help_heading = "Tests", conflicts_with_all = NOT_SAMPLED)]
     pub profile: bool,
 
@@ -219,7 +221,7 @@ pub(crate) struct LookArgs {
     #[arg(long, short = 'n', value_name = "TESTS", default_value_t = 10)]
     pub number: usize,
 
-    /// Effect of a flaky test, which failed in some runs or before a retry, on the exit status
+    /// How a flaky test, which failed in some runs or before a retry, affects the exit status
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Flaky::Tell)]
     pub flaky: Flaky,
 
@@ -231,7 +233,7 @@ pub(crate) struct LookArgs {
 /// Effects of flaky tests on the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Flaky {
-    /// Report flaky tests only
+    /// Only report flaky tests
     Tell,
     /// Count flaky tests as failures: exit with status 4
     Fail,
