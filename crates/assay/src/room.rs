@@ -1,5 +1,6 @@
 //! Creates a private temporary directory, and explains a failure.
 
+use assay_data::system_error::reason;
 use assay_measure::room::{Room, is_full};
 
 /// Returns a directory that only this user can access, removed on drop.
@@ -9,8 +10,9 @@ use assay_measure::room::{Room, is_full};
 pub(crate) fn temporary() -> anyhow::Result<Room> {
     Room::temporary().map_err(|(parent, error)| {
         anyhow::anyhow!(
-            "{}: {error}; set TMPDIR to a directory for temporary files",
-            parent.display()
+            "{}: {}; set TMPDIR to a directory for temporary files",
+            parent.display(),
+            reason(&error)
         )
     })
 }

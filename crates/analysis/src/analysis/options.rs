@@ -2,6 +2,7 @@
 //! metrics, the threshold. Also the errors if they can't be applied.
 
 use super::family::Adjust;
+use assay_data::metric_names;
 use assay_data::samples::NOT_COMPARED;
 use assay_data::{Metric, Plan, Samples, StopRule, Threshold, Unit};
 
@@ -75,9 +76,12 @@ pub enum AnalysisError {
 impl AnalysisError {
     pub(crate) fn no_metric(samples: &Samples, asked: &str) -> Self {
         let names: Vec<&str> = samples.metrics.iter().map(|metric| metric.name.as_str()).collect();
-        let known = match names.as_slice() {
-            [only] => format!("the only one is `{only}`"),
-            all => format!("the metrics are {}", all.join(", ")),
+        let known = match (names.as_slice(), metric_names::meant(asked, &names)) {
+            ([only], _) => format!("the only one is `{only}`"),
+            (all, None) => format!("the metrics are {}", all.join(", ")),
+            (all, Some(meant)) => {
+                format!("did you mean `{meant}`? The metrics are {}", all.join(", "))
+            }
         };
         Self::NoSuchMetric { asked: asked.to_owned(), known }
     }

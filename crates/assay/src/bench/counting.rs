@@ -22,6 +22,7 @@ use assay_data::code;
 use assay_data::finding::shared::not_counted;
 use assay_data::samples::{NOT_COMPARED, PER_ITERATION};
 use assay_data::source::{Measured, Turn};
+use assay_data::system_error::reason;
 use assay_data::{Action, Finding, Metric, Pass, Plan, Severity};
 use assay_harness::Effort;
 use assay_measure::Command;
@@ -327,8 +328,9 @@ impl Benchmarks<'_> {
             }
         }
         // There may be thousands of files.
-        std::fs::remove_dir_all(&scratch)
-            .map_err(|error| RunError::Reading(format!("{}: {error}", scratch.display())))?;
+        std::fs::remove_dir_all(&scratch).map_err(|error| {
+            RunError::Reading(format!("{}: {}", scratch.display(), reason(&error)))
+        })?;
         Ok((found, said))
     }
 }

@@ -3,6 +3,7 @@
 //! immediately, without waiting for it. Its results are shown as it prints them.
 
 use crate::others;
+use assay_data::system_error::reason;
 use assay_measure::room::Room;
 use assay_measure::serving::Server;
 use assay_measure::{Command, git};
@@ -133,8 +134,9 @@ impl Mutating {
     }
 
     fn started(&self, look: Look) -> anyhow::Result<Work> {
-        let room = Room::temporary()
-            .map_err(|(parent, error)| anyhow::anyhow!("{}: {error}", parent.display()))?;
+        let room = Room::temporary().map_err(|(parent, error)| {
+            anyhow::anyhow!("{}: {}", parent.display(), reason(&error))
+        })?;
         let file = room.path().join("printed");
         // Its output goes to a file, and its messages to the server's own file.
         let shell = "exec nice -n 19 \"$@\" > \"$0\"";

@@ -690,12 +690,12 @@ catalogue! {
     /// **What to do:** nothing.
     RECORDINGS_ALTERNATE: Note;
 
-    /// The compared recordings state different machines (host, processor, kernel, governor, runner), or
-    /// different versions or settings of the tool, the library or the language. The finding lists them
-    /// with their values.
+    /// The compared recordings state different machines (host, processor, kernel, governor, runner),
+    /// different versions or settings of the tool, the library or the language, or different
+    /// deciding metrics. The finding lists them with their values.
     /// **Why:** that difference is part of the result, and no computation can remove it.
     /// **What to do:** measure both on one machine, in blocks (`assay run A B`), or record both with
-    /// the same settings.
+    /// the same settings. Name the metric that decides: `--primary`.
     RECORDINGS_DIFFER: Warning;
 
     /// Requests of a server failed in a load test. The message says how many, of which kinds, and from

@@ -14,6 +14,7 @@ use super::policy::UNPACKED;
 use super::repeating::is_zip;
 use super::walls::{OutputReader, SandboxedRun, Walls};
 use anyhow::Context;
+use assay_data::system_error::reason;
 use assay_farm::builds::model::VersionKind;
 use assay_farm::builds::wire::{NewVersion, Origin, Version};
 use assay_measure::Outcome;
@@ -70,7 +71,7 @@ pub(super) enum FetchError {
 
 impl FetchError {
     fn of(what: &str, error: &io::Error) -> Self {
-        let said = format!("{what}: {error}");
+        let said = format!("{what}: {}", reason(error));
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Disk(said),
             _ => Self::Version(said),

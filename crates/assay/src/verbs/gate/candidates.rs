@@ -2,6 +2,7 @@
 
 use super::Args;
 use super::branch::Branch;
+use crate::planning::no_such_metric;
 use anyhow::bail;
 use assay_analysis::history::gate::{Candidate, GateSettings, not_on_branch, unit_changed};
 use assay_analysis::history::trend::vanished;
@@ -72,7 +73,11 @@ impl Judging {
     pub fn metrics(&self, primary: Option<&str>, more: &[String]) -> anyhow::Result<Vec<usize>> {
         let named = |option: &str, name: &str| match self.samples.metric_index(name) {
             Some(metric) => Ok(metric),
-            None => bail!("{option} {name}: {} has no such metric", self.name),
+            None => {
+                let known: Vec<&str> =
+                    self.samples.metrics.iter().map(|metric| metric.name.as_str()).collect();
+                bail!("{}: {}", self.name, no_such_metric(option, name, &known))
+            }
         };
         let mut found = vec![match primary {
             Some(name) => named("--primary", name)?,
