@@ -11,6 +11,7 @@ pub mod events;
 pub mod gate;
 mod levels;
 mod run;
+mod runs_needed;
 mod short_level;
 mod size;
 mod slower;
