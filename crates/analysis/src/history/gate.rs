@@ -29,7 +29,7 @@ pub use confirmation::{Confirmation, Fresh, Outcome};
 pub use notes::{can_confirm, not_on_branch, unit_changed};
 
 use super::runs_needed::Question;
-use super::{Benchmark, Point, Revision, RunSummary, in_order, levels, trend};
+use super::{Benchmark, Point, Revision, RunSummary, in_order, levels};
 use crate::policy;
 use assay_data::{Better, Finding, Metric};
 use assay_stats::{adjust, descriptive, normal, student_t};

@@ -2,6 +2,7 @@
 
 use super::Args;
 use super::branch::Branch;
+use crate::history::on_this_machine;
 use crate::planning::no_such_metric;
 use anyhow::bail;
 use assay_analysis::history::gate::{Candidate, GateSettings, not_on_branch, unit_changed};
@@ -59,7 +60,8 @@ fn found(args: &Args, store: &Store, project: &str) -> anyhow::Result<Judging> {
             "only one run is judged; list all its recordings after one name: --side 'new=new*.json'"
         );
     }
-    let samples = import::load_sides(&sides, &args.beside.reading.options())?;
+    let mut samples = import::load_sides(&sides, &args.beside.reading.options())?;
+    on_this_machine(&mut samples, args.beside.machine.as_deref());
     let (fingerprint, machine) =
         Store::machine(&samples.environment, args.beside.machine.as_deref());
     let path = |path: &PathBuf| path.display().to_string();
