@@ -55,7 +55,7 @@ impl Record {
         let failed = |error: anyhow::Error| Self {
             writer: None,
             path,
-            failure: Some(format!("{error:#}")),
+            failure: Some(output::told(&error)),
             earlier: None,
         };
         Some(begun.unwrap_or_else(failed))

@@ -13,6 +13,7 @@
 
 use super::benchmarks::{Benchmarks, Runs};
 use crate::counted::{Counted, Counter, allocations_hidden, children_missing, is_sum};
+use crate::output;
 use crate::run_error::RunError;
 use anyhow::Context;
 use assay_analysis::Adjust;
@@ -345,7 +346,7 @@ fn counted_whole() -> Finding {
 }
 
 fn in_words(error: anyhow::Error) -> RunError {
-    error.downcast().unwrap_or_else(|error| RunError::Reading(format!("{error:#}")))
+    error.downcast().unwrap_or_else(|error| RunError::Reading(output::told(&error)))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::ran::Ran;
 use super::stopped;
 use super::warm::Cold;
 use super::{Side, Warm};
+use crate::output;
 use crate::room;
 use crate::run_error::RunError;
 use anyhow::Context;
@@ -325,7 +326,7 @@ impl Asker {
         self.runs += 1;
         let room = self.room.path().join(self.runs.to_string());
         let made = fs::create_dir(&room).with_context(|| room.display().to_string());
-        made.map_err(|error| RunError::Reading(format!("{error:#}")))?;
+        made.map_err(|error| RunError::Reading(output::told(&error)))?;
         Ok(room)
     }
 

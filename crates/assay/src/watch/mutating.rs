@@ -3,6 +3,7 @@
 //! immediately, without waiting for it. Its results are shown as it prints them.
 
 use crate::others;
+use crate::output;
 use assay_data::system_error::reason;
 use assay_measure::room::Room;
 use assay_measure::serving::Server;
@@ -129,7 +130,7 @@ impl Mutating {
                 self.at_work = Some(work);
                 None
             }
-            Err(error) => self.failure(format!("{error:#}")),
+            Err(error) => self.failure(output::told(&error)),
         }
     }
 

@@ -19,6 +19,7 @@ use assay_farm::builds::model::VersionKind;
 use assay_farm::builds::wire::{NewVersion, Origin, Version};
 use assay_measure::Outcome;
 use assay_measure::sandbox::Policy;
+use assay_report::console::output;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
@@ -82,15 +83,15 @@ impl FetchError {
     fn of_chain(error: &anyhow::Error) -> Self {
         let io = error.chain().find_map(|own| own.downcast_ref::<io::Error>());
         match io {
-            Some(own) => Self::of(&format!("{error:#}"), own),
-            None => Self::Version(format!("{error:#}")),
+            Some(own) => Self::of(&output::told(error), own),
+            None => Self::Version(output::told(error)),
         }
     }
 }
 
 /// Classifies git's errors by their text, since its exit status does not distinguish them.
 fn of_git(error: &anyhow::Error) -> FetchError {
-    let said = format!("{error:#}");
+    let said = output::told(error);
     let has = |words: &[&str]| words.iter().any(|own| said.contains(own));
     if has(&["No space left"]) {
         FetchError::Disk(said)
@@ -162,8 +163,9 @@ pub(super) fn offered(
             let dated = git::dated(url, &commits, means.beside, means.allows_files);
             let dates = dated.unwrap_or_else(|error| {
                 says(&format!(
-                    "{}: the dates of commits are unknown: {error:#}",
-                    crate::plain::line(url)
+                    "{}: the dates of commits are unknown: {}",
+                    crate::plain::line(url),
+                    output::told(&error)
                 ));
                 HashMap::new()
             });
@@ -209,7 +211,7 @@ fn by_command(
     let how =
         SandboxedRun { limit: super::policy::FETCHING, is_together: false, looks: &mut looks };
     let ran = means.walls.run(&policy, &argv, how);
-    let ran = ran.map_err(|error| FetchError::Toolchain(format!("{error:#}")))?;
+    let ran = ran.map_err(|error| FetchError::Toolchain(output::told(&error)))?;
     match ran.outcome {
         Outcome::Exited(0) => Ok(String::from_utf8_lossy(&ran.output.bytes).into_owned()),
         _ if assay_measure::interrupt::count() > 0 => Err(FetchError::Ended),

@@ -108,7 +108,8 @@ pub fn error(error: &anyhow::Error) {
     say(&format!("error: {}", in_plain_text(&told(error))));
 }
 
-fn told(error: &anyhow::Error) -> String {
+/// Returns an error in one line: the outermost message, then its causes.
+pub fn told(error: &anyhow::Error) -> String {
     let said = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref().map_or_else(|| cause.to_string(), reason)
     };

@@ -184,7 +184,7 @@ impl Work<'_> {
                     self.note_without_run("not read", &path.display().to_string());
                     sums.unread += 1;
                     if sums.unread <= NAMED {
-                        line.say(&format!("left out: {error:#}"));
+                        line.say(&format!("left out: {}", output::told(&error)));
                     }
                 }
             }
