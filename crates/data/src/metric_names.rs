@@ -36,6 +36,19 @@ pub fn meant<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
         .or_else(near)
 }
 
+/// Returns the message that there is no metric of this name, with the one that was probably meant
+/// and all known ones.
+pub fn unknown(name: &str, known: &[&str]) -> String {
+    let known = match (known, meant(name, known)) {
+        ([only], _) => format!("the only one is `{only}`"),
+        (all, None) => format!("the metrics are {}", all.join(", ")),
+        (all, Some(meant)) => {
+            format!("did you mean `{meant}`? The metrics are {}", all.join(", "))
+        }
+    };
+    format!("there is no metric `{name}`; {known}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -149,6 +149,7 @@ fn files_in_the_wrong_place_are_answered_with_the_right_line() {
         ("compare --primary b/op go4.txt go4.txt", "did you mean `B/op`?"),
         ("compare --primary nothing go4.txt", "the metrics are wall, B/op"),
         ("describe --primary time go4.txt", "did you mean `wall`?"),
+        ("plan --pilot go4.txt --primary Wall --threshold 1%", "did you mean `wall`?"),
         ("compare saved.json", "they are in two.assay: name that file instead"),
         ("compare saved.json b.txt", "this is a report of `run`"),
         ("compare unsaved.json", "measure again with `--save FILE.assay`"),
