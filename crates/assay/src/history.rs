@@ -57,7 +57,7 @@ pub(crate) struct BesideArgs {
     #[command(flatten)]
     pub of: StoreArgs,
 
-    /// Name of the machine, if its host name changes from run to run
+    /// Name of the machine, if its host name changes from run to run or the file does not give it
     #[arg(long, value_name = "NAME", help_heading = "History", value_parser = any_words())]
     pub machine: Option<String>,
 
