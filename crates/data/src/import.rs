@@ -424,10 +424,10 @@ fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError
     if let Some(what) = unknown::refused(&head).filter(|_| !is_told) {
         return Err(ImportError::Refused { file, what });
     }
+    if report::is_report(&head) {
+        return Err(ImportError::Content { file, problem: report::problem(input) });
+    }
     let Some(format) = format_of(&head) else {
-        if report::is_report(&head) {
-            return Err(ImportError::Content { file, problem: report::problem(input) });
-        }
         let (seen, known) = (unknown::seen(&head), unknown::known());
         return Err(ImportError::Unknown { file, seen, known });
     };

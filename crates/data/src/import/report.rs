@@ -21,7 +21,14 @@ struct Report {
 
 /// Returns true for the beginning of a report.
 pub(super) fn is_report(head: &Head<'_>) -> bool {
-    head.is_json() && unknown::first_keys(head).starts_with(&FIRST_KEYS.map(str::to_owned))
+    let mut rest = head.text.trim_start();
+    // The keys are searched only if the first one fits.
+    let is_near = ["{", "\"schema\"", ":"].iter().all(|&next| {
+        let found = rest.strip_prefix(next).map(str::trim_start);
+        rest = found.unwrap_or(rest);
+        found.is_some()
+    });
+    is_near && unknown::first_keys(head).starts_with(&FIRST_KEYS.map(str::to_owned))
 }
 
 /// Returns the reason why a report cannot be compared, and what to do.
