@@ -416,7 +416,7 @@ pub fn analyse_telling(
         curves,
         blocks,
         histogram,
-        findings: samples.findings.clone(),
+        findings: checks::of_samples(samples, options.primary.is_some()),
         stop: samples.stop,
         seconds_per_block: blocks.and_then(|_| seconds_per_block(samples)),
         environment: samples.environment.clone(),

@@ -10,6 +10,7 @@ use crate::dependence::Dependence;
 use crate::policy;
 use crate::verdict::Scale;
 use assay_data::code;
+use assay_data::import;
 use assay_data::{
     Action, Environment, Finding, Metric, Outcome, Plan, Samples, StopRule, Threshold,
 };
@@ -280,6 +281,13 @@ pub fn machines_differ(environment: &Environment) -> Option<Finding> {
         .with("facts", differing.len() as f64)
         .advise(Action::MeasureInBlocks)
     })
+}
+
+/// Returns the findings of the samples, without that about different deciding metrics if the user
+/// named one.
+pub(crate) fn of_samples(samples: &Samples, is_metric_named: bool) -> Vec<Finding> {
+    let applies = |f: &&Finding| !is_metric_named || !import::is_about_deciding_metric(f);
+    samples.findings.iter().filter(applies).cloned().collect()
 }
 
 /// [`not_interleaved`], unless the importer knows the order of the recordings.

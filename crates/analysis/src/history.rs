@@ -11,6 +11,7 @@ pub mod events;
 pub mod gate;
 mod levels;
 mod run;
+mod runs_needed;
 mod short_level;
 mod size;
 mod slower;
@@ -67,10 +68,14 @@ pub struct Benchmark {
 }
 
 impl Benchmark {
-    /// The name with parameter values, and with the side's index unless it is the reference.
+    /// The name with the parameter values that it does not state itself, and with the side's index
+    /// unless it is the reference.
     pub fn label(&self) -> String {
         let mut label = self.name.clone();
         for (name, value) in &self.parameters {
+            if is_stated(&self.name, name, value.as_str()) {
+                continue;
+            }
             label += &format!(" {name}={}", value.as_str());
         }
         if self.role > 0 {
@@ -78,6 +83,22 @@ impl Benchmark {
         }
         label
     }
+}
+
+/// Returns true if the name of a benchmark states the value of a parameter: `BenchmarkSort/n=16-8`
+/// states `n=16` and, in the way of Go, `gomaxprocs=8`.
+fn is_stated(benchmark: &str, parameter: &str, value: &str) -> bool {
+    let mut words = benchmark.split(' ');
+    let of_go = words.next().unwrap_or_default();
+    let (parts, processors) = match of_go.rsplit_once('-') {
+        Some((parts, digits)) if digits.parse::<u32>().is_ok() => (parts, Some(digits)),
+        _ => (of_go, None),
+    };
+    let pair = format!("{parameter}={value}");
+    let is_unnamed = parameter.parse::<usize>().is_ok();
+    parameter == "gomaxprocs" && processors == Some(value)
+        || words.any(|word| word == pair)
+        || parts.split('/').skip(1).any(|part| part == pair || is_unnamed && part == value)
 }
 
 /// Summary of one metric of one benchmark in a run.
@@ -205,5 +226,24 @@ mod tests {
         let parameters = vec![("n".to_owned(), ParameterValue::from("64".to_owned()))];
         let benchmark = Benchmark { name: "Sort".to_owned(), parameters, role: 1 };
         assert_eq!(benchmark.label(), "Sort n=64 (side 2)");
+    }
+
+    #[test]
+    fn a_label_does_not_repeat_what_a_name_states() {
+        let label = |name: &str, parameters: &[(&str, &str)]| {
+            let own = |(name, value): &(&str, &str)| {
+                ((*name).to_owned(), ParameterValue::from((*value).to_owned()))
+            };
+            let parameters = parameters.iter().map(own).collect();
+            Benchmark { name: name.to_owned(), parameters, role: 0 }.label()
+        };
+        let sort = [("n", "16"), ("1", "sorted"), ("gomaxprocs", "8"), ("pkg", "x")];
+        let name = "BenchmarkSort/n=16/sorted-8";
+        assert_eq!(label(name, &sort), format!("{name} pkg=x"));
+        let name = "BenchmarkSort/n=16/sorted-8 pkg=x";
+        assert_eq!(label(name, &sort), name);
+        assert_eq!(label("BenchmarkA-2", &[("gomaxprocs", "2")]), "BenchmarkA-2");
+        assert_eq!(label("BenchmarkA-2", &[("gomaxprocs", "1")]), "BenchmarkA-2 gomaxprocs=1");
+        assert_eq!(label("Sort-16", &[("n", "16")]), "Sort-16 n=16");
     }
 }

@@ -217,7 +217,7 @@ pub fn of_samples_telling(
     if series.is_empty() {
         return Err(AnalysisError::Nothing);
     }
-    let mut findings = samples.findings.clone();
+    let mut findings = checks::of_samples(samples, options.primary.is_some());
     findings.extend(checks::outcomes(samples, 0, None));
     Ok(SeriesSummaries {
         confidence: options.confidence,

@@ -7,6 +7,7 @@
 
 use crate::bench::{Asker, Question, Ran, Side, driver_of};
 use crate::meter;
+use crate::output;
 use crate::progress::Line;
 use crate::revisions::{NO_BUILD, found, staged};
 use crate::run_error::RunError;
@@ -185,7 +186,7 @@ impl Commits {
         };
         let command = match found(&self.command, &built, &revision) {
             Ok(command) => command,
-            Err(error) => return Ok(Some(Unusable::Build(format!("{error:#}")))),
+            Err(error) => return Ok(Some(Unusable::Build(output::told(&error)))),
         };
         let side = Side { name, command, versus: None, libraries: Vec::new(), builds: Vec::new() };
         let (question, driver) = match self.question(&side)? {
@@ -203,7 +204,7 @@ impl Commits {
 
     /// Returns the question for the program of a commit, or the reason why there cannot be one.
     fn question(&mut self, side: &Side) -> Result<Result<CommitQuestion, Unusable>, RunError> {
-        let told = |error: anyhow::Error| RunError::Reading(format!("{error:#}"));
+        let told = |error: anyhow::Error| RunError::Reading(output::told(&error));
         let scratch = self.asker.directory().map_err(told)?;
         let What::Benchmark { name, harness, seconds, iterations } = &self.what else {
             let question = self.asker.prepare(side, &Request::default(), &scratch)?;
@@ -211,7 +212,7 @@ impl Commits {
         };
         let driver = match driver_of(side, harness.as_deref(), &mut self.asker) {
             Ok(driver) => driver,
-            Err(error) => return Ok(Err(Unusable::Build(format!("{error:#}")))),
+            Err(error) => return Ok(Err(Unusable::Build(output::told(&error)))),
         };
         let effort = iterations.map_or(Effort::Seconds(*seconds), Effort::Iterations);
         let (name, first) = (name.clone(), iterations.is_none());

@@ -3,6 +3,7 @@
 //! the framework. Nothing is run here.
 
 use crate::cutting::Cutting;
+use crate::output;
 use crate::revisions::cache_directory;
 use anyhow::{Context, bail};
 use assay_data::seen::Seen;
@@ -115,7 +116,10 @@ impl Tracked {
         let (store, map, note) = match kept(&top, &way) {
             Ok((store, map)) => (Some(store), map, None),
             Err(error) => {
-                let note = format!("what tests use is not kept for the next time: {error:#}");
+                let note = format!(
+                    "what tests use is not kept for the next time: {}",
+                    output::told(&error)
+                );
                 (None, Map::default(), Some(note))
             }
         };

@@ -26,6 +26,7 @@ use assay_data::finding::shared::{not_controlled, not_counted};
 use assay_data::source::{
     self, Failure, Layout, Obstacle, OfRow, Purpose, RowResult, Source, Turn,
 };
+use assay_data::system_error::reason;
 use assay_data::{Action, Finding, Metric, Samples, StopReason};
 use assay_measure::counters::{Event, Refusal};
 use assay_measure::fingerprint::Fingerprints;
@@ -475,7 +476,7 @@ impl Commands {
         self.runners.teach(&self.commands)?;
         let needs = if needs.is_empty() { String::new() } else { format!("; it needs {needs}") };
         self.refused.push(
-            not_controlled(&format!("{option} is refused ({source}){needs}"))
+            not_controlled(&format!("{option} is refused ({}){needs}", reason(source)))
                 .advise(Action::text("run as root"))
                 .advise(Action::text("leave the option out")),
         );

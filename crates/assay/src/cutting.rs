@@ -6,6 +6,7 @@
 //! is reported once.
 
 use crate::others;
+use assay_data::system_error::reason;
 use assay_suites::coverage::{Blocks, Cutter, Language, wire};
 use std::cell::RefCell;
 use std::io::{self, BufReader, BufWriter, Read};
@@ -88,7 +89,7 @@ impl Program {
         command.arg("blocks").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         // Ctrl-C is meant for this process, not for the program.
         command.process_group(0);
-        let failed = |error: io::Error| format!("{}: {error}", path.display());
+        let failed = |error: io::Error| format!("{}: {}", path.display(), reason(&error));
         let mut child = command.spawn().map_err(failed)?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(failed(io::ErrorKind::BrokenPipe.into()));
@@ -132,7 +133,7 @@ impl Program {
         let status = if ended { self.child.wait() } else { self.end() };
         match status {
             Ok(status) if ended => format!("assay-{NAME} ended ({status}); begin again to have it"),
-            _ => format!("assay-{NAME}: {error}"),
+            _ => format!("assay-{NAME}: {}", reason(error)),
         }
     }
 

@@ -16,16 +16,20 @@ pub(crate) use keeping::keep;
 use crate::args::{LookArgs, ReadingArgs, any_words};
 use crate::store;
 use anyhow::{Context, bail};
-use assay_analysis::history::Revision;
+use assay_analysis::history::{Revision, fingerprint_facts};
 use assay_data::import::stores::last_written;
-use assay_data::{Samples, private};
+use assay_data::{Environment, Samples, private};
 use assay_history::{Access, Added, NewRun, Store, StoreError, StoreLocation};
-use assay_measure::{git, text_of};
+use assay_measure::{environment, git, text_of};
 use jiff::Timestamp;
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Fact that names a machine.
+const HOSTNAME: &str = "hostname";
+/// Fact that names its processor.
+const PROCESSOR: &str = "cpu_model";
 /// Name of a store's file.
 const FILE: &str = "history.db";
 
@@ -53,7 +57,7 @@ pub(crate) struct BesideArgs {
     #[command(flatten)]
     pub of: StoreArgs,
 
-    /// Name of the machine, if its host name changes from run to run
+    /// Name of the machine, if its host name changes from run to run or the file does not give it
     #[arg(long, value_name = "NAME", help_heading = "History", value_parser = any_words())]
     pub machine: Option<String>,
 
@@ -62,6 +66,39 @@ pub(crate) struct BesideArgs {
 
     #[command(flatten)]
     pub look: LookArgs,
+}
+
+/// Completes what a file of another tool says about its machine, if `--machine` names this machine:
+/// otherwise its runs would be kept apart from those that assay measured here.
+pub(crate) fn on_this_machine(samples: &mut Samples, given: Option<&str>) {
+    let facts = &mut samples.environment.facts;
+    if given.is_none() || facts.contains_key(HOSTNAME) {
+        return;
+    }
+    let here = Environment::from_facts(environment::capture());
+    let of_here = here.facts.iter().filter(|(name, _)| is_of_machine(&here, name));
+    let agrees = |(name, value): &(&String, &_)| facts.get(*name).is_none_or(|own| own == *value);
+    if given == here.text(HOSTNAME) && of_here.clone().all(|fact| agrees(&fact)) {
+        facts.extend(of_here.map(|(name, value)| (name.clone(), value.clone())));
+    }
+}
+
+/// Returns the advice for a file that names no machine, but the processor of this one.
+pub(crate) fn may_be_of_this_machine(samples: &Samples, file: &str) -> Option<String> {
+    let own = &samples.environment;
+    if own.text(HOSTNAME).is_some() {
+        return None;
+    }
+    let processor = own.text(PROCESSOR)?;
+    let here = Environment::from_facts(environment::capture());
+    let name = here.text(HOSTNAME).filter(|_| here.text(PROCESSOR) == Some(processor))?;
+    Some(format!(
+        "{file} does not name its machine, so it is kept apart, as `{processor}`; if it was measured on this machine, add it with --machine {name}"
+    ))
+}
+
+fn is_of_machine(environment: &Environment, fact: &str) -> bool {
+    fingerprint_facts(environment).iter().any(|(name, _)| *name == fact)
 }
 
 impl StoreArgs {

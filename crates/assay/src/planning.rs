@@ -5,6 +5,7 @@ use crate::args::{JudgeArgs, seconds};
 use crate::seed;
 use assay_analysis::design;
 use assay_data::code;
+use assay_data::metric_names;
 use assay_data::plan::look_level;
 use assay_data::{Action, Finding, Metric, Plan, StopRule, Threshold, Unit};
 use assay_report::number;
@@ -94,33 +95,9 @@ pub(crate) fn resumed(begun: Plan, time: Option<f64>) -> Plan {
     Plan { budget_seconds, ..begun }
 }
 
-/// Names that other tools give to metrics.
-const OTHER_NAMES: [(&str, &str); 12] = [
-    ("walltime", "wall"),
-    ("wall_time", "wall"),
-    ("wall-time", "wall"),
-    ("time", "wall"),
-    ("elapsed", "wall"),
-    ("real", "wall"),
-    ("memory", "max_rss"),
-    ("mem", "max_rss"),
-    ("rss", "max_rss"),
-    ("sys", "system"),
-    ("page_faults", "minor_faults"),
-    ("page-faults", "minor_faults"),
-];
-
 /// Returns the message that there is no metric of this name, with the one that was probably meant.
 pub(crate) fn no_such_metric(option: &str, name: &str, known: &[&str]) -> String {
-    let other = OTHER_NAMES.iter().find(|(other, _)| *other == name).map(|(_, own)| *own);
-    let longer = format!("_{}", name.replace('.', "_"));
-    let is_near = |own: &&&str| name.len() > 2 && strsim::osa_distance(own, name) <= 2;
-    let meant = known
-        .iter()
-        .find(|own| Some(**own) == other)
-        .or_else(|| known.iter().find(|own| own.ends_with(&longer)))
-        .or_else(|| known.iter().find(is_near));
-    let meant = match meant {
+    let meant = match metric_names::meant(name, known) {
         Some(own) => format!("; did you mean {own}?"),
         None if EVENTS.contains(&name) => format!("; count it with --counters {name}"),
         None => String::new(),

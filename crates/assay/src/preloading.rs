@@ -4,6 +4,7 @@
 
 use crate::revisions::cache_directory;
 use assay_data::private;
+use assay_data::system_error::reason;
 use assay_measure::Command;
 use assay_measure::preloaded::Preloaded;
 use assay_measure::room::PREFIX;
@@ -61,8 +62,9 @@ pub(crate) fn environment(
 /// If it cannot be resolved, or is not UTF-8 and cannot be passed on.
 pub(crate) fn directory(command: &Command) -> Result<String, String> {
     let directory = command.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
-    let path =
-        directory.canonicalize().map_err(|error| format!("{}: {error}", directory.display()))?;
+    let path = directory
+        .canonicalize()
+        .map_err(|error| format!("{}: {}", directory.display(), reason(&error)))?;
     path.into_os_string().into_string().map_err(|_| "the directory's name is not UTF-8".to_owned())
 }
 

@@ -9,6 +9,7 @@ use assay_analysis::engine::Recorder;
 use assay_data::assay_file::{Header, Writer};
 use assay_data::code;
 use assay_data::samples::{Buckets, Counts};
+use assay_data::system_error::reason;
 use assay_data::{
     Action, Environment, Finding, Inner, Metric, Observation, Row, Samples, StopReason, Subject,
 };
@@ -34,7 +35,7 @@ impl Record {
     fn write(&mut self, step: impl FnOnce(&mut Writer<File>) -> io::Result<()>) {
         let Some(writer) = &mut self.writer else { return };
         if let Err(error) = step(writer) {
-            self.failure = Some(error.to_string());
+            self.failure = Some(reason(&error));
             self.writer = None;
         }
     }
@@ -54,7 +55,7 @@ impl Record {
         let failed = |error: anyhow::Error| Self {
             writer: None,
             path,
-            failure: Some(format!("{error:#}")),
+            failure: Some(output::told(&error)),
             earlier: None,
         };
         Some(begun.unwrap_or_else(failed))

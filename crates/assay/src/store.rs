@@ -7,6 +7,7 @@
 use crate::{system, whole_file};
 use anyhow::Context;
 use assay_data::private;
+use assay_data::system_error::reason;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -83,7 +84,7 @@ pub(crate) fn check_named(option: &str, path: &Path) -> anyhow::Result<()> {
                 path.display(),
                 directory.display()
             ),
-            _ => anyhow::bail!("{option} {}: {error}", path.display()),
+            _ => anyhow::bail!("{option} {}: {}", path.display(), reason(&error)),
         }
     }
     Ok(())

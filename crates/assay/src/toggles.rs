@@ -13,6 +13,7 @@ use crate::tests::Setting;
 use crate::{output, store};
 use anyhow::{Context, bail, ensure};
 use assay_data::code;
+use assay_data::system_error::reason;
 use assay_data::{Action, Finding};
 use assay_measure::afterwards::Afterwards;
 use assay_measure::hooks;
@@ -216,8 +217,9 @@ impl Toggled {
         };
         let off: Vec<&str> = lines.iter().rev().map(|(_, off)| *off).collect();
         let off = Afterwards::run(&off.join("\n"), &[], &[]);
-        let unguarded =
-            |error| RunError::Failed(format!("{}: no shell can wait: {error}", own.name));
+        let unguarded = |error| {
+            RunError::Failed(format!("{}: no shell can wait: {}", own.name, reason(&error)))
+        };
         self.off = Some(off.map_err(unguarded)?);
         for (on, _) in lines.iter().filter(|(on, _)| !on.is_empty()) {
             hooks::run(runner, "--toggle", on)?;

@@ -144,7 +144,7 @@ impl ProcessDirectory {
     /// A message that explains why the command has no place.
     pub fn of(command: &Command) -> Result<Self, String> {
         let way = preloading::of(command)?;
-        let base = base().map_err(|error| format!("{error:#}"))?;
+        let base = base().map_err(|error| output::told(&error))?;
         let program = command.resolve().map_err(|error| error.to_string())?;
         let directory = preloading::directory(command)?;
         let env = preloading::environment(command, &way)?;
@@ -234,7 +234,7 @@ pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<O
     let way = preloading::of(command).map_err(NotRun::Cold)?;
     let env = preloading::environment(command, &way).map_err(NotRun::Cold)?;
     let directory = preloading::directory(command).map_err(NotRun::Cold)?;
-    place.keeper(command, idle).map_err(|error| NotRun::Cold(format!("{error:#}")))?;
+    place.keeper(command, idle).map_err(|error| NotRun::Cold(output::told(&error)))?;
     // While this process holds the lock, the keeper is not idle; the lock is released if this
     // process dies.
     let in_use = File::open(place.directory.join(IN_USE)).and_then(|file| {

@@ -51,6 +51,7 @@ mod pyperf;
 mod pytest;
 mod recorder;
 mod recordings;
+mod report;
 mod ruby_benchmark;
 mod runs;
 mod single_values;
@@ -70,6 +71,7 @@ use context::{Context, Head, Part, Reopen};
 pub use error::{ImportError, TableColumns};
 use formats::{FORMATS, Format, Group};
 pub(crate) use go_names::{NAMED, OriginalName, metric_of_unit};
+pub use merge::is_about_deciding_metric;
 pub(crate) use names::labels;
 pub use options::{ColumnRef, ImportOptions};
 use recordings::Recording;
@@ -421,6 +423,9 @@ fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError
     let is_told = options.by.is_some() || options.value_column().is_some();
     if let Some(what) = unknown::refused(&head).filter(|_| !is_told) {
         return Err(ImportError::Refused { file, what });
+    }
+    if report::is_report(&head) {
+        return Err(ImportError::Content { file, problem: report::problem(input) });
     }
     let Some(format) = format_of(&head) else {
         let (seen, known) = (unknown::seen(&head), unknown::known());

@@ -4,6 +4,7 @@
 //! Shared by the `.assay` reader and the importers. Contains no rules of any format.
 
 use crate::excerpt::visible;
+use crate::system_error::reason;
 use std::fmt;
 
 /// A position in a file, printed as `file:line:column`.
@@ -42,7 +43,7 @@ pub enum ReadError {
         file: String,
     },
     /// The system reported an error while reading.
-    #[error("cannot read `{file}`: {source}")]
+    #[error("cannot read `{file}`: {reason}", reason = reason(source))]
     Io {
         /// The file as the user named it.
         file: String,

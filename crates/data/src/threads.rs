@@ -2,6 +2,7 @@
 //! container's limit), and [`std::thread::spawn`] panics at the limit. All threads are started
 //! here, and the error is passed on.
 
+use crate::system_error::reason;
 use std::io;
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
@@ -28,7 +29,8 @@ pub fn start_in<'scope, T: Send + 'scope>(
 
 fn refused(error: &io::Error) -> io::Error {
     let why = format!(
-        "no thread can be started: {error}; this user has as many processes and threads as allowed (`ulimit -u`)"
+        "no thread can be started: {}; this user has as many processes and threads as allowed (`ulimit -u`)",
+        reason(error)
     );
     io::Error::new(error.kind(), why)
 }

@@ -328,7 +328,7 @@ impl Agent<'_> {
         self.walls.refresh()?;
         let done = self.done(leased, &own, (&job, &mut log, &held));
         let JobResult { found, comparisons, samples } = done.unwrap_or_else(|error| {
-            let why = plain::line(&format!("{error:#}"));
+            let why = plain::line(&output::told(&error));
             let fault = Some(Fault::Sandbox);
             JobResult::of(TestJobResult::of((State::Infrastructure, fault, why)))
         });
@@ -418,7 +418,7 @@ impl Agent<'_> {
             Ok(self.client.calibrated(name, &found)?)
         });
         if let Err(error) = told {
-            say(&format!("calibration: {error:#}"));
+            say(&format!("calibration: {}", output::told(&error)));
         }
     }
 
@@ -446,7 +446,7 @@ impl Agent<'_> {
         match looked {
             Ok(0) => {}
             Ok(added) => say(&format!("{added} new versions")),
-            Err(error) => say(&format!("looking for new versions: {error:#}")),
+            Err(error) => say(&format!("looking for new versions: {}", output::told(&error))),
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod host;
 pub mod steps;
 pub mod unit;
 
+use assay_data::system_error::reason;
 use thiserror::Error;
 
 /// The result of a step.
@@ -25,7 +26,10 @@ pub enum StepResult {
 #[derive(Debug, Error)]
 pub enum DeployError {
     /// The local shell or ssh cannot be started.
-    #[error("`{program}` can't be started: {source}; it must be on PATH on this machine")]
+    #[error(
+        "`{program}` can't be started: {reason}; it must be on PATH on this machine",
+        reason = reason(source)
+    )]
     Start {
         /// The program that was to be started.
         program: String,
@@ -49,7 +53,7 @@ pub enum DeployError {
         said: String,
     },
     /// A local file cannot be read.
-    #[error("{file}: {source}")]
+    #[error("{file}: {reason}", reason = reason(source))]
     File {
         /// The file.
         file: String,

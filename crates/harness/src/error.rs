@@ -1,5 +1,6 @@
 //! Errors in a harness's answer, worded for the user.
 
+use assay_data::system_error::reason;
 use std::path::PathBuf;
 
 /// Reasons why an answer is unusable.
@@ -20,7 +21,10 @@ pub enum HarnessError {
         install: &'static str,
     },
     /// The file of the answer does not exist.
-    #[error("it left no result in {}: {source}{}", .path.display(), .said.as_deref().map_or(String::new(), |s| format!("; it said: {s}")))]
+    #[error(
+        "it left no result in {}: {reason}{}",
+        .path.display(), .said.as_deref().map_or(String::new(), |s| format!("; it said: {s}")), reason = reason(source)
+    )]
     NoAnswer {
         /// The file.
         path: PathBuf,

@@ -11,6 +11,7 @@ use crate::db::{Db, DbError, Row, Value, values};
 use crate::error::StoreError;
 use crate::sql;
 use crate::store::Store;
+use assay_data::system_error::reason;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,7 @@ pub enum CopyError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The lines cannot be read or written.
-    #[error("the copy: {0}")]
+    #[error("the copy: {}", reason(.0))]
     Lines(#[from] io::Error),
     /// A line is invalid.
     #[error("line {number} of the copy: {said}")]

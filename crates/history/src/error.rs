@@ -4,6 +4,7 @@ use crate::db::DbError;
 use crate::location::StoreLocation;
 use crate::server;
 use crate::trouble::Trouble;
+use assay_data::system_error::reason;
 use rusqlite::ErrorCode;
 use std::io;
 use thiserror::Error;
@@ -155,7 +156,7 @@ pub enum StoreError {
         problem: String,
     },
     /// The samples cannot be written as text.
-    #[error(transparent)]
+    #[error("{}", reason(.0))]
     Io(#[from] io::Error),
     /// Any other error, which is a bug in assay.
     #[error("the history `{place}`: {said}")]

@@ -20,6 +20,7 @@ use crate::tally::Tally;
 use crate::target::{Target, TargetError};
 use crate::tls::{self, TlsError};
 use assay_data::Histogram;
+use assay_data::system_error::reason;
 use rustix::event::{Timespec, epoll};
 use rustix::net::SocketAddrAny;
 use rustix::time::{
@@ -69,8 +70,12 @@ pub enum LoadError {
         limit: u64,
     },
     /// A system call failed.
-    #[error("epoll: {0}")]
+    #[error("epoll: {}", of_system(.0))]
     System(#[from] rustix::io::Errno),
+}
+
+fn of_system(error: &rustix::io::Errno) -> String {
+    reason(&(*error).into())
 }
 
 /// Progress of a slice, for display.

@@ -28,6 +28,7 @@ mod programs;
 mod record;
 mod refusal;
 
+use assay_data::system_error::reason;
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsStr;
@@ -64,8 +65,9 @@ const MOST_BYTES: u64 = 1 << 20;
 pub enum CountingError {
     /// The library or the files of the processes can't be created.
     #[error(
-        "cannot create files for counting allocations in `{}`: {source}.\nSet XDG_RUNTIME_DIR or TMPDIR to another directory.",
-        path.display()
+        "cannot create files for counting allocations in `{}`: {reason}.\nSet XDG_RUNTIME_DIR or TMPDIR to another directory.",
+        path.display(),
+        reason = reason(source)
     )]
     Directory {
         /// The directory.
@@ -86,7 +88,7 @@ pub enum CountingError {
     #[error("LD_PRELOAD is not UTF-8, so the counting library cannot be put before it: change it")]
     Preload,
     /// A file of a process cannot be read.
-    #[error("cannot read the counts in `{}`: {source}", path.display())]
+    #[error("cannot read the counts in `{}`: {reason}", path.display(), reason = reason(source))]
     Read {
         /// The file, or the directory.
         path: PathBuf,

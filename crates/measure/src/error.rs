@@ -3,6 +3,7 @@
 //! An error says what was wrong, where, and what to do. A command that fails is not an error but an
 //! [`crate::Outcome`].
 
+use assay_data::system_error::reason;
 use std::io;
 use std::path::PathBuf;
 
@@ -30,7 +31,7 @@ pub enum MeasureError {
         program: String,
     },
     /// The input file cannot be opened.
-    #[error("cannot read the input `{}` of `{program}`: {source}", path.display())]
+    #[error("cannot read the input `{}` of `{program}`: {reason}", path.display(), reason = reason(source))]
     Input {
         /// The program as written.
         program: String,
@@ -40,7 +41,10 @@ pub enum MeasureError {
         source: io::Error,
     },
     /// The output file cannot be opened.
-    #[error("cannot write the output of `{program}` to `{}`: {source}", path.display())]
+    #[error(
+        "cannot write the output of `{program}` to `{}`: {reason}",
+        path.display(), reason = reason(source)
+    )]
     Output {
         /// The program as written.
         program: String,
@@ -50,7 +54,7 @@ pub enum MeasureError {
         source: io::Error,
     },
     /// The directory can't be entered.
-    #[error("cannot run `{program}` in `{}`: {source}", path.display())]
+    #[error("cannot run `{program}` in `{}`: {reason}", path.display(), reason = reason(source))]
     Directory {
         /// The program as written.
         program: String,
@@ -60,7 +64,7 @@ pub enum MeasureError {
         source: io::Error,
     },
     /// A setting was refused, or has an invalid value.
-    #[error("cannot set {setting} for `{program}`: {source}.\nIt needs {needs}.")]
+    #[error("cannot set {setting} for `{program}`: {reason}.\nIt needs {needs}.", reason = reason(source))]
     Control {
         /// The program as written.
         program: String,
@@ -73,8 +77,9 @@ pub enum MeasureError {
     },
     /// The file for a command's samples can't be created.
     #[error(
-        "cannot create a file for the samples of `{program}` at `{}`: {source}.\nSet XDG_RUNTIME_DIR or TMPDIR to another directory.",
-        path.display()
+        "cannot create a file for the samples of `{program}` at `{}`: {reason}.\nSet XDG_RUNTIME_DIR or TMPDIR to another directory.",
+        path.display(),
+        reason = reason(source)
     )]
     Samples {
         /// The program as written.
@@ -85,7 +90,7 @@ pub enum MeasureError {
         source: io::Error,
     },
     /// The output of the run can't be read.
-    #[error("cannot read what `{program}` wrote: {source}")]
+    #[error("cannot read what `{program}` wrote: {reason}", reason = reason(source))]
     Reading {
         /// The program as written.
         program: String,
@@ -93,7 +98,10 @@ pub enum MeasureError {
         source: io::Error,
     },
     /// A file can't be guarded, so it must not be changed.
-    #[error("`{}` could not be restored afterwards, so it is not changed: {source}", path.display())]
+    #[error(
+        "`{}` could not be restored afterwards, so it is not changed: {reason}",
+        path.display(), reason = reason(source)
+    )]
     Unguarded {
         /// The file.
         path: PathBuf,
@@ -107,7 +115,7 @@ pub enum MeasureError {
         files: Vec<(PathBuf, String)>,
     },
     /// The system can't start the program, for a reason unrelated to the file.
-    #[error("cannot start `{program}` ({}): {source}{hint}", path.display())]
+    #[error("cannot start `{program}` ({}): {reason}{hint}", path.display(), reason = reason(source))]
     Start {
         /// The program as written.
         program: String,
@@ -120,7 +128,8 @@ pub enum MeasureError {
     },
     /// The launcher can't be started.
     #[error(
-        "cannot start the launcher, the small program that runs the commands: {source}.\nIt is started from memory or from the directory for temporary files: one of them must allow executing programs, and the limits on processes, open files and file size (ulimit -u, -n, -f) must not be tiny."
+        "cannot start the launcher, the small program that runs the commands: {reason}.\nIt is started from memory or from the directory for temporary files: one of them must allow executing programs, and the limits on processes, open files and file size (ulimit -u, -n, -f) must not be tiny.",
+        reason = reason(source)
     )]
     Launcher {
         /// The system's error.

@@ -1,6 +1,7 @@
 //! Runs a command for the user, unmeasured, with the terminal and all other resources of `assay`
 //! itself, as `doctor --fix` does. It does not outlive `assay`.
 
+use assay_data::system_error::reason;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::os::unix::process::CommandExt;
@@ -25,7 +26,7 @@ pub enum ForegroundError {
     #[error(transparent)]
     Resolve(#[from] ResolveError),
     /// The system refused.
-    #[error("cannot run `{program}`: {source}")]
+    #[error("cannot run `{program}`: {reason}", reason = reason(source))]
     Start {
         /// The program as written.
         program: String,

@@ -20,6 +20,7 @@ use crate::resolve::ResolveError;
 use crate::runner::Outcome;
 use crate::sys::child;
 use crate::sys::launcher::Launcher;
+use assay_data::system_error::reason;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -55,7 +56,7 @@ pub enum PreloadedError {
     #[error(transparent)]
     Resolve(#[from] ResolveError),
     /// The process can't be started, or communication failed.
-    #[error("the preloaded process is unavailable: {0}")]
+    #[error("the preloaded process is unavailable: {}", reason(.0))]
     System(#[from] io::Error),
     /// Nothing listens on the process's socket: the process is restarting, or has ended.
     #[error("the preloaded process is not running")]

@@ -4,6 +4,7 @@
 //! Also the reverse: failures of the launcher are converted to errors about the command. Nothing is
 //! run here.
 
+use assay_data::system_error::reason;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -163,7 +164,10 @@ impl Prepared {
             }
             Step::Set(setting) => refused(program, setting, Errno::from_raw_os_error(error)),
             Step::Request | Step::Memory | Step::Stderr | Step::Wait => MeasureError::Internal {
-                what: format!("the launcher failed at step {step:?} of `{program}`: {source}"),
+                what: format!(
+                    "the launcher failed at step {step:?} of `{program}`: {}",
+                    reason(&source)
+                ),
             },
         }
     }

@@ -5,6 +5,7 @@
 //! directory, any other is looked up in the `PATH` that the command will see. This module only
 //! reads the file system.
 
+use assay_data::system_error;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -133,7 +134,7 @@ impl Command {
         if asked.is_absolute() {
             return Ok(asked);
         }
-        let here = env::current_dir().map_err(|error| refuse(error.to_string()))?;
+        let here = env::current_dir().map_err(|error| refuse(system_error::reason(&error)))?;
         let directory = here.join(&asked);
         if self.cwd.is_some() && !directory.is_dir() {
             return Err(refuse("there is no such directory".to_owned()));

@@ -17,6 +17,7 @@ use crate::command::Command;
 use crate::interrupt;
 use crate::room::Room;
 use crate::serving::{Server, ServingError};
+use assay_data::system_error::reason;
 use rustix::fs::statfs;
 use std::ffi::OsString;
 use std::io;
@@ -94,7 +95,10 @@ pub enum ServersError {
         user: &'static str,
     },
     /// The server's data can't be stored.
-    #[error("cannot create a data directory for {kind} in {}: {source}", place.display())]
+    #[error(
+        "cannot create a data directory for {kind} in {}: {reason}",
+        place.display(), reason = reason(source)
+    )]
     NoPlace {
         /// Name of the server.
         kind: &'static str,

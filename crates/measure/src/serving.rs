@@ -10,6 +10,7 @@ use crate::runner::Outcome;
 use crate::sys::child;
 use crate::sys::launcher::Launcher;
 use crate::sys::processes::{self, Member};
+use assay_data::system_error::reason;
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper,
     waitpid,
@@ -33,7 +34,7 @@ const TAIL: u64 = 4000;
 
 /// The server can't be started.
 #[derive(Debug, thiserror::Error)]
-#[error("the server `{program}` can't be started: {source}")]
+#[error("the server `{program}` can't be started: {reason}", reason = reason(source))]
 pub struct ServingError {
     program: String,
     source: io::Error,

@@ -10,6 +10,7 @@
 //! Follows the format of cachegrind's output files (valgrind's manual, section 5.2), of which the
 //! summary line is read.
 
+use assay_data::system_error::reason;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -34,8 +35,9 @@ pub enum SimulationError {
     NoValgrind,
     /// The files of the processes can't be created.
     #[error(
-        "cannot create files for counting instructions in `{}`: {source}.\nSet XDG_RUNTIME_DIR or TMPDIR to another directory.",
-        path.display()
+        "cannot create files for counting instructions in `{}`: {reason}.\nSet XDG_RUNTIME_DIR or TMPDIR to another directory.",
+        path.display(),
+        reason = reason(source)
     )]
     Directory {
         /// The directory.
@@ -50,7 +52,7 @@ pub enum SimulationError {
     #[error(transparent)]
     Command(#[from] CommandError),
     /// A file of valgrind can't be read or removed.
-    #[error("cannot read the count in `{}`: {source}", path.display())]
+    #[error("cannot read the count in `{}`: {reason}", path.display(), reason = reason(source))]
     Read {
         /// The file, or the directory.
         path: PathBuf,

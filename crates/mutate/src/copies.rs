@@ -3,6 +3,7 @@
 
 use crate::installed::{self, is_environment};
 use anyhow::{Context, anyhow};
+use assay_data::system_error::reason;
 use assay_measure::room::{self, Room};
 use assay_suites::coverage::NOT_WRITTEN;
 use std::fs::{self, File, FileTimes};
@@ -32,7 +33,11 @@ impl Copy {
     /// If something cannot be read or written.
     pub fn of(top: &Path) -> anyhow::Result<Self> {
         let room = Room::temporary().map_err(|(parent, error)| {
-            anyhow!("{}: {error}; set TMPDIR to a directory for temporary files", parent.display())
+            anyhow!(
+                "{}: {}; set TMPDIR to a directory for temporary files",
+                parent.display(),
+                reason(&error)
+            )
         })?;
         let own = Self { room };
         let target = own.top();

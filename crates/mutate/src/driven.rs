@@ -9,6 +9,7 @@
 use crate::guard::TimeIsUp;
 use crate::suite::{Suite, limited};
 use anyhow::{Context, bail};
+use assay_data::system_error::reason;
 use assay_measure::room::Room;
 use assay_measure::sandbox::SandboxedCommand;
 use assay_measure::serving::Server;
@@ -107,8 +108,9 @@ impl TestDriver {
     /// # Errors
     /// If the process cannot be started or does not load the framework. The error gives the reason.
     pub fn start(suite: &Suite, top: &Path) -> anyhow::Result<Self> {
-        let room = Room::temporary()
-            .map_err(|(parent, error)| anyhow::anyhow!("{}: {error}", parent.display()))?;
+        let room = Room::temporary().map_err(|(parent, error)| {
+            anyhow::anyhow!("{}: {}", parent.display(), reason(&error))
+        })?;
         let directory = top.join(&suite.below);
         let above = directory.join(DIRECTORY);
         fs::create_dir_all(&above).with_context(|| above.display().to_string())?;

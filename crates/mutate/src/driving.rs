@@ -8,6 +8,7 @@ use crate::policy::{COMPUTING_SHARE, DRIVEN_MORE, LONGEST_SUITE, PATIENCE, PATIE
 use crate::suite::Suite;
 use anyhow::{Context, bail};
 use assay_data::mutation::Fate;
+use assay_report::console::output;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -70,7 +71,7 @@ impl Arena<'_> {
             let answer = match self.ask(&ask, (LONGEST_SUITE, f64::INFINITY)) {
                 Ok(answer) => answer,
                 Err(error) if self.suite.guard.is_over() => return Err(error),
-                Err(error) => return Ok(Err(format!("{error:#}"))),
+                Err(error) => return Ok(Err(output::told(&error))),
             };
             if !answer.broken.is_empty() {
                 return Ok(Err(errors(&answer.broken.join("\n"), &top)));

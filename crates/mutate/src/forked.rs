@@ -7,6 +7,7 @@
 use crate::guard::Guard;
 use crate::suite::{Suite, limited};
 use anyhow::{Context, bail};
+use assay_data::system_error::reason;
 use assay_measure::room::Room;
 use assay_measure::sandbox::SandboxedCommand;
 use assay_measure::serving::Server;
@@ -134,8 +135,9 @@ impl<'a> LoadingDriver<'a> {
     /// # Errors
     /// If a driver should be available but cannot be started. The error gives the reason.
     pub fn start(suite: &'a Suite, top: &Path) -> anyhow::Result<Option<Self>> {
-        let room = Room::temporary()
-            .map_err(|(parent, error)| anyhow::anyhow!("{}: {error}", parent.display()))?;
+        let room = Room::temporary().map_err(|(parent, error)| {
+            anyhow::anyhow!("{}: {}", parent.display(), reason(&error))
+        })?;
         let reads = assay_suites::hooks::files().filter(|(name, _)| *name == READS_JSON);
         for (name, text) in DRIVERS.into_iter().chain(reads) {
             let place = room.path().join(name);

@@ -5,6 +5,7 @@ use crate::copies::{CMAKE, is_temporary};
 use crate::settings::Settings;
 use anyhow::{Context, bail};
 use assay_data::mutation::{Fate, LineColumn, MutantResult, MutatedFile, MutatedUnit};
+use assay_data::system_error::reason;
 use assay_data::threads;
 use assay_measure::git;
 use assay_mutate::mutants::{
@@ -260,7 +261,7 @@ fn made_of(
     let text = match fs::read(&place) {
         Ok(text) => text,
         Err(error) if says => return Err(error).with_context(|| place.display().to_string()),
-        Err(error) => return Ok(Err(Some(format!("{path}: {error}")))),
+        Err(error) => return Ok(Err(Some(format!("{path}: {}", reason(&error))))),
     };
     if let Some(why) = why_passed(language, path, &text) {
         return Ok(Err(says.then(|| format!("{path}: skipped, because it {why}"))));

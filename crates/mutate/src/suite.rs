@@ -11,6 +11,7 @@ use crate::policy::{LARGEST_FILE, LONGEST_QUESTION, LONGEST_SUITE, LOOK, MOST_ME
 use crate::status::{ByStatus, Outputs};
 use crate::walls::{CACHE, Walls};
 use anyhow::{Context, anyhow, bail};
+use assay_data::system_error::reason;
 use assay_data::test_results::TestStatus;
 use assay_measure::clock::now_seconds;
 use assay_measure::room::Room;
@@ -107,7 +108,11 @@ impl Runs {
     /// If the launcher or the directory cannot be created.
     pub fn start() -> anyhow::Result<Self> {
         let room = Room::temporary().map_err(|(parent, error)| {
-            anyhow!("{}: {error}; set TMPDIR to a directory for temporary files", parent.display())
+            anyhow!(
+                "{}: {}; set TMPDIR to a directory for temporary files",
+                parent.display(),
+                reason(&error)
+            )
         })?;
         Ok(Self { runner: Runner::start()?, room, count: 0 })
     }
@@ -293,7 +298,9 @@ impl Suite {
         how: RunLimits,
     ) -> anyhow::Result<SuiteRun> {
         let directory = top.join(&self.below);
-        request.write().map_err(|(path, error)| anyhow!("{}: {error}", path.display()))?;
+        request
+            .write()
+            .map_err(|(path, error)| anyhow!("{}: {}", path.display(), reason(&error)))?;
         self.walls.hand_over(runs.room.path())?;
         let (command, _limits) =
             self.command(request, how.computing, top, &directory, runs.room.path())?;

@@ -267,7 +267,8 @@ fn tried(
     if let Err(error) = forked {
         first.forked = None;
         mutation.notes.push(format!(
-            "each change was tried in a new process that loads everything again: {error:#}"
+            "each change was tried in a new process that loads everything again: {}",
+            output::told(&error)
         ));
     }
     // If this proof fails, everything that the early fork would handle is done the plain way

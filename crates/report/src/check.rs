@@ -284,12 +284,15 @@ impl CheckReport<'_> {
             true => "the working tree".to_owned(),
             false => format!("HEAD ({})", short(&own.head)),
         };
+        let measured = match self.nothing.is_empty() && self.rows().next().is_some() {
+            true => format!("; measured for up to {}", number::duration(self.budget)),
+            false => String::new(),
+        };
         format!(
-            "{head} against {}, where it diverged from {}; {} changed; measured for up to {}",
+            "{head} against {}, where it diverged from {}; {} changed{measured}",
             short(&own.base),
             name(&own.branch),
-            counted(own.files.len(), "file"),
-            number::duration(self.budget)
+            counted(own.files.len(), "file")
         )
     }
 }
@@ -553,7 +556,6 @@ pub fn explained(found: &Explained, width: usize) -> String {
                 is_shuffled: false,
             };
             let about = report.about();
-            let about = about.split("; measured").next().unwrap_or_default();
             text += &wrapped(&format!("compares: {about} ({})", compared.source), width);
         }
         None => text += &wrapped(&format!("compares: nothing: {}", found.no_base), width),

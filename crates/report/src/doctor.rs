@@ -139,7 +139,7 @@ fn disturbance(page: &mut Page, report: &DoctorReport, ailment: &Ailment) {
         };
         page.paragraph(6, &[(Tone::Plain, format!("    here: {said}"))]);
     }
-    if let Some(remedy) = findings::hint(&ailment.finding) {
+    if let Some(remedy) = findings::hint_on_screen(&ailment.finding) {
         let itself = if ailment.can_fix { "   (the doctor can: --fix)" } else { "" };
         page.paragraph(
             6,

@@ -3,18 +3,36 @@
 //! options come with the advice.
 
 use crate::escape::escaped;
-use crate::layout::{Page, Tone};
+use crate::layout::{self, Page, Tone};
 use crate::names::clean;
 use assay_analysis::Analysis;
 use assay_data::code::{CODE_CHANGED, SAME_CODE_MOVED};
-use assay_data::{Finding, Severity};
+use assay_data::{Action, Advice, Finding, Invocation, Severity};
 
 /// Returns the advice in one line:
 /// `give it more time with --time 3s, or take more runs with --runs 6`. `None` if there is no
 /// advice.
 pub fn hint(finding: &Finding) -> Option<String> {
-    let told: Vec<String> = finding.advice.iter().map(ToString::to_string).collect();
-    match told.as_slice() {
+    joined(&finding.advice.iter().map(ToString::to_string).collect::<Vec<_>>())
+}
+
+/// Returns the advice in one line for the screen, where command lines and options are not wrapped.
+pub(crate) fn hint_on_screen(finding: &Finding) -> Option<String> {
+    let told = |advice: &Advice| {
+        let text = advice.to_string();
+        let line = match (&advice.how, &advice.action) {
+            (Some(Invocation::Command(line)), _) | (None, Action::Run { command: line, .. }) => {
+                line
+            }
+            _ => return text,
+        };
+        text.replace(line, &layout::command(line))
+    };
+    joined(&finding.advice.iter().map(told).collect::<Vec<_>>())
+}
+
+fn joined(told: &[String]) -> Option<String> {
+    match told {
         [] => None,
         [only] => Some(only.clone()),
         [one, other] => Some(format!("{one}, or {other}")),
@@ -56,7 +74,7 @@ pub(crate) fn markdown<'a>(found: impl IntoIterator<Item = (&'a Finding, String)
 pub(crate) fn draw(page: &mut Page, finding: &Finding, more: &str) {
     if finding.severity == Severity::Note {
         let message = format!("{}{more}", finding.message);
-        let hint = hint(finding).map_or_else(String::new, |hint| format!(" ({hint})"));
+        let hint = hint_on_screen(finding).map_or_else(String::new, |hint| format!(" ({hint})"));
         page.paragraph(hanging(page, 6), &[(Tone::Quiet, format!("note: {message}{hint}"))]);
     } else {
         draw_message(page, finding, more);
@@ -73,7 +91,7 @@ pub(crate) fn draw_message(page: &mut Page, finding: &Finding, more: &str) {
 
 /// Draws the advice of a finding on a line of its own.
 pub(crate) fn draw_hint(page: &mut Page, finding: &Finding) {
-    if let Some(hint) = hint(finding) {
+    if let Some(hint) = hint_on_screen(finding) {
         page.paragraph(hanging(page, 8), &[(Tone::Quiet, format!("  hint: {hint}"))]);
     }
 }

@@ -181,8 +181,10 @@ impl Page {
         // Spaces at the end of the previous piece.
         let mut carried = 0;
         for (tone, text) in pieces {
-            let text = self.spelled(text);
-            for (gap, word) in words(&text) {
+            let text = with_whole_commands(&self.spelled(text));
+            // Elsewhere than on a terminal, commands are copied, so they stay whole.
+            let room = if self.screen.whole { usize::MAX } else { self.width() - indent };
+            for (gap, word) in words(&text).flat_map(|(gap, word)| parts(gap, word, room)) {
                 let gap = gap + std::mem::take(&mut carried);
                 let fits = used + gap + width(word) <= self.width();
                 if !fits && begun {
@@ -195,7 +197,8 @@ impl Page {
                 let mut before = gap;
                 loop {
                     let room = self.width().saturating_sub(used + before).max(2);
-                    let cut = cut_at(rest, room);
+                    let is_copied = self.screen.whole && rest.contains(STICKY);
+                    let cut = if is_copied { rest.len() } else { cut_at(rest, room) };
                     let (now, later) = rest.split_at(cut);
                     line.push((*tone, format!("{}{now}", " ".repeat(before))));
                     used += before + width(now);
@@ -250,6 +253,44 @@ impl Page {
         }
         self.text.push('\n');
     }
+}
+
+/// Splits a word that is wider than a line at its non-breaking spaces.
+fn parts(gap: usize, word: &str, room: usize) -> Vec<(usize, &str)> {
+    if width(word) <= room {
+        return vec![(gap, word)];
+    }
+    let parts = word.split(STICKY).enumerate();
+    parts.map(|(place, part)| (if place == 0 { gap } else { 1 }, part)).collect()
+}
+
+/// Joins the words of a command line, so that it is not wrapped if it fits on a line.
+pub(crate) fn command(line: &str) -> String {
+    line.replace(' ', &STICKY.to_string())
+}
+
+/// Beginnings of commands in sentences, and what ends each.
+const COMMANDS: [(&str, &[&str]); 2] =
+    [("`assay ", &["`"]), (": assay ", &[", ", "; ", ". ", " (", ")"])];
+
+/// Joins the words of every command of assay in a text.
+fn with_whole_commands(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    let mut rest = text;
+    let next = |rest: &str| {
+        let found = COMMANDS.iter().filter_map(|(begins, ends)| {
+            let start = rest.find(begins)? + begins.len() - "assay ".len();
+            let end = ends.iter().filter_map(|end| rest[start..].find(end)).min();
+            Some((start, end.map_or(rest.len(), |end| start + end)))
+        });
+        found.min()
+    };
+    while let Some((start, end)) = next(rest) {
+        joined += &rest[..start];
+        joined += &command(rest[start..end].trim_end());
+        rest = &rest[start + rest[start..end].trim_end().len()..];
+    }
+    joined + rest
 }
 
 /// Signs and units that stay with the preceding number.
@@ -380,6 +421,25 @@ mod tests {
         let found = page(20, &[(Tone::Plain, "a aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b")]);
         assert!(found.lines().all(|line| width(line) <= 20), "{found}");
         assert_eq!(found.matches('a').count(), 31);
+    }
+
+    #[test]
+    fn a_command_is_not_wrapped_if_it_fits_on_a_line() {
+        let text = [(Tone::Plain, "measure again: assay run A B, or later")];
+        let found = page(20, &text);
+        assert_eq!(found, "measure again:\n  assay run A B, or\n  later\n");
+        let found = page(22, &[(Tone::Plain, "see `assay help drift`: why")]);
+        assert_eq!(found, "see\n  `assay help drift`:\n  why\n");
+    }
+
+    #[test]
+    fn a_command_wider_than_the_page_is_wrapped_on_a_terminal_only() {
+        let text = "again: assay run --no-save --runs 100 A B";
+        let found = page(20, &[(Tone::Plain, text)]);
+        assert!(found.lines().all(|line| width(line) <= 20), "{found}");
+        let mut page = Page::new(&Screen { width: 20, color: false, unicode: true, whole: true });
+        page.paragraph(2, &[(Tone::Plain, text.to_owned())]);
+        assert_eq!(page.finish(), "again:\n  assay run --no-save --runs 100 A B\n");
     }
 
     #[test]

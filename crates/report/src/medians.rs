@@ -37,7 +37,23 @@ pub(crate) fn lacking(d: &Description) -> &'static str {
 
 fn worth(d: &Description) -> String {
     format!(
-        "which depend on each other so much that they are worth {} independent ones",
-        number::fixed(d.effective_of_median().floor().max(1.0), 0)
+        "which depend on each other so much that for a median they count as {}",
+        count_for_median(d)
     )
+}
+
+/// Returns the effective sample size: `6 of 30`, and that for the median if it leaves too few
+/// values for an interval. Both are shown together, because they differ.
+pub(crate) fn effective(d: &Description) -> String {
+    let whole = format!("{:.0} of {}", d.effective(), d.n);
+    match d.no_median_interval() {
+        Some(NoMedianInterval::TooDependent) => {
+            format!("{whole}, {} for the median", count_for_median(d))
+        }
+        _ => whole,
+    }
+}
+
+fn count_for_median(d: &Description) -> String {
+    number::fixed(d.effective_of_median().floor().max(1.0), 0)
 }

@@ -7,9 +7,12 @@
 use crate::grid::{Cells, GAP, draw_columns};
 use crate::label::label;
 use crate::layout::{Page, Tone};
+use crate::medians;
 use crate::names::width;
 use crate::number::{self, Column, DECADES};
+use crate::words;
 use assay_analysis::{Analysis, Basis, Comparison, Description};
+use assay_data::list;
 use assay_data::samples::{OF_EVERY_RUN, STEAL};
 
 /// Names of the metrics shown in a table if measured, in this order.
@@ -18,6 +21,8 @@ const MAIN: [&str; 3] = ["wall", "cpu", "max_rss"];
 const OTHERS: usize = 2;
 /// Minimum page width for pictures, in columns.
 const PICTURES_FROM: usize = 60;
+/// Maximum number of subjects named that have no interval; the rest are counted.
+const NAMED: usize = 3;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Returns the indices of the metrics shown next to the primary one. Metrics without values are
@@ -108,7 +113,8 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
     let mut columns = vec![Cells::left("", names.to_vec(), Tone::Plain, 0)];
     let own = columns[0].width() + primary.iter().map(|c| c.gap + c.width()).sum::<usize>();
     if own > page.table_width() {
-        return draw_stacked(page, analysis);
+        draw_stacked(page, analysis);
+        return draw_missing(page, analysis, names);
     }
     columns.extend(primary);
     let mut used = own;
@@ -136,6 +142,29 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
         columns.push(column);
     }
     draw_columns(page, &columns, names.len());
+    draw_missing(page, analysis, names);
+}
+
+/// Writes the reason why medians of the primary metric have no interval.
+fn draw_missing(page: &mut Page, analysis: &Analysis, names: &[String]) {
+    let described = |subject| Some((subject, analysis.primary_of(subject)?));
+    let all: Vec<_> = (0..analysis.subjects.len()).filter_map(described).collect();
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for &(subject, d) in all.iter().filter(|(_, d)| d.median_interval.is_none()) {
+        let reason = medians::lacking(d);
+        let name = words::quoted(&names[subject]);
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, subjects)) => subjects.push(name),
+            None => reasons.push((reason, vec![name])),
+        }
+    }
+    for (reason, subjects) in reasons {
+        let whose = match subjects.len() {
+            n if n == all.len() => String::new(),
+            _ => format!(" for {}", list::first(&subjects, NAMED)),
+        };
+        page.paragraph(2, &[(Tone::Quiet, format!("no interval{whose}: {reason}"))]);
+    }
 }
 
 /// Returns the medians and intervals of the primary metric.

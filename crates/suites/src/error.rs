@@ -1,5 +1,6 @@
 //! Errors of running a suite. Their messages complete a sentence about the suite.
 
+use assay_data::system_error::reason;
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -78,7 +79,7 @@ pub enum SuiteError {
         why: String,
     },
     /// A file cannot be read.
-    #[error("{}: {source}", .path.display())]
+    #[error("{}: {reason}", .path.display(), reason = reason(source))]
     Unreadable {
         /// The file or directory.
         path: PathBuf,

@@ -2,6 +2,7 @@
 //! metrics, the threshold. Also the errors if they can't be applied.
 
 use super::family::Adjust;
+use assay_data::metric_names;
 use assay_data::samples::NOT_COMPARED;
 use assay_data::{Metric, Plan, Samples, StopRule, Threshold, Unit};
 
@@ -53,13 +54,8 @@ pub enum AnalysisError {
         known: String,
     },
     /// The requested metric was not measured.
-    #[error("there is no metric `{asked}`; {known}")]
-    NoSuchMetric {
-        /// The requested name.
-        asked: String,
-        /// The existing names, as the rest of a sentence.
-        known: String,
-    },
+    #[error("{0}")]
+    NoSuchMetric(String),
     /// The unit of an absolute threshold is not that of the primary metric.
     #[error("{}", units_differ("the threshold", threshold, metric, unit))]
     ThresholdUnit {
@@ -75,11 +71,7 @@ pub enum AnalysisError {
 impl AnalysisError {
     pub(crate) fn no_metric(samples: &Samples, asked: &str) -> Self {
         let names: Vec<&str> = samples.metrics.iter().map(|metric| metric.name.as_str()).collect();
-        let known = match names.as_slice() {
-            [only] => format!("the only one is `{only}`"),
-            all => format!("the metrics are {}", all.join(", ")),
-        };
-        Self::NoSuchMetric { asked: asked.to_owned(), known }
+        Self::NoSuchMetric(metric_names::unknown(asked, &names))
     }
 
     pub(super) fn no_reference<'a>(

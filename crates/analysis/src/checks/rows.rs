@@ -456,3 +456,26 @@ fn optimised_away(suite: &Analysis) -> Option<Finding> {
         ),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_that_always_differ_are_no_difference_between_recordings() {
+        let mut environment = Environment::default();
+        let machine = checks::MACHINE_FACTS;
+        for fact in ALWAYS_DIFFER.into_iter().chain(machine) {
+            for (name, value) in [(fact.to_owned(), "1"), (format!("go.{fact}"), "1")] {
+                environment.set(&format!("{name}@b"), "2");
+                environment.set(&name, value);
+            }
+        }
+        assert_eq!(settings_differ(&environment), None);
+        environment.set("go_version", "1.22");
+        environment.set("go_version@b", "1.23");
+        let found = settings_differ(&environment).expect("a version");
+        assert_eq!(found.message, "the recordings differ in go version (1.22, in b 1.23)");
+        assert_eq!(found.number("facts"), Some(1.0));
+    }
+}

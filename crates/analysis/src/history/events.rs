@@ -18,8 +18,9 @@
 //! counts once and does not admit false events along with it. A series viewed by itself shows more.
 
 use super::creep::Creep;
+use super::runs_needed::{self, Question};
 use super::short_level::{self, ShortLevel};
-use super::trend::{Change, Trend, commits_between, too_few_runs_of_several, without_commit};
+use super::trend::{Change, Trend, commits_between, without_commit};
 use super::{Benchmark, Blessing, Point, Revision, Series, in_order};
 use crate::policy;
 use crate::verdict::Verdict;
@@ -155,7 +156,7 @@ impl Gathering {
     pub fn add(&mut self, trend: &Trend) {
         let Series { benchmark, metric, machine, points } = &trend.series;
         self.series += 1;
-        self.enough += usize::from(points.len() >= 2 * policy::FEWEST_RUNS);
+        self.enough += usize::from(points.len() >= Question::Change.fewest());
         self.machines.insert(machine.clone());
         self.confidence = trend.confidence;
         for started in points.iter().map(|point| point.started) {
@@ -233,7 +234,7 @@ impl Gathering {
         findings.extend(short);
         findings.append(&mut self.findings);
         let few = self.series - self.enough;
-        findings.extend((few > 0).then(|| too_few_runs_of_several(few, self.series)));
+        findings.extend((few > 0).then(|| runs_needed::finding_of_several(few, self.series)));
         Events {
             events,
             series: self.series,

@@ -28,7 +28,8 @@ mod notes;
 pub use confirmation::{Confirmation, Fresh, Outcome};
 pub use notes::{can_confirm, not_on_branch, unit_changed};
 
-use super::{Benchmark, Point, Revision, RunSummary, in_order, levels, trend};
+use super::runs_needed::Question;
+use super::{Benchmark, Point, Revision, RunSummary, in_order, levels};
 use crate::policy;
 use assay_data::{Better, Finding, Metric};
 use assay_stats::{adjust, descriptive, normal, student_t};
@@ -432,9 +433,8 @@ impl BenchmarkStatistics {
         }
         let ratio_of = |log: f64| (sign * (log - self.mean)).exp();
         let normal = (self.runs > 0).then(|| (sign * self.mean).exp());
-        if self.runs < policy::FEWEST_RUNS {
-            let more = policy::FEWEST_RUNS - self.runs;
-            findings.push(trend::too_few_runs(label, self.runs, more));
+        if let Some(more) = Question::Judge.more(self.runs) {
+            findings.extend(Question::Judge.finding(label, self.runs));
             let ratio = normal.map(|normal| now.centre / normal);
             let last_normal = self.last_normal;
             return Judged { normal, ratio, more_runs: Some(more), last_normal, ..nothing };

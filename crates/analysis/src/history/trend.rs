@@ -9,6 +9,7 @@
 
 use super::creep::{self, Creep};
 use super::levels;
+use super::runs_needed::Question;
 use super::short_level::{self, ShortLevel};
 use super::size::size_of_dependent;
 use super::{Blessing, Point, Revision, Series, in_order};
@@ -179,11 +180,8 @@ fn change(
 
 fn findings(trend: &Trend) -> Vec<Finding> {
     let runs = trend.series.points.len();
-    let needed = 2 * policy::FEWEST_RUNS;
     let mut findings = Vec::new();
-    if runs < needed {
-        findings.push(too_few_runs(&trend.series.benchmark.label(), runs, needed - runs));
-    }
+    findings.extend(Question::Change.finding(&trend.series.benchmark.label(), runs));
     findings.extend(trend.creeps.iter().map(|creep| creep::finding(&trend.series, creep)));
     findings.extend(trend.short.iter().map(|short| short_level::finding(&trend.series, short)));
     let commit = |point: &Point| point.revision.as_ref().map(|revision| revision.commit.clone());
@@ -205,30 +203,6 @@ pub(super) fn without_commit(point: &Point) -> Finding {
         "a change lies between two runs of the same commit, {name}: not the code changed, but the machine or what it runs with"
     );
     Finding::new(code::CHANGED_WITHOUT_COMMIT, message)
-}
-
-/// The finding about a benchmark with too few runs.
-pub(super) fn too_few_runs(benchmark: &str, runs: usize, more: usize) -> Finding {
-    let message = format!(
-        "of {benchmark} there {} on this machine: {more} more {} needed at least to know what is normal",
-        if runs == 1 { "is 1 run".to_owned() } else { format!("are {runs} runs") },
-        if more == 1 { "is" } else { "are" }
-    );
-    of_too_few_runs(message).about(benchmark).with("runs", runs as f64).with("more", more as f64)
-}
-
-/// The finding about several series with too few runs.
-pub(super) fn too_few_runs_of_several(few: usize, all: usize) -> Finding {
-    let message = format!(
-        "{few} of {all} series {} fewer than {} runs on one machine: a change cannot be detected there",
-        if few == 1 { "has" } else { "have" },
-        2 * policy::FEWEST_RUNS
-    );
-    of_too_few_runs(message).with("series", few as f64)
-}
-
-fn of_too_few_runs(message: String) -> Finding {
-    Finding::new(code::TOO_FEW_RUNS, message)
 }
 
 /// The finding about a benchmark that disappeared from its runs; `last` names the last revision

@@ -8,7 +8,7 @@ use super::PlanningError;
 use crate::analysis::seconds_per_block;
 use crate::levels;
 use crate::policy::{DEPENDENCE_FROM, DEPENDENT_BELOW, FEWEST_PILOT_VALUES};
-use assay_data::{Samples, Unit};
+use assay_data::{Samples, Unit, metric_names};
 use assay_stats::bootstrap::{self, Bootstrap, Statistic};
 use assay_stats::power_t::Kind;
 use assay_stats::rank_power::ShiftedPilot;
@@ -246,10 +246,7 @@ fn metric_of(samples: &Samples, asked: Option<&str>) -> Result<usize, PlanningEr
         (None, _) => Err(PlanningError::Pilot("the pilot is empty".to_owned())),
         (Some(name), _) => samples.metric_index(name).ok_or_else(|| {
             let known: Vec<&str> = samples.metrics.iter().map(|m| m.name.as_str()).collect();
-            PlanningError::Pilot(format!(
-                "the pilot has no metric `{name}`; it has {}",
-                known.join(", ")
-            ))
+            PlanningError::Pilot(metric_names::unknown(name, &known))
         }),
     }
 }

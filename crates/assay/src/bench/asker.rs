@@ -3,6 +3,7 @@
 use super::Side;
 use crate::run_error::RunError;
 use anyhow::Context;
+use assay_data::system_error::reason;
 use assay_harness::{Answer, Reply, Request};
 use assay_measure::counters::{self, Count, Counters, Event, Refusal};
 use assay_measure::{MeasureError, Outcome, RunOptions, RunResult, Runner, SubjectId, interrupt};
@@ -144,9 +145,9 @@ impl Asker {
         empty(&question.scratch)?;
         for (path, text) in &question.files {
             let above = path.parent().map_or(Ok(()), fs::create_dir_all);
-            above
-                .and_then(|()| fs::write(path, text))
-                .map_err(|error| RunError::Reading(format!("{}: {error}", path.display())))?;
+            above.and_then(|()| fs::write(path, text)).map_err(|error| {
+                RunError::Reading(format!("{}: {}", path.display(), reason(&error)))
+            })?;
         }
         let options = RunOptions {
             pad: padding,
@@ -201,5 +202,6 @@ fn empty(directory: &Path) -> Result<(), RunError> {
         }
         Ok(())
     });
-    emptied.map_err(|error| RunError::Reading(format!("{}: {error}", directory.display())))
+    emptied
+        .map_err(|error| RunError::Reading(format!("{}: {}", directory.display(), reason(&error))))
 }

@@ -13,6 +13,7 @@
 
 use super::benchmarks::{Benchmarks, Runs};
 use crate::counted::{Counted, Counter, allocations_hidden, children_missing, is_sum};
+use crate::output;
 use crate::run_error::RunError;
 use anyhow::Context;
 use assay_analysis::Adjust;
@@ -22,6 +23,7 @@ use assay_data::code;
 use assay_data::finding::shared::not_counted;
 use assay_data::samples::{NOT_COMPARED, PER_ITERATION};
 use assay_data::source::{Measured, Turn};
+use assay_data::system_error::reason;
 use assay_data::{Action, Finding, Metric, Pass, Plan, Severity};
 use assay_harness::Effort;
 use assay_measure::Command;
@@ -327,8 +329,9 @@ impl Benchmarks<'_> {
             }
         }
         // There may be thousands of files.
-        std::fs::remove_dir_all(&scratch)
-            .map_err(|error| RunError::Reading(format!("{}: {error}", scratch.display())))?;
+        std::fs::remove_dir_all(&scratch).map_err(|error| {
+            RunError::Reading(format!("{}: {}", scratch.display(), reason(&error)))
+        })?;
         Ok((found, said))
     }
 }
@@ -343,7 +346,7 @@ fn counted_whole() -> Finding {
 }
 
 fn in_words(error: anyhow::Error) -> RunError {
-    error.downcast().unwrap_or_else(|error| RunError::Reading(format!("{error:#}")))
+    error.downcast().unwrap_or_else(|error| RunError::Reading(output::told(&error)))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 use super::functions::{Function, OUTSIDE, at, functions};
 use super::reached::{Wording, reach};
 use super::{Asker, Catalogue, Side};
+use crate::output;
 use crate::run_error::RunError;
 use assay_data::Finding;
 use assay_harness::Effort;
@@ -115,7 +116,7 @@ impl Executed {
                 }
                 let Some(name) = &catalogue.benchmarks[benchmark].on[side] else { continue };
                 let driver = &catalogue.drivers[side];
-                let scratch = asker.directory().map_err(|e| RunError::Reading(format!("{e:#}")))?;
+                let scratch = asker.directory().map_err(|e| RunError::Reading(output::told(&e)))?;
                 let path = variable(&program, "PYTHONPATH");
                 let request = driver.measure(name, Effort::Once, &scratch);
                 let request = tree.language.asking(request, &scratch, path.as_deref());

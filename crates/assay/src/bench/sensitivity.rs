@@ -5,6 +5,7 @@
 use super::delayed::delayable;
 use super::executed::{Executed, Key, Touched, Tree, variable};
 use super::{Benchmarks, Side};
+use crate::output;
 use crate::run_error::RunError;
 use assay_analysis::sensitivity::{Sensitivity, are_visible, finding, is_visible};
 use assay_analysis::{Analysis, Comparison};
@@ -152,7 +153,7 @@ impl Benchmarks<'_> {
     ) -> Result<Option<(f64, f64)>, RunError> {
         let Some(name) = &self.catalogue.benchmarks[benchmark].on[side] else { return Ok(None) };
         let driver = &self.catalogue.drivers[side];
-        let scratch = self.asker.directory().map_err(|e| RunError::Reading(format!("{e:#}")))?;
+        let scratch = self.asker.directory().map_err(|e| RunError::Reading(output::told(&e)))?;
         let path = variable(&program.side, "PYTHONPATH");
         let request = driver.measure(name, Effort::Seconds(seconds), &scratch);
         let function = (&program.function, program.number);

@@ -2,6 +2,7 @@
 //! how long a run takes, and how many iterations a run has.
 
 use super::{Asker, Catalogue};
+use crate::output;
 use crate::run_error::RunError;
 use assay_harness::{Effort, Reading};
 use std::collections::BTreeSet;
@@ -56,7 +57,7 @@ impl Trial {
             };
             for group in groups {
                 telling(done, runs);
-                let scratch = asker.directory().map_err(|e| RunError::Reading(format!("{e:#}")))?;
+                let scratch = asker.directory().map_err(|e| RunError::Reading(output::told(&e)))?;
                 let name = group.first().and_then(own).unwrap_or_default();
                 let request = driver.measure(name, effort, &scratch);
                 let ran = asker.ask(&catalogue.sides[side], &request, &scratch)?;

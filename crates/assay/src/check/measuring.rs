@@ -503,7 +503,7 @@ impl From<anyhow::Error> for Obstacle {
         }
         match error.downcast_ref::<RunError>() {
             Some(RunError::Interrupted(_)) => Self::Interrupted,
-            _ => Self::Other(format!("{error:#}").lines().next().unwrap_or_default().to_owned()),
+            _ => Self::Other(output::told(&error).lines().next().unwrap_or_default().to_owned()),
         }
     }
 }

@@ -11,6 +11,7 @@ use assay_analysis::policy;
 use assay_data::code;
 use assay_data::samples::without_secrets;
 use assay_data::source::{Failure as Failed, Layout, Measured, Obstacle, Source, Turn};
+use assay_data::system_error::reason;
 use assay_data::{
     Action, Finding, Histogram, Metric, ParameterValue, Samples, Severity, Side, Subject,
 };
@@ -176,7 +177,8 @@ impl Slices {
         if let Some(requests) = &mut self.requests {
             let (own, side) = (&self.places[place], &self.sides[whose.0]);
             let written = requests.add(block, side, own, &job, &tally.requests);
-            let failed = |error| RunError::Reading(format!("--record-requests: {error}"));
+            let failed =
+                |error| RunError::Reading(format!("--record-requests: {}", reason(&error)));
             written.map_err(|error| Obstacle::Broken(failed(error)))?;
         }
         let held = used.and_then(|used| used.memory_bytes);

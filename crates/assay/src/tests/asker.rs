@@ -6,10 +6,12 @@ use super::ran::Ran;
 use super::stopped;
 use super::warm::Cold;
 use super::{Side, Warm};
+use crate::output;
 use crate::room;
 use crate::run_error::RunError;
 use anyhow::Context;
 use assay_data::list;
+use assay_data::system_error::reason;
 use assay_measure::clock::now_seconds;
 use assay_measure::{
     Command, MeasureError, Outcome, OutputSoFar, RunOptions, RunResult, Runner, Watching, git,
@@ -242,9 +244,9 @@ impl Asker {
         let call = Call::new(&side.argv, &directory_of(side));
         let request = framework.ask(&call, &RunRequirements::default(), &room);
         let request = request.map_err(|error| RunError::Reading(error.to_string()))?;
-        request
-            .write_privately()
-            .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
+        request.write_privately().map_err(|(path, error)| {
+            RunError::Reading(format!("{}: {}", path.display(), reason(&error)))
+        })?;
         // Hooks that are added for a run are loaded by that run.
         let command = command(&Request::words(request.argv), side)?;
         let warm = Warm::start(&command, side, &room, root);
@@ -324,7 +326,7 @@ impl Asker {
         self.runs += 1;
         let room = self.room.path().join(self.runs.to_string());
         let made = fs::create_dir(&room).with_context(|| room.display().to_string());
-        made.map_err(|error| RunError::Reading(format!("{error:#}")))?;
+        made.map_err(|error| RunError::Reading(output::told(&error)))?;
         Ok(room)
     }
 
@@ -537,9 +539,9 @@ fn not_interrupted(result: RunResult) -> Result<RunResult, RunError> {
 /// # Errors
 /// If they cannot be written.
 pub(crate) fn prepared(request: &Request, side: &Side) -> Result<Command, RunError> {
-    request
-        .write_privately()
-        .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
+    request.write_privately().map_err(|(path, error)| {
+        RunError::Reading(format!("{}: {}", path.display(), reason(&error)))
+    })?;
     command(request, side)
 }
 

@@ -131,7 +131,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         Err(why) => {
             output::say(&format!(
                 "note: without the comparison with a byte-identical copy at another path: {}",
-                in_one_line(&format!("{why:#}"))
+                in_one_line(&output::told(&why))
             ));
             let interrupted = interrupt::count() > 0;
             (None, if interrupted { Ending::Interrupted } else { Ending::Fine })
@@ -265,7 +265,7 @@ fn measure(
     session.begin(&plan, 0, Limits::default());
     if let Some(path) = file {
         let record = Record::named("--record", path, &session.samples);
-        session.recorder = Some(record.map_err(|e| RunError::Reading(format!("{e:#}")))?);
+        session.recorder = Some(record.map_err(|e| RunError::Reading(output::told(&e)))?);
     }
     let (measured, _) = commands::measure(&mut session, progress);
     progress.end();
@@ -331,7 +331,9 @@ fn keep(args: &Args, calibration: &Calibration, environment: &Environment, at: O
             output::say(&format!("kept for later runs in {}", path.display()));
         }
         Ok(_) => {}
-        Err(error) => output::say(&format!("warning: not kept for later runs: {error:#}")),
+        Err(error) => {
+            output::say(&format!("warning: not kept for later runs: {}", output::told(&error)))
+        }
     }
 }
 

@@ -263,9 +263,9 @@ fn try_settings(
     environment: &Environment,
     allowed: &Privileges,
 ) -> Result<(Vec<report::Trial>, Vec<String>), RunError> {
-    let room = crate::room::temporary().map_err(|error| RunError::Reading(format!("{error:#}")))?;
+    let room = crate::room::temporary().map_err(|error| RunError::Reading(output::told(&error)))?;
     let program = known_work::program(room.path());
-    let program = program.map_err(|error| RunError::Reading(format!("{error:#}")))?;
+    let program = program.map_err(|error| RunError::Reading(output::told(&error)))?;
     let under = |(name, control): (String, Control)| {
         Prepared::plain(&name, Command { control, ..program.clone() })
     };

@@ -13,6 +13,7 @@ use anyhow::bail;
 use assay_analysis::history::gate::{Gate, GateSettings, Standing, gate};
 use assay_report::history::{self, GateReport};
 use assay_report::json::{self, Gated};
+use assay_report::number;
 use assay_report::remarks::Remarks;
 use branch::Branch;
 use candidates::{Gathered, gathered, judging};
@@ -27,10 +28,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if !args.confirm.words.is_empty() {
         measured::check(&args.confirm.words)?;
     }
+    let asked = asked(args)?;
     let (store, project) = args.beside.of.of_project()?;
     let judging = judging(args, &store, &project)?;
     let branch = args.branch.as_deref().map(Branch::of).transpose()?;
-    let asked = asked(args);
     let metrics = judging.metrics(args.primary.as_deref(), &args.secondary)?;
     let undirected = metrics.iter().map(|&m| &judging.samples.metrics[m]).find(|m| m.undirected);
     if let Some(metric) = undirected {
@@ -62,14 +63,27 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(ending(&gate))
 }
 
-fn asked(args: &Args) -> GateSettings {
+/// Returns the settings; a larger threshold also raises the default of `--detect`.
+///
+/// # Errors
+/// If a worsening has to be detectable that would not be reported.
+fn asked(args: &Args) -> anyhow::Result<GateSettings> {
     let default = GateSettings::default();
-    GateSettings {
-        confidence: args.confidence.unwrap_or(default.confidence),
-        threshold: args.threshold.unwrap_or(default.threshold),
-        detect: args.detect.unwrap_or(default.detect),
-        window: args.window.map_or(default.window, |window| window as usize),
+    let threshold = args.threshold.unwrap_or(default.threshold);
+    let detect = args.detect.unwrap_or(default.detect.max(threshold));
+    if detect < threshold {
+        let written = |share| number::percent_fine(share).replace(' ', "");
+        let [detect, threshold] = [detect, threshold].map(written);
+        bail!(
+            "--detect {detect}: a worsening below the threshold of {threshold} is not reported, so it need not be detectable; give --detect {threshold} or more, or --threshold {detect}"
+        );
     }
+    Ok(GateSettings {
+        confidence: args.confidence.unwrap_or(default.confidence),
+        threshold,
+        detect,
+        window: args.window.map_or(default.window, |window| window as usize),
+    })
 }
 
 fn show(args: &Args, report: &GateReport<'_>) -> anyhow::Result<()> {

@@ -1,6 +1,7 @@
 //! Saved files, by their paths from the top directory, without ignored ones.
 
 use super::ignored::Ignored;
+use assay_data::system_error::reason;
 use assay_measure::files::{Changes, Files, PollingReason, Skips};
 use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
@@ -115,7 +116,7 @@ fn why_polled(why: &PollingReason) -> String {
         PollingReason::FileSystem => {
             "this file system does not tell what others write in it".to_owned()
         }
-        PollingReason::Refused(error) => format!("the system can't watch them: {error}"),
+        PollingReason::Refused(error) => format!("the system can't watch them: {}", reason(error)),
     };
     format!("files are looked at every second, no save is seen at once: {why}")
 }

@@ -3,6 +3,8 @@
 //! immediately, without waiting for it. Its results are shown as it prints them.
 
 use crate::others;
+use crate::output;
+use assay_data::system_error::reason;
 use assay_measure::room::Room;
 use assay_measure::serving::Server;
 use assay_measure::{Command, git};
@@ -128,13 +130,14 @@ impl Mutating {
                 self.at_work = Some(work);
                 None
             }
-            Err(error) => self.failure(format!("{error:#}")),
+            Err(error) => self.failure(output::told(&error)),
         }
     }
 
     fn started(&self, look: Look) -> anyhow::Result<Work> {
-        let room = Room::temporary()
-            .map_err(|(parent, error)| anyhow::anyhow!("{}: {error}", parent.display()))?;
+        let room = Room::temporary().map_err(|(parent, error)| {
+            anyhow::anyhow!("{}: {}", parent.display(), reason(&error))
+        })?;
         let file = room.path().join("printed");
         // Its output goes to a file, and its messages to the server's own file.
         let shell = "exec nice -n 19 \"$@\" > \"$0\"";

@@ -5,6 +5,7 @@ use super::events::Saved;
 use super::state::{Touched, What};
 use crate::changed::{ChangeQuery, Selection as Chosen, Tracked, WHOLE_FILE, reason};
 use crate::cutting::Cutting;
+use crate::output;
 use crate::tests::Ran;
 use assay_suites::Framework;
 use assay_suites::coverage::{ABSENT, Project};
@@ -54,7 +55,9 @@ impl Selection {
                 tracked.look();
                 (Some(tracked), note)
             }
-            Some(Err(error)) => (None, Some(format!("every save runs all tests: {error:#}"))),
+            Some(Err(error)) => {
+                (None, Some(format!("every save runs all tests: {}", output::told(&error))))
+            }
             None => {
                 let name = framework.map(|own| own.name());
                 (
@@ -91,7 +94,7 @@ impl Selection {
         let choice = match tracked.choice(asked(changed.as_deref()), true) {
             Ok(choice) => choice,
             Err(error) => {
-                let everything = Some(format!("{error:#}"));
+                let everything = Some(output::told(&error));
                 return Selected { touched: Touched::All, everything };
             }
         };
@@ -139,7 +142,7 @@ impl Selection {
         };
         let error = tracked.take(&ran.run, ran.trouble().is_some(), whole.as_deref()).err()?;
         tracked.forget_store();
-        Some(format!("what tests use is not kept for the next time: {error:#}"))
+        Some(format!("what tests use is not kept for the next time: {}", output::told(&error)))
     }
 }
 

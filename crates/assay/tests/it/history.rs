@@ -238,3 +238,31 @@ fn recorded_more(room: &Room, runs: u32) {
     finish(room.shell("git tag -d $(git tag -l 't*')")).ends(0);
     recorded(room, runs, 1.0);
 }
+
+#[test]
+fn a_file_of_another_tool_joins_the_runs_of_the_machine_that_it_is_said_to_be_from() {
+    let room = repository();
+    room.run(&["run", "true", "-r", "2", "--keep", "--save", "r.assay"]).ends(0);
+    let here = room.records("r.assay", "environment").remove(0);
+    let host = here["hostname"].as_str().unwrap();
+    let processor = here["cpu_model"].as_str().unwrap_or("unknown");
+    for (name, time) in [("here.txt", 10), ("apart.txt", 11)] {
+        let line = format!("BenchmarkA/n=3-2 100 {time} ns/op\n");
+        room.write(name, &format!("goos: linux\ncpu: {processor}\n{line}{line}"));
+    }
+    history(&room, &["add", "here.txt", "--machine", host]).ends(0);
+    let apart = history(&room, &["add", "apart.txt"]).ends(0);
+    if here["cpu_model"].is_string() {
+        apart.complains(&format!("add it with --machine {host}"));
+    }
+    let log = room.json(&["history", "log"]);
+    let runs = log["runs"].as_array().unwrap();
+    let of = |source: &str| runs.iter().find(|run| run["source"] == source).unwrap();
+    let own = runs.iter().find(|run| run["tool"] != "go test").unwrap();
+    assert_eq!(of("here.txt")["fingerprint"], own["fingerprint"], "{log:#}");
+    assert_ne!(of("apart.txt")["fingerprint"], own["fingerprint"], "{log:#}");
+    // Its name states its parameters once.
+    let digest = of("here.txt")["run"].as_str().unwrap();
+    let shown = history(&room, &["show", &digest[..10]]).ends(0).shows("BenchmarkA/n=3-2 wall");
+    assert!(!shown.stdout.contains("gomaxprocs"), "{}", shown.stdout);
+}

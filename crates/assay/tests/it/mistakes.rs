@@ -16,6 +16,10 @@ fn room() -> Room {
         ("go1.txt", "BenchmarkFoo-8 100 10 ns/op\nBenchmarkFoo-8 100 11 ns/op\n"),
         ("go2.txt", "BenchmarkBar-8 100 10 ns/op\nBenchmarkBar-8 100 11 ns/op\n"),
         ("go3.txt", "BenchmarkFoo-8 100 10 B/op\nBenchmarkFoo-8 100 11 B/op\n"),
+        ("go4.txt", "BenchmarkFoo-8 100 10 ns/op 5 B/op\nBenchmarkFoo-8 100 11 ns/op 5 B/op\n"),
+        ("saved.json", "{\"schema\": 1, \"verb\": \"run\", \"file\": \"two.assay\"}"),
+        ("unsaved.json", "{\"schema\": 1, \"verb\": \"run\", \"file\": null}"),
+        ("described.json", "{\"schema\": 1, \"verb\": \"describe\", \"series\": []}"),
         ("unit.txt", "10.1 s\n10.2 s\n10.3 s\n"),
         ("decimal.txt", "1.234,5\n1.235,5\n"),
         ("thousands.txt", "1,234.5\n1,235.5\n"),
@@ -39,7 +43,9 @@ fn check(mistakes: &[(&str, &str)]) {
         let ended = room.run(&words);
         assert_eq!(ended.status, 2, "{line}: {ended:#?}");
         assert!(ended.stderr.contains(right), "{line}: no `{right}` in {}", ended.stderr);
-        assert!(!ended.stderr.contains("as a value, use"), "{line}: {}", ended.stderr);
+        for no in ["as a value, use", "(os error"] {
+            assert!(!ended.stderr.contains(no), "{line}: {}", ended.stderr);
+        }
     }
 }
 
@@ -134,6 +140,24 @@ fn files_in_the_wrong_place_are_answered_with_the_right_line() {
         ("compare --filter foo a.txt b.txt", "nothing matches `foo`"),
         ("compare --primary x a.txt b.txt", "the only one is `value`"),
         ("describe --primary x a.txt", "the only one is `value`"),
+        ("compare --primary values a.txt b.txt", "the only one is `value`"),
+        (
+            "compare --primary Wall go4.txt go4.txt",
+            "did you mean `wall`? The metrics are wall, B/op",
+        ),
+        ("compare --primary walls go4.txt go4.txt", "did you mean `wall`?"),
+        ("compare --primary b/op go4.txt go4.txt", "did you mean `B/op`?"),
+        ("compare --primary nothing go4.txt", "the metrics are wall, B/op"),
+        ("describe --primary time go4.txt", "did you mean `wall`?"),
+        ("plan --pilot go4.txt --primary Wall --threshold 1%", "did you mean `wall`?"),
+        ("compare saved.json", "they are in two.assay: name that file instead"),
+        ("compare saved.json b.txt", "this is a report of `run`"),
+        ("compare unsaved.json", "measure again with `--save FILE.assay`"),
+        ("compare described.json", "name the files that it was made from instead"),
+        ("run --no-save --input dir cat", "takes the file that the command reads"),
+        ("run --no-save --input none.txt cat", "No such file or directory"),
+        ("gate --detect 5% --threshold 10% a.txt", "give --detect 10% or more"),
+        ("gate --detect 0.5% a.txt", "or --threshold 0.5%"),
         ("describe --export x.json a.txt", "assay describe --json a.txt > x.json"),
         ("doctor --export x.json --quick", "assay doctor --json --quick > x.json"),
         ("convert --to json a.txt", "assay describe --json FILE"),
@@ -329,4 +353,24 @@ fn a_program_without_the_command_that_it_runs_is_warned_of() {
     room.run(&["run", "--no-save", "-r", "2", "env", "true"]).ends(0).complains(told);
     let ended = room.run(&["run", "--no-save", "-r", "2", "sh", "sh"]).ends(0);
     assert!(!ended.stderr.contains("without arguments"), "{}", ended.stderr);
+}
+
+#[test]
+fn recordings_decided_by_different_metrics_are_compared_with_advice() {
+    let room = Room::new();
+    for (name, metric) in [("w.assay", "wall"), ("c.assay", "cpu")] {
+        room.run(&["run", "-r", "2", "--primary", metric, "--save", name, "true"]).ends(0);
+    }
+    let told = "different metrics decided about the recordings (w.assay by wall, c.assay by cpu); here wall decides";
+    let asked = ["compare", "w.assay", "c.assay", "--json"];
+    let result = room.run(&asked).ends(0).json();
+    let finding = result["findings"].as_array().unwrap().iter().find(|f| f["message"] == told);
+    let advice = &finding.unwrap()["advice"][0];
+    assert_eq!((&advice["option"], &advice["value"]), (&"--primary".into(), &"cpu".into()));
+    for metric in ["wall", "cpu"] {
+        let named = room.run(&[&asked[..], &["--primary", metric]].concat()).ends(0);
+        assert!(!named.stdout.contains("different metrics decided"), "{}", named.stdout);
+    }
+    let same = room.run(&["compare", "w.assay", "w.assay", "--json"]).ends(0);
+    assert!(!same.stdout.contains("different metrics decided"), "{}", same.stdout);
 }

@@ -661,3 +661,13 @@ fn a_process_that_runs_goes_on_after_it_was_sampled() {
     assert!(lives, "the process was ended");
     assert!(found.ends(0).json()["samples"].as_u64().unwrap() > 0);
 }
+
+#[test]
+fn a_program_that_fails_at_once_is_named_with_its_status() {
+    if !perf_works() {
+        return;
+    }
+    let room = Room::new();
+    let told = "`false` exited with status 1, and nothing was sampled before";
+    room.run(&["profile", "--sampler", "perf", "false"]).ends(4).complains(told);
+}

@@ -711,11 +711,11 @@ catalogue! {
     RECORDINGS_ALTERNATE: Note;
 
     /// The compared recordings were made on different machines (host, processor, kernel, governor,
-    /// runner), or with different versions or settings of the tool, the library or the language.
-    /// The finding lists them with their values.
+    /// runner), with different versions or settings of the tool, the library or the language, or
+    /// with different deciding metrics. The finding lists them with their values.
     /// **Why:** that difference is part of the result, and no computation can remove it.
     /// **What to do:** measure both on one machine, in blocks (`assay run A B`), or record both with
-    /// the same settings.
+    /// the same settings. `--primary` names the metric that decides.
     RECORDINGS_DIFFER: Warning;
 
     /// Requests to a server failed in a load test. The message says how many failed, how they

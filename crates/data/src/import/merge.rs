@@ -9,8 +9,20 @@
 use super::{ImportError, ImportOptions, Part};
 use crate::samples::{Metric, Row, Samples, Side, Subject, Summary, free_name};
 use crate::unit::Unit;
-use crate::{Finding, Severity};
+use crate::{Action, Finding, Severity, list};
 use std::collections::{HashMap, HashSet};
+
+/// Maximum number of recordings named with their deciding metrics; the rest are counted.
+const NAMED: usize = 3;
+
+/// Evidence of the finding about recordings with different deciding metrics: the number of these.
+const DECIDING_METRICS: &str = "deciding_metrics";
+
+/// Returns true for the finding about recordings with different deciding metrics, which does not
+/// apply if the user names one.
+pub fn is_about_deciding_metric(finding: &Finding) -> bool {
+    finding.number(DECIDING_METRICS).is_some()
+}
 
 /// An input with its names.
 pub(super) struct LabelledInput {
@@ -39,6 +51,7 @@ pub(super) fn merge(
     lend_metrics(&mut parts, options)?;
     check_units(&mut parts)?;
     let mut merged = Samples::new(order_metrics(&parts)?);
+    merged.findings.extend(decided_differently(&parts, &merged));
     let shared = shared_names(&parts);
     let matched = shared.iter().flatten().any(|&shared| shared);
     let mut met = TakenNames::default();
@@ -176,6 +189,35 @@ pub(super) fn order_metrics(parts: &[LabelledInput]) -> Result<Vec<Metric>, Impo
     };
     metrics[..=decides].rotate_right(1);
     Ok(metrics)
+}
+
+/// The finding about recordings whose plans name different deciding metrics. It does not apply if
+/// the user names one.
+fn decided_differently(parts: &[LabelledInput], merged: &Samples) -> Option<Finding> {
+    let decides = &merged.metrics.first()?.name;
+    let planned: Vec<(&str, &str)> = parts
+        .iter()
+        .filter_map(|one| {
+            Some((one.file.as_str(), one.part.samples.plan.as_ref()?.primary.as_str()))
+        })
+        .collect();
+    let mut by: Vec<&str> = planned.iter().map(|&(_, metric)| metric).collect();
+    by.sort_unstable();
+    by.dedup();
+    if by.len() < 2 {
+        return None;
+    }
+    let told: Vec<String> =
+        planned.iter().map(|(file, metric)| format!("{file} by {metric}")).collect();
+    let message = format!(
+        "different metrics decided about the recordings ({}); here {decides} decides",
+        list::first(&told, NAMED)
+    );
+    let finding = Finding::new(crate::code::RECORDINGS_DIFFER, message)
+        .with(DECIDING_METRICS, by.len() as f64);
+    let others =
+        by.into_iter().filter(|metric| metric != decides && merged.metric_index(metric).is_some());
+    Some(others.map(Action::decide_by).fold(finding, Finding::advise))
 }
 
 /// Returns the names by which the subjects of an input are matched with those of others: their rows

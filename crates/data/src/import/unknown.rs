@@ -162,6 +162,12 @@ pub(super) fn known() -> String {
         + "\n  other    lines of any text by a regular expression: `--pattern '(?<value>[0-9.]+)'`"
 }
 
+/// Returns the keys of the object that the text is, up to the end of the file's beginning.
+pub(super) fn first_keys(head: &Head<'_>) -> Vec<String> {
+    let (is_list, keys) = keys(head.text.trim_start());
+    if is_list { Vec::new() } else { keys }
+}
+
 /// Returns whether the text is a list, and the keys of the object, or of the first object in the
 /// list, up to the end of the file's beginning.
 fn keys(text: &str) -> (bool, Vec<String>) {

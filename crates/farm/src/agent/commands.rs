@@ -12,6 +12,7 @@ use super::walls::{OutputReader, SandboxedResult, SandboxedRun, Walls};
 use assay_farm::builds::wire::{Project, Recipe, Version};
 use assay_measure::sandbox::Limits;
 use assay_measure::{Outcome, interrupt};
+use assay_report::console::output;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -97,7 +98,7 @@ impl Commands<'_> {
         self.log.say(&format!("fetching {} {}", project.name, version.name));
         // A project's own command writes there.
         if let Err(error) = self.job.hand_over(self.walls) {
-            return Err(FetchError::Version(format!("{error:#}")));
+            return Err(FetchError::Version(output::told(&error)));
         }
         let policy = self.job.policy(work, true, self.limits);
         let beside = self.job.beside();
@@ -115,7 +116,7 @@ impl Commands<'_> {
         let fetched = fetch((origin, version), work, &mut means, &mut ends)?;
         self.log.say(&fetched.from);
         if let Err(error) = self.job.hand_over(self.walls) {
-            return Err(FetchError::Version(format!("{error:#}")));
+            return Err(FetchError::Version(output::told(&error)));
         }
         Ok(fetched)
     }

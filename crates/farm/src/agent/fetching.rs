@@ -14,10 +14,12 @@ use super::policy::UNPACKED;
 use super::repeating::is_zip;
 use super::walls::{OutputReader, SandboxedRun, Walls};
 use anyhow::Context;
+use assay_data::system_error::reason;
 use assay_farm::builds::model::VersionKind;
 use assay_farm::builds::wire::{NewVersion, Origin, Version};
 use assay_measure::Outcome;
 use assay_measure::sandbox::Policy;
+use assay_report::console::output;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
@@ -70,7 +72,7 @@ pub(super) enum FetchError {
 
 impl FetchError {
     fn of(what: &str, error: &io::Error) -> Self {
-        let said = format!("{what}: {error}");
+        let said = format!("{what}: {}", reason(error));
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Disk(said),
             _ => Self::Version(said),
@@ -81,15 +83,15 @@ impl FetchError {
     fn of_chain(error: &anyhow::Error) -> Self {
         let io = error.chain().find_map(|own| own.downcast_ref::<io::Error>());
         match io {
-            Some(own) => Self::of(&format!("{error:#}"), own),
-            None => Self::Version(format!("{error:#}")),
+            Some(own) => Self::of(&output::told(error), own),
+            None => Self::Version(output::told(error)),
         }
     }
 }
 
 /// Classifies git's errors by their text, since its exit status does not distinguish them.
 fn of_git(error: &anyhow::Error) -> FetchError {
-    let said = format!("{error:#}");
+    let said = output::told(error);
     let has = |words: &[&str]| words.iter().any(|own| said.contains(own));
     if has(&["No space left"]) {
         FetchError::Disk(said)
@@ -161,8 +163,9 @@ pub(super) fn offered(
             let dated = git::dated(url, &commits, means.beside, means.allows_files);
             let dates = dated.unwrap_or_else(|error| {
                 says(&format!(
-                    "{}: the dates of commits are unknown: {error:#}",
-                    crate::plain::line(url)
+                    "{}: the dates of commits are unknown: {}",
+                    crate::plain::line(url),
+                    output::told(&error)
                 ));
                 HashMap::new()
             });
@@ -208,7 +211,7 @@ fn by_command(
     let how =
         SandboxedRun { limit: super::policy::FETCHING, is_together: false, looks: &mut looks };
     let ran = means.walls.run(&policy, &argv, how);
-    let ran = ran.map_err(|error| FetchError::Toolchain(format!("{error:#}")))?;
+    let ran = ran.map_err(|error| FetchError::Toolchain(output::told(&error)))?;
     match ran.outcome {
         Outcome::Exited(0) => Ok(String::from_utf8_lossy(&ran.output.bytes).into_owned()),
         _ if assay_measure::interrupt::count() > 0 => Err(FetchError::Ended),

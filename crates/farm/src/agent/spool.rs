@@ -6,6 +6,7 @@
 use super::log;
 use crate::client::{Client, ClientError};
 use anyhow::Context;
+use assay_data::system_error::reason;
 use assay_farm::builds::wire::Ending;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File};
@@ -101,7 +102,7 @@ impl Spool {
                 Err(error) => says(&format!("{}: {error}", path.display())),
             }
             if let Err(error) = fs::remove_dir_all(&path) {
-                says(&format!("{}: {error}", path.display()));
+                says(&format!("{}: {}", path.display(), reason(&error)));
             }
         }
         Ok(())

@@ -10,6 +10,7 @@ use super::policy::FREE;
 use super::runtimes::Runtime;
 use super::suggesting::{Steps, steps};
 use anyhow::{Context, anyhow};
+use assay_data::system_error::reason;
 use assay_farm::builds::model::{Fault, State};
 use assay_farm::builds::wire::{Evidence, LeasedJob};
 use assay_measure::Command;
@@ -177,7 +178,7 @@ fn tests(
         Ok(request) => request,
         Err(error) => return Ok(Err(error.to_string())),
     };
-    request.write().map_err(|(path, error)| anyhow!("{}: {error}", path.display()))?;
+    request.write().map_err(|(path, error)| anyhow!("{}: {}", path.display(), reason(&error)))?;
     commands.job.hand_over(commands.walls)?;
     let mut env: BTreeMap<String, String> = command.env.into_iter().collect();
     add_to_environment(&mut env, &request.env, &request.options, &request.paths);

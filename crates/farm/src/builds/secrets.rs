@@ -2,6 +2,7 @@
 //! hashes.
 
 use crate::builds::error::FarmError;
+use assay_data::system_error::reason;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use subtle::ConstantTimeEq;
@@ -19,7 +20,8 @@ pub(crate) fn fresh() -> Result<String, FarmError> {
             Ok(more) => filled += more,
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => {
-                let told = format!("the system provides no random numbers: {error}");
+                let told =
+                    format!("the system provides no random numbers: {}", reason(&error.into()));
                 return Err(FarmError::Conflict(told));
             }
         }

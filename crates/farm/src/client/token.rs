@@ -1,6 +1,7 @@
 //! Reads the token. It is never printed.
 
 use super::ClientError;
+use assay_data::system_error::reason;
 use std::fmt;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -27,11 +28,13 @@ impl Token {
             return own.map_err(|why| refused(format!("{VARIABLE} {why}")));
         };
         let name = path.display();
-        let found = fs::metadata(path).map_err(|error| refused(format!("{name}: {error}")))?;
+        let found =
+            fs::metadata(path).map_err(|error| refused(format!("{name}: {}", reason(&error))))?;
         if found.mode() & 0o077 != 0 {
             return Err(refused(format!("{name} can be read by others: chmod 600 {name}")));
         }
-        let text = fs::read_to_string(path).map_err(|error| refused(format!("{name}: {error}")))?;
+        let text = fs::read_to_string(path)
+            .map_err(|error| refused(format!("{name}: {}", reason(&error))))?;
         Self::of(&text).map(Some).map_err(|why| refused(format!("{name} {why}")))
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Check, size};
 use crate::client::Client;
+use assay_data::system_error::reason;
 use assay_measure::sandbox::Sandbox;
 use jiff::Timestamp;
 use std::path::Path;
@@ -92,7 +93,9 @@ pub(crate) fn room_in(directory: &Path, least: u64) -> Check {
                 false => Check::fine("disk", said),
             }
         }
-        Err(error) => Check::lacks("disk", format!("{}: {error}", there.display())),
+        Err(error) => {
+            Check::lacks("disk", format!("{}: {}", there.display(), reason(&error.into())))
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::agents::room_in;
 use super::{Check, State};
+use assay_data::system_error::reason;
 use assay_farm::builds::Store;
 use assay_history::StoreLocation;
 use std::net::{SocketAddr, TcpListener};
@@ -16,7 +17,9 @@ pub(crate) fn data(directory: &Path) -> Vec<Check> {
     use std::os::unix::fs::MetadataExt;
     let name = directory.display();
     let found = match directory.metadata() {
-        Err(error) => Check::note("data", format!("{name}: {error}; the server will create it")),
+        Err(error) => {
+            Check::note("data", format!("{name}: {}; the server will create it", reason(&error)))
+        }
         Ok(found) if !found.is_dir() => Check::lacks("data", format!("{name} is not a directory")),
         Ok(found) if found.mode() & 0o077 != 0 => {
             Check::note("data", format!("{name} can be read by others: chmod 700 {name}"))
@@ -72,7 +75,7 @@ pub(crate) fn port(address: SocketAddr) -> Check {
         Err(error) => Check {
             what: "port",
             state: State::Lacks,
-            said: format!("{address}: {error} (ss -ltnp shows who listens)"),
+            said: format!("{address}: {} (ss -ltnp shows who listens)", reason(&error)),
         },
     }
 }

@@ -10,6 +10,7 @@
 //! Time limits are enforced by the agent, since those of Slurm have a resolution of one minute.
 
 use super::placing::{Batch, Cluster, ClusterJob, Greeting, Machine};
+use assay_data::system_error::reason;
 use sha2::{Digest, Sha256};
 use shell_words::{join, quote};
 use std::collections::BTreeSet;
@@ -37,7 +38,8 @@ const SAID: usize = 500;
 pub enum SlurmError {
     /// The program cannot be started.
     #[error(
-        "`{program}` can't be started: {source} (Slurm's commands must be on PATH; Debian: slurm-client)"
+        "`{program}` can't be started: {reason} (Slurm's commands must be on PATH; Debian: slurm-client)",
+        reason = reason(source)
     )]
     Start {
         /// The command.

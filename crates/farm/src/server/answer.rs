@@ -1,6 +1,7 @@
 //! The answers of handlers: the requested data, or the reason for a failure. `dispatch` converts
 //! them to HTTP responses.
 
+use assay_data::system_error::reason;
 use assay_farm::builds::FarmError;
 use assay_farm::builds::wire::{ErrorBody, Refusal};
 use serde::Serialize;
@@ -194,7 +195,7 @@ impl Failure {
     /// An error of the disk. Paths on the server are only written to its log.
     pub fn of_disk(path: &Path, error: &io::Error) -> Self {
         log::error!("{}: {error}", path.display());
-        let told = format!("the disk of the server: {error}");
+        let told = format!("the disk of the server: {}", reason(error));
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::unavailable(told),
             _ => Self::internal(told),

@@ -142,7 +142,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         match placer.round() {
             Ok(trouble) => placer.talk.about(trouble),
             // If the farm or the cluster does not answer, the state is unknown, so nothing is done.
-            Err(error) => placer.talk.about(vec![format!("{error:#}")]),
+            Err(error) => placer.talk.about(vec![output::told(&error)]),
         }
         interrupt::sleep_until(&[], Some(Duration::from_secs(args.every)))?;
     }
@@ -170,8 +170,9 @@ impl Placer {
         for machine in &cluster.machines {
             if let Err(error) = self.token_for(machine) {
                 trouble.push(format!(
-                    "cannot create a token for the node {}: {error:#}",
-                    machine.name
+                    "cannot create a token for the node {}: {}",
+                    machine.name,
+                    output::told(&error)
                 ));
             }
         }
@@ -184,7 +185,7 @@ impl Placer {
                 {
                     self.placing.not_placed(&batch.jobs);
                 }
-                trouble.push(format!("{error:#}"));
+                trouble.push(output::told(&error));
             }
         }
         trouble.extend(

@@ -2,6 +2,7 @@
 
 use crate::error::MeasureError;
 use crate::resolve::ResolveError;
+use assay_data::system_error::reason;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -68,7 +69,8 @@ pub enum RevisionError {
     },
     /// The place of built revisions can't be used.
     #[error(
-        "cannot keep built revisions in `{}`: {source}.\nSet XDG_CACHE_HOME to another directory.", path.display()
+        "cannot keep built revisions in `{}`: {reason}.\nSet XDG_CACHE_HOME to another directory.", path.display(),
+        reason = reason(source)
     )]
     Cache {
         /// The file or directory.

@@ -1,6 +1,7 @@
 //! The engines of a runner: the launcher on Linux, or a thread that waits for commands, which is
 //! all that other systems offer.
 
+use assay_data::system_error::reason;
 use std::io;
 use std::sync::Arc;
 
@@ -51,7 +52,9 @@ impl From<io::Error> for Trouble {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Self::Gone,
-            _ => Self::Error(MeasureError::Internal { what: format!("the launcher: {error}") }),
+            _ => Self::Error(MeasureError::Internal {
+                what: format!("the launcher: {}", reason(&error)),
+            }),
         }
     }
 }

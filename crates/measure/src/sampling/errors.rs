@@ -7,6 +7,7 @@ use crate::command::CommandError;
 use crate::resolve::ResolveError;
 use crate::runner::Outcome;
 use crate::sys::{machine_settings, processes};
+use assay_data::system_error::reason;
 use std::io;
 use std::path::PathBuf;
 
@@ -103,7 +104,7 @@ pub enum SamplingError {
         path: PathBuf,
     },
     /// The program or the sampler can't be started.
-    #[error("cannot start `{program}`: {source}")]
+    #[error("cannot start `{program}`: {reason}", reason = reason(source))]
     Start {
         /// The program.
         program: String,
@@ -111,7 +112,7 @@ pub enum SamplingError {
         source: io::Error,
     },
     /// An intermediate file can't be written or read.
-    #[error("`{}`: {source}", .path.display())]
+    #[error("`{}`: {reason}", .path.display(), reason = reason(source))]
     Files {
         /// The file.
         path: PathBuf,

@@ -1,5 +1,6 @@
 //! Errors of creating a sandbox, with advice.
 
+use assay_data::system_error::reason;
 use std::io;
 use std::path::PathBuf;
 
@@ -33,7 +34,7 @@ pub enum SandboxError {
         user: String,
     },
     /// A file can't be written or handed over.
-    #[error("{}: {source}", .path.display())]
+    #[error("{}: {reason}", .path.display(), reason = reason(source))]
     File {
         /// The file.
         path: PathBuf,

@@ -7,6 +7,7 @@ use super::{
     private_file,
 };
 use crate::sys::child;
+use assay_data::system_error::reason;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -84,7 +85,8 @@ fn make(
     password: Option<&str>,
 ) -> Result<(), ServersError> {
     let failed = |how: String, tail: String| ServersError::NotMade { program: "initdb", how, tail };
-    let broken = |error: io::Error| failed(format!("can't be started: {error}"), String::new());
+    let broken =
+        |error: io::Error| failed(format!("can't be started: {}", reason(&error)), String::new());
     let mut arguments: Vec<String> =
         ["-U", USER, "-E", "UTF8", "--auth-local=trust", "--no-instructions"]
             .map(Into::into)

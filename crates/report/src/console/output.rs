@@ -7,6 +7,7 @@
 use crate::is_invisible;
 use crate::layout::Screen;
 use anyhow::Context;
+use assay_data::system_error::reason;
 use clap::error::{ContextKind, ContextValue};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -107,9 +108,13 @@ pub fn error(error: &anyhow::Error) {
     say(&format!("error: {}", in_plain_text(&told(error))));
 }
 
-fn told(error: &anyhow::Error) -> String {
-    let mut told = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
+/// Returns an error in one line: the outermost message, then its causes.
+pub fn told(error: &anyhow::Error) -> String {
+    let said = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref().map_or_else(|| cause.to_string(), reason)
+    };
+    let mut told = error.chain().next().map_or_else(String::new, said);
+    for cause in error.chain().skip(1).map(said) {
         if !told.contains(&cause) {
             told = format!("{told}: {cause}");
         }
@@ -262,6 +267,9 @@ mod tests {
         let cause = || anyhow::anyhow!("no space left");
         assert_eq!(told(&cause().context("s.assay")), "s.assay: no space left");
         assert_eq!(told(&cause().context("s.assay: no space left")), "s.assay: no space left");
+        let missing = || anyhow::Error::from(io::Error::from_raw_os_error(2));
+        assert_eq!(told(&missing()), "No such file or directory");
+        assert_eq!(told(&missing().context("s.assay")), "s.assay: No such file or directory");
     }
 
     /// A sink whose reader closes it after a few bytes.

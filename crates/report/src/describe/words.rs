@@ -1,6 +1,7 @@
 //! The content of a series' pictures in plain words.
 
 use crate::layout::STICKY;
+use crate::medians;
 use crate::number::{self, Column};
 use assay_analysis::levels::{Nested, plural};
 use assay_analysis::policy;
@@ -83,11 +84,7 @@ fn unseen_changes(p: &SeriesSummary) -> String {
 /// Describes the dependence of the values.
 pub(super) fn dependence(p: &SeriesSummary) -> String {
     let correlation = &p.correlation;
-    let mut said = vec![format!(
-        "effective sample size {:.0} of {}",
-        p.description.effective(),
-        p.description.n
-    )];
+    let mut said = vec![format!("effective sample size {}", medians::effective(&p.description))];
     if let Some(outside) = correlation.outside() {
         let lag =
             correlation.acf.iter().position(|r| r.abs() == correlation.max_abs()).unwrap_or(0) + 1;

@@ -190,3 +190,33 @@ fn standing(judged: &Judged) -> String {
         _ => word.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_analysis::history::gate::{Candidate, GateSettings, gate};
+    use assay_analysis::history::{Benchmark, RunSummary};
+    use assay_data::Metric;
+
+    #[test]
+    fn what_only_the_last_runs_show_together_is_named_as_such() {
+        let now = RunSummary { n: 9, units: 9, centre: 1.0, interval: None };
+        let (benchmark, metric) = (Benchmark::default(), Metric::wall());
+        let candidate = Candidate { benchmark, metric, now, before: Vec::new() };
+        let mut judged = gate(vec![candidate], GateSettings::default()).judged.remove(0);
+        assert_eq!(standing(&judged), "inconclusive: 5 more runs");
+        judged.more_runs = None;
+        for (own, together, told) in [
+            (Standing::Worse, true, "worse: mean of 3 runs"),
+            (Standing::Better, true, "better: mean of 3 runs"),
+            (Standing::Worse, false, "worse"),
+            (Standing::Normal, false, "normal"),
+        ] {
+            (judged.standing, judged.together) = (own, together);
+            assert_eq!(standing(&judged), told);
+        }
+        judged.stands_out = true;
+        judged.standing = Standing::Inconclusive;
+        assert_eq!(standing(&judged), "stands out: run it again");
+    }
+}

@@ -10,7 +10,8 @@ use super::suites::TestSuite;
 use super::{Meta, VERSION, parameters};
 use crate::benchmarks::words as of_rows;
 use crate::ranking;
-use crate::words;
+use crate::scan;
+use crate::words::{self, Sentence};
 use assay_analysis::{Analysis, SubjectSummary};
 
 /// Returns the results of a run, a scan, a suite or two profiles.
@@ -28,7 +29,13 @@ pub fn of_analysis(analysis: &Analysis, meta: &Meta) -> Decision {
             Some(headlines.collect::<Vec<_>>().join("; "))
         }
         [_] => comparisons.first().map(|c| c.sentence.clone()),
-        _ => ranking::line(analysis, &analysis.names()),
+        all => ranking::line(analysis, &analysis.names()).or_else(|| {
+            let said: Vec<String> = match scan::shows(analysis) {
+                true => scan::sentences(analysis).iter().map(Sentence::plain).collect(),
+                false => comparisons.iter().take(all.len()).map(|c| c.sentence.clone()).collect(),
+            };
+            (!said.is_empty()).then(|| said.join("; "))
+        }),
     };
     Decision {
         schema: VERSION,

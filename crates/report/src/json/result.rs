@@ -34,7 +34,7 @@ pub struct Decision {
     /// nothing is compared.
     pub verdict: Option<Verdict>,
     /// The answer in words. For people; programs should read the numbers. `null` if nothing is
-    /// compared.
+    /// compared and, in a scan, nothing grows with a parameter.
     pub sentence: Option<String>,
     /// Confidence of the verdicts, for all comparisons of the primary metric together: 0.95.
     pub confidence: f64,

@@ -33,6 +33,7 @@ fn a_program_that_does_not_build_is_named_and_is_no_success() {
         let comment = markdown(&report);
         assert_eq!(comment.contains("✅"), !is_failure, "{comment}");
         assert!(comment.contains("`parser`: not measured"), "{comment}");
+        assert!(!comment.contains("measured for up to"), "{comment}");
     }
 }
 
@@ -88,6 +89,7 @@ fn a_second_build_confirms_refutes_or_decides_nothing() {
     assert!(undecided.contains("The only benchmark may be slower: "), "{undecided}");
     assert!(undecided.contains("A second build neither confirms nor refutes it."), "{undecided}");
     assert!(!undecided.contains("No slowdown"), "{undecided}");
+    assert!(undecided.contains("measured for up to 5 min"), "{undecided}");
     let refuted = comment_after(Verdict::Equivalent);
     assert!(refuted.contains("was slower at first, but not in a second build"), "{refuted}");
     assert!(comment_after(Verdict::Slower).contains("A second build confirms it."));

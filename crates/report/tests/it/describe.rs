@@ -248,3 +248,18 @@ fn five_lines_follow_a_series_and_the_rest_is_counted() {
     let told = |text: &str| text.lines().filter(|line| line.starts_with("warning:")).count();
     assert_eq!((told(&usual), told(&all)), (4, 9), "{all}");
 }
+
+#[test]
+fn the_count_for_the_median_is_told_next_to_the_effective_sample_size() {
+    // A slow drift: no two values are independent.
+    let drawn = summaries((0..60).map(|i| 1.0 + 0.01 * f64::from(i)), false);
+    let text = render(&drawn, Remarks::All, &screen(160, true));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let count = text.split_once("for a median they count as ").unwrap().1;
+    let count = count.split(|c: char| !c.is_ascii_digit()).next().unwrap();
+    assert!(text.contains(&format!(" of 60, {count} for the median")), "{text}");
+    // Independent values have one count.
+    let drawn = summaries((0..60).map(|i| 1.0 + 0.01 * common::noise(1, i)), false);
+    let text = render(&drawn, Remarks::All, &screen(160, true));
+    assert!(text.contains(" of 60") && !text.contains("for the median"), "{text}");
+}

@@ -80,6 +80,18 @@ fn json_of_one_subject_has_no_headline() {
 }
 
 #[test]
+fn json_of_everything_compared_has_a_sentence() {
+    for (name, analysis) in common::all() {
+        let value = rendered(&analysis);
+        if value["comparisons"].as_array().is_some_and(|all| !all.is_empty()) {
+            assert!(value["sentence"].as_str().is_some_and(|said| !said.is_empty()), "{name}");
+        }
+    }
+    let scan = rendered(&common::scan_of_one());
+    assert!(scan["sentence"].as_str().is_some_and(|said| !said.is_empty()), "{scan:#}");
+}
+
+#[test]
 fn the_overall_verdict_is_the_worst_of_the_primary_metric() {
     let worst = ["equivalent", "faster", "inconclusive", "slower"];
     let rank = |verdict: &str| worst.iter().position(|known| *known == verdict).unwrap();

@@ -159,3 +159,19 @@ fn without_escapes(text: &str) -> String {
     }
     plain + rest
 }
+
+#[test]
+fn a_missing_interval_has_its_reason() {
+    let text = at(&common::too_few(), 100);
+    assert!(text.contains("\nno interval: too few values\n"), "{text}");
+    let mut analysis = common::faster();
+    assert!(!at(&analysis, 100).contains("no interval"));
+    let primary = analysis.primary;
+    let new = analysis.subjects[1].metrics[primary].as_mut().unwrap();
+    (new.n, new.median_interval) = (3, None);
+    for width in [100, 20] {
+        let text = at(&analysis, width).split_whitespace().collect::<Vec<_>>().join(" ");
+        let name = &analysis.subjects[1].name;
+        assert!(text.contains(&format!("no interval for {name}: too few values")), "{text}");
+    }
+}

@@ -5,6 +5,7 @@ use crate::coverage::blocks::Sum;
 use crate::coverage::map::{Map, TestRecord, Use, UseKind};
 use crate::coverage::project::FileRecord;
 use assay_data::private;
+use assay_data::system_error::reason;
 use assay_data::test_results::TestStatus;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ pub enum StoreError {
         source: rusqlite::Error,
     },
     /// The directory can't be created.
-    #[error("{path}: {source}")]
+    #[error("{path}: {reason}", reason = reason(source))]
     Directory {
         /// The directory.
         path: PathBuf,

@@ -358,7 +358,7 @@ fn what_is_no_suite_is_told_apart() {
     let nothing = analyse(&one_sided, &Options::default());
     assert_eq!(nothing, Err(AnalysisError::NothingInCommon { noun, metric }));
     let options = Options { primary: Some("heat".to_owned()), ..Options::default() };
-    assert!(matches!(analyse(&samples, &options), Err(AnalysisError::NoSuchMetric { .. })));
+    assert!(matches!(analyse(&samples, &options), Err(AnalysisError::NoSuchMetric(_))));
     let options = Options { reference: Some("older".to_owned()), ..Options::default() };
     let error = analyse(&samples, &options).unwrap_err();
     assert_eq!(

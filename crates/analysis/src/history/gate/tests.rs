@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use super::*;
+use crate::history::trend;
 use assay_data::Unit;
 use assay_stats::Interval;
 use assay_stats::resampling::Stream;

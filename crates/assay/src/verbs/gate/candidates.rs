@@ -2,6 +2,8 @@
 
 use super::Args;
 use super::branch::Branch;
+use crate::history::on_this_machine;
+use crate::planning::no_such_metric;
 use anyhow::bail;
 use assay_analysis::history::gate::{Candidate, GateSettings, not_on_branch, unit_changed};
 use assay_analysis::history::trend::vanished;
@@ -58,7 +60,8 @@ fn found(args: &Args, store: &Store, project: &str) -> anyhow::Result<Judging> {
             "only one run is judged; list all its recordings after one name: --side 'new=new*.json'"
         );
     }
-    let samples = import::load_sides(&sides, &args.beside.reading.options())?;
+    let mut samples = import::load_sides(&sides, &args.beside.reading.options())?;
+    on_this_machine(&mut samples, args.beside.machine.as_deref());
     let (fingerprint, machine) =
         Store::machine(&samples.environment, args.beside.machine.as_deref());
     let path = |path: &PathBuf| path.display().to_string();
@@ -72,7 +75,11 @@ impl Judging {
     pub fn metrics(&self, primary: Option<&str>, more: &[String]) -> anyhow::Result<Vec<usize>> {
         let named = |option: &str, name: &str| match self.samples.metric_index(name) {
             Some(metric) => Ok(metric),
-            None => bail!("{option} {name}: {} has no such metric", self.name),
+            None => {
+                let known: Vec<&str> =
+                    self.samples.metrics.iter().map(|metric| metric.name.as_str()).collect();
+                bail!("{}: {}", self.name, no_such_metric(option, name, &known))
+            }
         };
         let mut found = vec![match primary {
             Some(name) => named("--primary", name)?,

@@ -114,7 +114,7 @@ impl Confirming<'_> {
                 ));
             }
         }
-        let said = |error: anyhow::Error| format!("{error:#}");
+        let said = |error: anyhow::Error| output::told(&error);
         if !self.args.confirm.words.is_empty() {
             return Measured::of(&self.args.confirm.words, None).map_err(said);
         }
@@ -134,8 +134,9 @@ impl Confirming<'_> {
         let top = git::top(Path::new("."));
         Measured::of(words, top.as_deref()).map_err(|error| {
             format!(
-                "{} was measured in a way that does not work for two revisions: {error:#}",
-                judging.name
+                "{} was measured in a way that does not work for two revisions: {}",
+                judging.name,
+                output::told(&error)
             )
         })
     }
@@ -428,7 +429,7 @@ impl From<anyhow::Error> for Obstacle {
     fn from(error: anyhow::Error) -> Self {
         match error.downcast_ref::<RunError>() {
             Some(RunError::Interrupted(_)) => Self::Interrupted,
-            _ => Self::Other(format!("{error:#}").lines().next().unwrap_or_default().to_owned()),
+            _ => Self::Other(output::told(&error).lines().next().unwrap_or_default().to_owned()),
         }
     }
 }

@@ -37,7 +37,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PERCENT", value_parser = share, help_heading = "Deciding")]
     pub(super) threshold: Option<f64>,
 
-    /// Worsening that must be detectable; otherwise the answer is inconclusive [default: 5%]
+    /// Worsening that must be detectable; otherwise the answer is inconclusive [default: 5%,
+    /// or a larger threshold]
     #[arg(long, value_name = "PERCENT", value_parser = share, help_heading = "Deciding")]
     pub(super) detect: Option<f64>,
 

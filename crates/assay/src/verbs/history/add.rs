@@ -2,7 +2,7 @@
 //! run for each run in them.
 
 use crate::args::any_words;
-use crate::history::{Adding, BesideArgs, RunDestination};
+use crate::history::{Adding, BesideArgs, RunDestination, may_be_of_this_machine, on_this_machine};
 use crate::progress::Line;
 use crate::{Ending, output};
 use anyhow::bail;
@@ -97,7 +97,8 @@ impl Work<'_> {
         let args = self.args;
         let BesideArgs { machine, reading, look, .. } = &args.beside;
         let file = path.display().to_string();
-        let samples = import::load(&[path], &reading.options())?;
+        let mut samples = import::load(&[path], &reading.options())?;
+        on_this_machine(&mut samples, machine.as_deref());
         let (machine, rev) = (machine.as_deref(), args.rev.as_deref());
         let adding = Adding { machine, rev, source: &file, started: None };
         let added = match self.add(adding, &samples)? {
@@ -127,6 +128,13 @@ impl Work<'_> {
         output::print(&output::in_plain_text(&told))?;
         if is_new && !is_placed(run) && !look.quiet {
             output::say(&unplaced(run, &file));
+        }
+        if is_new
+            && machine.is_none()
+            && !look.quiet
+            && let Some(advice) = may_be_of_this_machine(&samples, &file)
+        {
+            output::say(&advice);
         }
         Ok(())
     }
@@ -176,7 +184,7 @@ impl Work<'_> {
                     self.note_without_run("not read", &path.display().to_string());
                     sums.unread += 1;
                     if sums.unread <= NAMED {
-                        line.say(&format!("left out: {error:#}"));
+                        line.say(&format!("left out: {}", output::told(&error)));
                     }
                 }
             }

@@ -97,7 +97,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
             Err(Obstacle::Interrupted) => break,
             Err(Obstacle::Revision(error)) => {
                 failed += 1;
-                output::say(&format!("{} is left out: {error:#}", of.name));
+                output::say(&format!("{} is left out: {}", of.name, output::told(&error)));
                 let file = of.name.clone();
                 change.runs.push(ChangedRun { run: String::new(), done: "failed", file });
             }

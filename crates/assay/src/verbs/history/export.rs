@@ -49,7 +49,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
                 return Err(error);
             }
             output::say(&format!(
-                "{error:#}\nhint: everything that could be read was saved, for all projects"
+                "{}\nhint: everything that could be read was saved, for all projects",
+                output::told(&error)
             ));
             change.lost = saved.lost;
         }

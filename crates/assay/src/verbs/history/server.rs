@@ -6,6 +6,7 @@
 //! all responses forbid embedding. The server addresses pages only by their names, and serves no
 //! files.
 
+use crate::output;
 use assay_data::threads;
 use assay_history::Store;
 use assay_history::site::Site;
@@ -210,7 +211,7 @@ fn page(request: &httparse::Request<'_, '_>, site: &Mutex<Site<Store>>) -> Answe
     match made {
         Ok(Some(body)) => Answer { status: 200, kind: kind(path), body },
         Ok(None) => Answer::plain(404, "there is no such page"),
-        Err(error) => Answer::plain(500, &format!("{error:#}")),
+        Err(error) => Answer::plain(500, &output::told(&error)),
     }
 }
 

@@ -6,11 +6,11 @@ mod events;
 use crate::args::{LookArgs, any_words, confidence};
 use crate::history::StoreArgs;
 use crate::{Ending, output, present};
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use assay_analysis::history::events::{Event, of_one_metric};
 use assay_analysis::history::trend::{Change, Trend, commit_gone, trend};
 use assay_analysis::history::{Revision, last_blessing};
-use assay_data::Finding;
+use assay_data::{Finding, metric_names};
 use assay_history::site::vanished;
 use assay_history::{SeriesSelection, Store};
 use assay_measure::git;
@@ -63,6 +63,11 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (store, project) = args.of.of_project()?;
     let names = store.benchmarks(&project)?;
+    if let Some(asked) = &args.metric {
+        let metrics = store.metrics()?;
+        let known: Vec<&str> = metrics.iter().map(|metric| metric.name.as_str()).collect();
+        ensure!(known.contains(&asked.as_str()), metric_names::unknown(asked, &known));
+    }
     let Some(wanted) = &args.benchmark else {
         return events::run(args, &store, &project, &names);
     };

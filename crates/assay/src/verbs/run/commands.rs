@@ -7,10 +7,10 @@ use super::control::{Apply, ControlArgs};
 use crate::args::{any_words, seconds};
 use crate::commands::{Prepared, Tolerated};
 use crate::scan::{Scan, fill};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use assay_data::ParameterValue;
 use assay_measure::{Command, Input, Output};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Maximum number of concurrent runs.
 const MOST_JOBS: u32 = 1024;
@@ -191,6 +191,11 @@ fn of_one_combination(
         Ok(())
     })?;
     assign(&how.input, "--input", &mut commands, &|command, value| {
+        if Path::new(value).is_dir() {
+            bail!(
+                "--input {value}: that is a directory; --input takes the file that the command reads as its standard input, and a file or directory that it opens itself is an argument of the command"
+            );
+        }
         command.input = if value == "null" { Input::Null } else { Input::File(absolute(value)?) };
         Ok(())
     })?;

@@ -8,6 +8,7 @@ use crate::commands::Prepared;
 use crate::cpus::are_there;
 use anyhow::Context;
 use assay_data::finding::shared::not_controlled;
+use assay_data::system_error::reason;
 use assay_data::{Action, Finding};
 use assay_measure::Command;
 use assay_measure::fingerprint::Fingerprints;
@@ -202,8 +203,9 @@ pub(super) fn lock_programs(commands: &[Prepared]) -> (Vec<machine::PinnedFile>,
             Ok(lock) => locked.push(lock),
             Err(error) => findings.push(
                 not_controlled(&format!(
-                    "--mlock: {} could not be locked in memory: {error}",
-                    path.display()
+                    "--mlock: {} could not be locked in memory: {}",
+                    path.display(),
+                    reason(&error)
                 ))
                 .advise(Action::text("raise the limit (ulimit -l)"))
                 .advise(Action::text("run as root")),

@@ -186,7 +186,10 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         && !is_stopped
         && let Err(error) = tracked.take(&ran.run, ran.trouble().is_some(), files.as_deref())
     {
-        line.say(&format!("what the tests use is not kept for the next time: {error:#}"));
+        line.say(&format!(
+            "what the tests use is not kept for the next time: {}",
+            output::told(&error)
+        ));
     }
     if let Some(lost) = cutting.lost() {
         line.say(&lost);

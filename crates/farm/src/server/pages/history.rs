@@ -6,6 +6,7 @@ use super::super::lists::TOOL;
 use super::super::request::{ApiRequest, Context};
 use assay_farm::builds::{FarmError, Store, history_project};
 use assay_history::site::{Narrow, Site, SiteSubject};
+use assay_report::console::output;
 use assay_report::site::POLICY;
 
 /// Returns a page, or a file that a page loads.
@@ -64,7 +65,7 @@ fn pages<'s>(
 fn failed(error: anyhow::Error) -> Failure {
     match error.downcast() {
         Ok(error) => FarmError::Store(error).into(),
-        Err(error) => Failure::internal(format!("the history: {error:#}")),
+        Err(error) => Failure::internal(format!("the history: {}", output::told(&error))),
     }
 }
 

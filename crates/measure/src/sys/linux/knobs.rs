@@ -7,6 +7,7 @@
 //! Therefore a change is made only to a file that belongs to its knob, with a value that such a
 //! knob can have.
 
+use assay_data::system_error::reason;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -125,7 +126,7 @@ pub enum KnobError {
         value: String,
     },
     /// Reading or writing failed for another reason.
-    #[error("`{knob}`: `{}`: {error}", path.display())]
+    #[error("`{knob}`: `{}`: {reason}", path.display(), reason = reason(error))]
     Io {
         /// The knob's name.
         knob: &'static str,

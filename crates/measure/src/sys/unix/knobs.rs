@@ -1,5 +1,7 @@
 //! Settings of the machine: none are supported on this system.
 
+use assay_data::system_error::reason;
+
 /// A setting and its requested value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Knob {
@@ -31,7 +33,7 @@ pub enum KnobError {
         knob: &'static str,
     },
     /// Reading or writing failed for another reason.
-    #[error("`{knob}`: {error}")]
+    #[error("`{knob}`: {reason}", reason = reason(error))]
     Io {
         /// The knob's name.
         knob: &'static str,
