@@ -10,9 +10,7 @@ use crate::dependence::Dependence;
 use crate::policy;
 use crate::verdict::Scale;
 use assay_data::code;
-use assay_data::{
-    Action, Environment, Finding, Metric, Outcome, Plan, Samples, StopRule, Threshold,
-};
+use assay_data::{Action, Environment, Finding, Metric, Outcome, Plan, Samples, Threshold};
 
 mod builds;
 mod requests;
@@ -158,10 +156,7 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
 }
 
 fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
-    let planned = match plan.stop {
-        StopRule::Fixed { blocks } => Some(blocks),
-        StopRule::Sequential { .. } => None,
-    };
+    let planned = plan.fixed_blocks();
     let (what, have) = match c.blocks {
         Some(blocks) => {
             let lacking = planned.filter(|&all| all as usize > blocks);
