@@ -3,9 +3,9 @@
 //! the framework. Nothing is run here.
 
 use crate::cutting::Cutting;
-use crate::revisions::cache_directory;
 use anyhow::{Context, bail};
 use assay_data::seen::SuiteUsage;
+use assay_measure::directories::cache_directory;
 use assay_measure::{git, room};
 use assay_suites::coverage::{
     ChangedPaths, Choice, CompletedTest, Map, Project, ProjectSnapshot, Rule, SelectedTest,
