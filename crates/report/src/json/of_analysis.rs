@@ -9,7 +9,7 @@ use crate::ranking;
 use crate::words;
 use assay_analysis::{Analysis, SubjectSummary};
 
-/// Returns every comparison: of the primary metric first, then of the secondary ones, then controls.
+/// Returns every comparison: those of the primary metric, then the secondary ones, then controls.
 pub(super) fn comparisons(analysis: &Analysis) -> Vec<Comparison> {
     let primary = analysis.comparisons.iter().enumerate();
     let tests = |index: usize| analysis.battery.as_ref()?.pairs.get(index).map(PairTests::from);
