@@ -159,10 +159,7 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
 }
 
 fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
-    let planned = match plan.stop {
-        StopRule::Fixed { blocks } => Some(blocks),
-        StopRule::Sequential { .. } => None,
-    };
+    let planned = plan.fixed_blocks();
     let (what, have) = match c.blocks {
         Some(blocks) => {
             let lacking = planned.filter(|&all| all as usize > blocks);

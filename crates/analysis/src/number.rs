@@ -56,6 +56,11 @@ pub fn grouped(whole: u64) -> String {
     count(whole as f64)
 }
 
+/// A count of things: `1 block`, `9 blocks`, `35,000 blocks`.
+pub fn counted(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(n as u64)) }
+}
+
 /// A share of a whole: `97 %`; never `100 %` unless it is all.
 pub fn share(part: f64, whole: f64) -> String {
     let text = percent(part / whole);

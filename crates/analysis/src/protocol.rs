@@ -119,7 +119,7 @@ impl<T> Step<T> {
 }
 
 /// A name, in quotation marks if it contains spaces.
-fn quoted(name: &str) -> String {
+pub fn quoted(name: &str) -> String {
     if name.contains(' ') { format!("'{name}'") } else { name.to_owned() }
 }
 

@@ -12,6 +12,7 @@ use crate::progress::Line;
 use crate::revisions::{NO_BUILD, found, staged};
 use crate::run_error::RunError;
 use assay_data::code;
+use assay_data::list;
 use assay_data::samples::ITERATIONS;
 use assay_data::source::{
     Failure, Layout, Measured, Obstacle, OfRow, RowResult, Source, Turn, Unit,
@@ -313,8 +314,7 @@ impl Source for Commits {
             What::Command => "",
             What::Benchmark { name, .. } => name,
         });
-        let words: Vec<_> = self.command.argv.iter().map(|word| word.to_string_lossy()).collect();
-        let command = Some(words.join(" "));
+        let command = Some(list::line(&self.command.argv));
         for place in 0..self.commits.len() {
             let name = self.name(place);
             let side = samples.side_named(&name);

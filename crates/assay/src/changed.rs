@@ -4,9 +4,9 @@
 
 use crate::cutting::Cutting;
 use crate::output;
-use crate::revisions::cache_directory;
 use anyhow::{Context, bail};
-use assay_data::seen::Seen;
+use assay_data::seen::SuiteUsage;
+use assay_measure::directories::cache_directory;
 use assay_measure::{git, room};
 use assay_suites::coverage::{
     ChangedPaths, Choice, CompletedTest, Map, Project, ProjectSnapshot, Rule, SelectedTest,
@@ -285,7 +285,7 @@ impl Tracked {
                 })
                 .collect();
         let before = self.before.clone();
-        let mut seen = if broke { Seen::default() } else { run.seen.clone() };
+        let mut seen = if broke { SuiteUsage::default() } else { run.seen.clone() };
         for process in &mut seen.processes {
             // If TMPDIR is inside the project, the files that are loaded into the suite are as
             // well.
@@ -435,15 +435,16 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
     use super::*;
-    use assay_data::seen::{ProcessSeen, Used};
+    use assay_data::seen::{ProcessUsage, Used};
     use assay_suites::run::Test;
 
     fn run(opened: &str) -> Run {
         let used = Used { opens: vec![opened.to_owned()], ..Used::default() };
-        let process = ProcessSeen { tests: vec![("a".to_owned(), used)], ..ProcessSeen::default() };
+        let process =
+            ProcessUsage { tests: vec![("a".to_owned(), used)], ..ProcessUsage::default() };
         Run {
             tests: vec![Test { name: "a".to_owned(), ..Test::default() }],
-            seen: Seen { processes: vec![process] },
+            seen: SuiteUsage { processes: vec![process] },
             ..Run::default()
         }
     }

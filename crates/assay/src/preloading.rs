@@ -2,10 +2,10 @@
 //! timeouts, the environment of a run, and where the list of what they loaded is stored. Nothing is
 //! started here.
 
-use crate::revisions::cache_directory;
 use assay_data::private;
 use assay_data::system_error::reason;
 use assay_measure::Command;
+use assay_measure::directories::cache_directory;
 use assay_measure::preloaded::Preloaded;
 use assay_measure::room::PREFIX;
 use assay_suites::coverage::sum;

@@ -97,7 +97,7 @@ pub(crate) fn present(
     let exported = export_all(how, analysis, samples, Extras::default());
     if how.show.json {
         let meta = meta_of(how.dialect.verb(), samples, how.file);
-        output::print(&json::text(&json::of_analysis(analysis, &meta))?)?;
+        output::print(&json::text(&json::Decision::of(analysis, &meta))?)?;
     } else {
         let rows = DisplayOptions { remarks: how.show.remarks(), ..how.rows };
         output::print(&terminal::render(analysis, rows, &screen(how.show.color)))?;
@@ -190,7 +190,7 @@ pub(crate) fn export_all(
 /// Returns the result as JSON, with the four steps if they were requested.
 fn report(analysis: &Analysis, chains: &[Protocol], meta: &Meta) -> anyhow::Result<String> {
     let rigorous = (!chains.is_empty()).then(|| Rigorous::new(analysis, chains));
-    Ok(json::text(&Decision { rigorous, ..json::of_analysis(analysis, meta) })?)
+    Ok(json::text(&Decision { rigorous, ..json::Decision::of(analysis, meta) })?)
 }
 
 /// Shows the protocol, and writes the exports of the analysis; JSON output contains both.

@@ -8,7 +8,7 @@ use crate::output;
 use assay_analysis::Experiment;
 use assay_analysis::engine::Standing;
 use assay_analysis::outlook::blocks_until_clear;
-use assay_data::{Environment, Metric, Plan, StopRule, Unit};
+use assay_data::{Environment, Metric, Plan, Unit};
 use assay_report::progress::{Standing as SubjectStanding, Status, machine, span, status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
@@ -188,16 +188,8 @@ impl Line {
 pub(crate) fn share_done(plan: &Plan, standing: &Standing<'_>) -> f64 {
     let by_time = plan.budget_seconds.map_or(0.0, |budget| standing.seconds / budget);
     let by_blocks =
-        planned(plan).map_or(0.0, |all| standing.experiment.blocks() as f64 / f64::from(all));
+        plan.fixed_blocks().map_or(0.0, |all| standing.experiment.blocks() as f64 / f64::from(all));
     by_time.max(by_blocks)
-}
-
-/// Returns the number of blocks of a plan with a fixed number.
-fn planned(plan: &Plan) -> Option<u32> {
-    match plan.stop {
-        StopRule::Fixed { blocks } => Some(blocks),
-        StopRule::Sequential { .. } => None,
-    }
 }
 
 /// The progress line of a run.
@@ -294,7 +286,7 @@ impl Progress {
             subjects: &subjects,
             unit: &self.unit,
             blocks: experiment.blocks() as u64,
-            planned_blocks: planned(&self.plan).map(u64::from),
+            planned_blocks: self.plan.fixed_blocks().map(u64::from),
             settled,
             elapsed_seconds,
             budget_seconds: self.plan.budget_seconds,

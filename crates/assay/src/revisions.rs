@@ -6,10 +6,11 @@ use crate::run_error::RunError;
 use anyhow::{Context, bail, ensure};
 use assay_data::code;
 use assay_data::{Action, Environment, Finding};
+use assay_measure::directories::cache_directory;
 use assay_measure::revisions::{Built, Links, Repository, Revision, RevisionError, Stage};
 use assay_measure::{Command, ResolveError};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Number of hex digits of a commit's name that are shown.
 const SHORT: usize = 12;
@@ -149,14 +150,6 @@ pub(crate) fn staged(name: &str, stage: Stage<'_>, links: Option<&Links>) -> Str
         }
         Stage::Kept => format!("{name}: was built before"),
     }
-}
-
-/// Returns the directory for what `assay` can recreate.
-pub(crate) fn cache_directory() -> Option<PathBuf> {
-    let absolute =
-        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(cache.join("assay"))
 }
 
 /// Converts an error, so that an interruption is reported like one while measuring.

@@ -8,21 +8,13 @@ use crate::{system, whole_file};
 use anyhow::Context;
 use assay_data::private;
 use assay_data::system_error::reason;
+pub(crate) use assay_measure::directories::state_directory;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Number of runs that are kept.
 const KEEP: usize = 200;
-
-/// Returns the directory of persistent state; `None` if neither `XDG_STATE_HOME` nor `HOME` is set.
-pub(crate) fn state_directory() -> Option<PathBuf> {
-    let absolute =
-        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state =
-        absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
-    Some(state.join("assay"))
-}
 
 /// Returns the directory of kept runs.
 fn directory() -> Option<PathBuf> {

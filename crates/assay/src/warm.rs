@@ -10,10 +10,10 @@ mod keeper;
 pub(crate) use keeper::keep;
 
 use crate::preloading;
-use crate::revisions::cache_directory;
 use crate::{output, own};
 use anyhow::Context;
 use assay_data::private;
+use assay_measure::directories::cache_directory;
 use assay_measure::preloaded::{self, Client, PreloadedError, PreloadedRun, Waiting};
 use assay_measure::{Command, Outcome, git};
 use assay_suites::coverage::sum;

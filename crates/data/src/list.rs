@@ -1,4 +1,6 @@
-//! Lists of names in sentences.
+//! Lists of names in sentences, and commands on a line.
+
+use std::ffi::OsString;
 
 /// Returns all names, as in `a`, `a and b` or `a, b and c`.
 pub fn all<S: AsRef<str>>(names: &[S]) -> String {
@@ -24,6 +26,11 @@ pub fn counted<S: AsRef<str>>(names: &[S], count: usize) -> String {
     }
 }
 
+/// Returns the words of a command on one line, for display only.
+pub fn line(words: &[OsString]) -> String {
+    words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
 fn joined<S: AsRef<str>>(names: &[S], word: &str) -> String {
     match names {
         [] => String::new(),
@@ -46,6 +53,12 @@ mod tests {
         assert_eq!(all(&["a"]), "a");
         assert_eq!(all(&["a", "b"]), "a and b");
         assert_eq!(either(&["a", "b", "c"]), "a, b or c");
+    }
+
+    #[test]
+    fn a_command_is_shown_on_one_line() {
+        assert_eq!(line(&["make", "-j", "2"].map(OsString::from)), "make -j 2");
+        assert_eq!(line(&[]), "");
     }
 
     #[test]

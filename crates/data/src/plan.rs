@@ -136,6 +136,14 @@ impl Plan {
         }
     }
 
+    /// Returns the number of blocks, if it is fixed.
+    pub fn fixed_blocks(&self) -> Option<u32> {
+        match self.stop {
+            StopRule::Fixed { blocks } => Some(blocks),
+            StopRule::Sequential { .. } => None,
+        }
+    }
+
     /// Returns true if the run may stop after any block, so that its interval must hold at any
     /// moment.
     pub fn is_sequential(&self) -> bool {

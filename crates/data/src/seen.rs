@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 
 /// Everything recorded in one run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct SuiteUsage {
     /// The recordings of each process.
-    pub processes: Vec<ProcessSeen>,
+    pub processes: Vec<ProcessUsage>,
 }
 
-impl Seen {
+impl SuiteUsage {
     /// Returns true if nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.processes.is_empty()
@@ -22,7 +22,7 @@ impl Seen {
 
 /// The recording of one process.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ProcessSeen {
+pub struct ProcessUsage {
     /// Files with code, by the numbers that the process gave them.
     pub sources: BTreeMap<u32, String>,
     /// Resources used by each test, with its name, in the order in which the tests ended.

@@ -16,10 +16,18 @@ pub struct Tool {
     /// True if one file holds the things that are compared, such as several commands, rather than
     /// benchmarks common to several files.
     pub compares_within: bool,
+    /// True if it measures commands or servers, which have no names of their own.
+    is_unnamed: bool,
 }
 
+/// A tool for benchmarks with names.
 const fn tool(name: &'static str, repetitions: Option<&'static str>) -> Tool {
-    Tool { name, repetitions, single_values: None, compares_within: false }
+    Tool { name, repetitions, single_values: None, compares_within: false, is_unnamed: false }
+}
+
+/// A tool for commands or servers.
+const fn unnamed(name: &'static str, repetitions: Option<&'static str>) -> Tool {
+    Tool { is_unnamed: true, ..tool(name, repetitions) }
 }
 
 /// Advice for repeating tools that print one report per run.
@@ -31,7 +39,7 @@ const TOOLS: [Tool; 32] = [
         ..tool("BenchmarkDotNet", Some("--iterationCount 100"))
     },
     Tool { compares_within: true, ..tool("benchmark-ips", Some("x.config(time: 10)")) },
-    Tool { single_values: Some("-g FILE"), ..tool("ab", APPENDED) },
+    Tool { single_values: Some("-g FILE"), ..unnamed("ab", APPENDED) },
     tool("Bencher", None),
     tool("benchmark.js", APPENDED),
     tool("Catch2", Some("--benchmark-samples 100")),
@@ -45,56 +53,40 @@ const TOOLS: [Tool; 32] = [
         ),
         ..tool("Google Benchmark", Some("--benchmark_repetitions=12"))
     },
-    Tool { single_values: Some("--log-file FILE"), ..tool("h2load", APPENDED) },
-    Tool { single_values: Some("-o csv"), ..tool("hey", APPENDED) },
-    tool("httperf", APPENDED),
+    Tool { single_values: Some("--log-file FILE"), ..unnamed("h2load", APPENDED) },
+    Tool { single_values: Some("-o csv"), ..unnamed("hey", APPENDED) },
+    unnamed("httperf", APPENDED),
     Tool {
         single_values: Some("--export-json instead of --export-csv"),
         compares_within: true,
         ..tool("hyperfine", Some("--runs 12"))
     },
     tool("JMH", Some("-f 12")),
-    tool("k6", APPENDED),
+    unnamed("k6", APPENDED),
     tool("libtest", Some("for i in $(seq 12); do cargo bench >> FILE; done")),
     tool("mitata", None),
-    Tool { single_values: Some("--output-format csv"), ..tool("oha", APPENDED) },
+    Tool { single_values: Some("--output-format csv"), ..unnamed("oha", APPENDED) },
     tool("nanobench", Some(".epochs(12)")),
-    tool("perf stat", Some("-r 12")),
+    unnamed("perf stat", Some("-r 12")),
     tool("pyperf", Some("--processes=12")),
     Tool {
         single_values: Some("--benchmark-save-data"),
         ..tool("pytest-benchmark", Some("--benchmark-min-rounds=12"))
     },
     Tool { compares_within: true, ..tool("Ruby's Benchmark", APPENDED) },
-    tool("time", Some("a loop that appends: time -v -a -o FILE COMMAND")),
+    unnamed("time", Some("a loop that appends: time -v -a -o FILE COMMAND")),
     tool("tinybench", None),
-    tool("valgrind", None),
-    tool("vegeta", APPENDED),
+    unnamed("valgrind", None),
+    unnamed("vegeta", APPENDED),
     tool("vitest", None),
-    tool("wrk", APPENDED),
-    tool("wrk2", APPENDED),
-];
-
-/// Tools that measure commands or servers, which have no names of their own.
-const UNNAMED: [&str; 12] = [
-    "ab",
-    "h2load",
-    "hey",
-    "httperf",
-    "k6",
-    "oha",
-    "perf stat",
-    "time",
-    "valgrind",
-    "vegeta",
-    "wrk",
-    "wrk2",
+    unnamed("wrk", APPENDED),
+    unnamed("wrk2", APPENDED),
 ];
 
 impl Tool {
     /// Returns true if its results are benchmarks that are matched by their names.
     pub fn names_benchmarks(&self) -> bool {
-        !self.compares_within && !UNNAMED.contains(&self.name)
+        !self.compares_within && !self.is_unnamed
     }
 
     /// Returns the tool that recorded samples with this environment; `None` if there was none or it
@@ -123,5 +115,12 @@ mod tests {
         assert_eq!(of("go test"), Some("go test"));
         assert_eq!(of("hyperfines"), None);
         assert_eq!(Tool::that_recorded(&Environment::default()), None);
+    }
+
+    #[test]
+    fn only_tools_for_benchmarks_name_them() {
+        let named = |name| TOOLS.iter().any(|tool| tool.name == name && tool.names_benchmarks());
+        assert!(["criterion", "pyperf", "vitest"].into_iter().all(named));
+        assert!(!["hyperfine", "perf stat", "oha", "wrk"].into_iter().any(named));
     }
 }

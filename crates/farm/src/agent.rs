@@ -29,7 +29,7 @@ use crate::Ending;
 use anyhow::{Context, bail};
 use assay_farm::builds::model::{Fault, Kind, State};
 use assay_farm::builds::wire::{self, Hello, LeaseRequest, LeasedJob, Outcome, Welcome};
-use assay_farm::client::{Client, ClientError, Code, Lease, jittered};
+use assay_farm::client::{Client, ClientError, Code, LeaseAnswer, jittered};
 use assay_farm::plain;
 use assay_measure::interrupt;
 use assay_report::console::output;
@@ -247,14 +247,14 @@ impl Agent<'_> {
                 job,
             };
             match self.client.lease(&self.settings.name, &asking) {
-                Ok(Lease::Job(leased)) => {
+                Ok(LeaseAnswer::Granted(leased)) => {
                     (self.unanswered, conflicts) = (0, 0);
                     self.job(&leased)?;
                     if self.settings.once.is_some() {
                         return self.last();
                     }
                 }
-                Ok(Lease::Nothing(after)) => {
+                Ok(LeaseAnswer::Nothing(after)) => {
                     (self.unanswered, conflicts) = (0, 0);
                     match self.settings.once {
                         Some(Some(job)) => bail!(

@@ -11,7 +11,7 @@ mod memory;
 mod resolving;
 mod token;
 
-pub use calls::{BuildFilter, Lease};
+pub use calls::{BuildFilter, LeaseAnswer};
 pub use error::{ClientError, Code};
 pub use looks::ServerInfo;
 pub use token::Token;

@@ -28,9 +28,9 @@ mod programs;
 mod record;
 mod refusal;
 
+use crate::directories::cache_directory;
 use assay_data::system_error::reason;
 use std::collections::BTreeSet;
-use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -123,7 +123,7 @@ impl Counting {
             .map_err(|(path, source)| CountingError::Directory { path, source })?;
         // The cache may be inaccessible, or have a name that can't be preloaded: then the library
         // is put into the directory of the run.
-        let cached = cache().filter(|path| can_be_preloaded(path));
+        let cached = cache_directory().filter(|path| can_be_preloaded(path));
         let library = match cached.and_then(|cache| unpack(&cache).ok()) {
             Some(library) => library,
             None => {
@@ -196,13 +196,6 @@ impl Counting {
             Err(source) => Err(CountingError::Read { path, source }),
         }
     }
-}
-
-/// Returns the user's cache directory.
-fn cache() -> Option<PathBuf> {
-    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(base.join("assay"))
 }
 
 fn can_be_preloaded(path: &Path) -> bool {

@@ -26,6 +26,7 @@
 
 // On every system: modules that read but do not measure.
 pub mod clock;
+pub mod directories;
 #[cfg(test)]
 #[path = "../tests/it/common/emulated.rs"]
 mod emulated;

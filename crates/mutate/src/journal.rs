@@ -5,6 +5,7 @@
 use anyhow::Context;
 use assay_data::mutation::Fate;
 use assay_data::private;
+use assay_measure::directories::cache_directory;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -79,13 +80,6 @@ impl Journal {
         let line = serde_json::to_string(entry)? + "\n";
         self.file.write_all(line.as_bytes()).with_context(|| self.path.display().to_string())
     }
-}
-
-fn cache_directory() -> Option<PathBuf> {
-    let absolute =
-        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(cache.join("assay"))
 }
 
 #[cfg(test)]

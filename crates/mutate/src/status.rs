@@ -3,6 +3,7 @@
 //! that exits early with status 0 has not passed: its output then lacks the last lines that it
 //! prints without a change.
 
+use assay_data::list;
 use assay_data::test_results::TestStatus;
 use assay_measure::Outcome;
 use assay_suites::run::{Run, Test};
@@ -26,8 +27,7 @@ pub(crate) struct ByStatus {
 impl ByStatus {
     /// Creates the judge from the command and its output without a change.
     pub fn new(argv: &[OsString], output: &[u8]) -> Self {
-        let words: Vec<_> = argv.iter().map(|word| word.to_string_lossy()).collect();
-        Self { name: words.join(" "), lines: Lines::of(output) }
+        Self { name: list::line(argv), lines: Lines::of(output) }
     }
 
     /// Returns the result of a run; `None` if the code may not have been built at all.

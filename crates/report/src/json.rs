@@ -52,7 +52,6 @@ pub use history::{
 };
 pub use listing::{Failure, Listed, Listing, SmokeTest};
 pub use mutation::Mutated;
-pub use of_analysis::of_analysis;
 pub use plan::{Plan, Threshold};
 pub use planning::ExperimentPlan;
 pub use preloaded::HeldProcesses;

@@ -398,6 +398,11 @@ pub(crate) fn tone_of(c: &Comparison) -> Tone {
     }
 }
 
+/// Returns the tone of a verdict among many, where no difference is the normal case.
+pub(crate) fn tone_in_table(c: &Comparison) -> Tone {
+    if c.decision.verdict == Verdict::Equivalent { Tone::Plain } else { tone_of(c) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

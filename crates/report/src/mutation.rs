@@ -243,12 +243,6 @@ fn survivor(page: &mut Page, own: &Survivor<'_>) {
     page.paragraph(6, &[(Tone::Plain, format!("    to notice it: {advice}"))]);
 }
 
-/// Capitalizes the first letter.
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// Returns a sentence on survivors that may not be the tests' fault; empty if there are none.
 fn doubts(mutation: &Mutation) -> String {
     let survivors = mutation.mutants.iter().filter(|own| own.fate == Fate::Survived);

@@ -8,6 +8,8 @@
 use crate::label::{Wording, article, label, wording};
 use crate::number::{self, Column};
 use assay_analysis::dependence::Dependence;
+pub use assay_analysis::number::counted;
+pub(crate) use assay_analysis::protocol::quoted;
 use assay_analysis::{Analysis, Basis, Comparison, Interval, NoInterval, Scale, Verdict, levels};
 use assay_data::code::{Topic, topic};
 use assay_data::{Better, Design, Metric, StopReason, StopRule, Unit};
@@ -616,16 +618,6 @@ fn form(c: &Comparison, unit: &Unit) -> Form {
         _ => d.estimate.abs(),
     };
     if told > 2f64.ln() { Form::Multiple } else { Form::Percent }
-}
-
-/// Quotes a name that contains spaces, so that a sentence remains readable.
-pub(crate) fn quoted(name: &str) -> String {
-    if name.contains(' ') { format!("'{name}'") } else { name.to_owned() }
-}
-
-/// `1 block`, `9 blocks`, `35,000 blocks`.
-pub fn counted(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{} {what}s", number::grouped(n as u64)) }
 }
 
 fn fixed0(n: f64) -> String {

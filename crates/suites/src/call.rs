@@ -2,6 +2,7 @@
 //! `bundle exec`, `python -m`, `npx`, `npm test` and the like.
 
 use crate::asking::Request;
+use assay_data::list;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -356,8 +357,7 @@ impl Call {
 
     /// Returns the command on one line, for display.
     pub fn line(&self) -> String {
-        let words: Vec<_> = self.argv.iter().map(|word| word.to_string_lossy()).collect();
-        words.join(" ")
+        list::line(&self.argv)
     }
 }
 

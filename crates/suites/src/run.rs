@@ -1,6 +1,6 @@
 //! The results of one run of a suite: its tests, and what it did besides them.
 
-use assay_data::seen::Seen;
+use assay_data::seen::SuiteUsage;
 pub use assay_data::test_results::TestStatus;
 use std::collections::BTreeMap;
 
@@ -21,10 +21,13 @@ pub struct Run {
     /// Faults of the report as a whole, which make the suite fail even if all tests passed; one
     /// sentence each.
     pub faults: Vec<String>,
+    /// The first message about what could not be built, if no test ran because nothing could; then
+    /// `tests` lists packages.
+    pub unbuilt: Option<String>,
     /// Notes about the run for the user.
     pub notes: Vec<String>,
     /// Usage of the project by the tests, if requested.
-    pub seen: Seen,
+    pub seen: SuiteUsage,
 }
 
 impl Run {

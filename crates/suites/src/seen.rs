@@ -8,7 +8,7 @@ pub(crate) mod go;
 
 use crate::asking::{Answer, Request};
 use crate::run::Test;
-use assay_data::seen::{ProcessSeen, Seen, Started, Used};
+use assay_data::seen::{ProcessUsage, Started, SuiteUsage, Used};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -39,7 +39,7 @@ fn top_of(answer: &Answer<'_>) -> Option<PathBuf> {
 /// Usage of one process under construction; files are numbered as they are added.
 #[derive(Default)]
 struct Program {
-    process: ProcessSeen,
+    process: ProcessUsage,
     numbers: HashMap<String, u32>,
 }
 
@@ -128,7 +128,7 @@ impl UsageLine {
 /// The usage read so far.
 #[derive(Default)]
 pub(crate) struct UsageCollector {
-    processes: Vec<ProcessSeen>,
+    processes: Vec<ProcessUsage>,
     /// Indices of the tests, in the order of each process's list.
     tests: Vec<Vec<usize>>,
     /// Usage by all tests of a file together, for processes that report it this way: process index
@@ -139,7 +139,7 @@ pub(crate) struct UsageCollector {
 impl UsageCollector {
     /// Starts the lines of the next process.
     pub fn next_process(&mut self) {
-        self.processes.push(ProcessSeen::default());
+        self.processes.push(ProcessUsage::default());
         self.tests.push(Vec::new());
     }
 
@@ -179,7 +179,7 @@ impl UsageCollector {
     }
 
     /// Returns all recorded usage; `all` are the tests with their final names.
-    pub fn finish(mut self, all: &[Test]) -> Seen {
+    pub fn finish(mut self, all: &[Test]) -> SuiteUsage {
         for (process, file, used) in self.files {
             let own = all.iter().enumerate().filter(|(_, test)| test.file.as_ref() == Some(&file));
             for (test, _) in own {
@@ -195,6 +195,6 @@ impl UsageCollector {
             }
             process
         });
-        Seen { processes: named.filter(|process| !process.sources.is_empty()).collect() }
+        SuiteUsage { processes: named.filter(|process| !process.sources.is_empty()).collect() }
     }
 }

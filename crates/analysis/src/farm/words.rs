@@ -6,7 +6,7 @@ use super::{
     Affected, AffectedTargets, BenchmarkOnTargets, Condition, Failing, Judged, Moved, Project,
     Rule, Since, State,
 };
-use crate::number;
+use crate::number::{self, counted};
 use crate::policy;
 use crate::verdict::Verdict;
 use assay_data::list;
@@ -74,10 +74,6 @@ fn kind(name: &str) -> Option<String> {
 
 fn joined(conditions: &[Condition]) -> String {
     conditions.iter().map(condition).collect::<Vec<_>>().join(" and ")
-}
-
-fn counted(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{} {what}s", number::grouped(n as u64)) }
 }
 
 /// Names of targets, with a count for the rest.

@@ -10,6 +10,7 @@ use super::counting::Counting;
 use super::{Asker, Catalogue, Executed, Ran, Trial};
 use crate::run_error::RunError;
 use assay_data::code;
+use assay_data::list;
 use assay_data::samples::ITERATIONS;
 use assay_data::source::{self, Layout, Obstacle, OfRow, Purpose, RowResult, Source, Turn, Unit};
 use assay_data::{Action, Better, Finding, Metric, Row, Samples, Side, Subject};
@@ -61,8 +62,7 @@ pub(super) struct Runs {
 
 /// Returns the command line of a side, on one line.
 fn typed(side: &super::sides::Side) -> String {
-    let words: Vec<_> = side.command.argv.iter().map(|word| word.to_string_lossy()).collect();
-    words.join(" ")
+    list::line(&side.command.argv)
 }
 
 /// Benchmarks that are ready to be measured.

@@ -1,5 +1,6 @@
 //! The sides of a suite: programs with their arguments, variables and directories, and their names.
 
+use assay_data::list;
 use assay_harness::{Program, Request};
 use assay_measure::Command;
 use regex::Regex;
@@ -129,10 +130,7 @@ fn by_words(commands: &[Command]) -> Option<Vec<String>> {
     };
     let before = shared(false, shortest);
     let after = shared(true, shortest - before);
-    let rest = |command: &Command| {
-        let words = command.argv[before..command.argv.len() - after].iter();
-        words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
-    };
+    let rest = |command: &Command| list::line(&command.argv[before..command.argv.len() - after]);
     let names: Vec<String> = commands.iter().map(rest).collect();
     (names.iter().all(|name| !name.is_empty()) && all_differ(&names)).then_some(names)
 }

@@ -1,5 +1,6 @@
 //! A command with its settings, and the subject recorded for it.
 
+use assay_data::list;
 use assay_data::{ParameterValue, Samples, Side};
 use assay_measure::Command;
 use assay_measure::fingerprint::Fingerprints;
@@ -43,13 +44,13 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// Creates a command with default settings.
     pub fn plain(name: &str, command: Command) -> Self {
-        let words: Vec<_> = command.argv.iter().map(|word| word.to_string_lossy()).collect();
+        let line = list::line(&command.argv);
         Self {
             name: name.to_owned(),
             side: None,
             label: None,
-            typed: words.join(" "),
-            text: words.join(" "),
+            typed: line.clone(),
+            text: line,
             command,
             output_given: false,
             same: Vec::new(),
@@ -107,17 +108,12 @@ pub(super) fn add(samples: &mut Samples, command: &Prepared, files: &mut Fingerp
         samples.add_side(Side {
             name: command.label.as_ref().unwrap_or(&command.name).clone(),
             command: Some(command.typed.clone()),
-            builds: command.builds.iter().map(name_of_build).collect(),
+            builds: command.builds.iter().map(|build| list::line(&build.argv)).collect(),
             ..Side::default()
         })
     });
     let row = samples.row_named("");
     samples.add(assay_data::Subject { side, row, ..subject });
-}
-
-fn name_of_build(command: &Command) -> String {
-    let words: Vec<_> = command.argv.iter().map(|word| word.to_string_lossy()).collect();
-    words.join(" ")
 }
 
 /// Returns the settings of a command's processes, by the names of the options.

@@ -245,8 +245,9 @@ fn planned(own: &[&str]) -> String {
     format!("recorded runs are given by --pilot: assay plan --pilot {} --threshold 1%", quoted(own))
 }
 
-/// Returns true if a file is a program: a script, or one for Linux.
-fn is_executable(word: &str) -> bool {
+/// Returns true if a file begins as a program does: a script, or one for Linux. Unlike
+/// [`is_program`], this ignores permissions: some file systems make every file executable.
+fn begins_as_program(word: &str) -> bool {
     // Opening a pipe could wait forever.
     if !Path::new(word).is_file() {
         return false;
@@ -376,7 +377,7 @@ fn output(line: &Line<'_>) -> Option<String> {
 /// Advice for words that are not files.
 fn files(line: &Line<'_>) -> Option<String> {
     let own = line.own();
-    if own.iter().any(|word| is_executable(word)) {
+    if own.iter().any(|word| begins_as_program(word)) {
         // A path without `/` would be searched for in PATH.
         let path = |word: &&str| match word.contains('/') {
             true => (*word).to_owned(),

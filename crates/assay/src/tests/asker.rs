@@ -177,8 +177,8 @@ impl Asker {
         }
         match hung {
             Some(hung) => self.cut_short(read.unwrap_or_default(), result, &answer, &hung),
-            None => match read.as_ref().ok().and_then(unbuilt) {
-                Some(why) => Err(RunError::Failed(why)),
+            None => match read.as_ref().ok().and_then(|run| run.unbuilt.as_deref()) {
+                Some(said) => Err(unbuilt(said)),
                 None => self.judged(read, result, &answer),
             },
         }
@@ -486,17 +486,11 @@ fn with_tests(run: Run, answer: &Answer<'_>) -> Result<Run, SuiteError> {
     if is_empty { Err(SuiteError::NoTests { said: answer.message() }) } else { Ok(run) }
 }
 
-/// Returns why no test of Go ran: no package could be built. The report lists packages then, in
-/// place of their tests.
-fn unbuilt(run: &Run) -> Option<String> {
-    let is_package = |test: &Test| test.file.as_ref() == Some(&test.name);
-    let is_none = run.framework == "go test" && !run.tests.is_empty();
-    if !is_none || !run.tests.iter().all(is_package) {
-        return None;
-    }
-    let said = run.tests.iter().find_map(|test| test.message.as_deref());
-    let said = said.map_or(String::new(), |said| format!(": {}", live::first_lines(said)));
-    Some(format!("no test ran: no package can be built{said}"))
+/// Returns the error of a run for which nothing could be built.
+fn unbuilt(said: &str) -> RunError {
+    let said = live::first_lines(said);
+    let said = if said.is_empty() { said } else { format!(": {said}") };
+    RunError::Failed(format!("no test ran: no package can be built{said}"))
 }
 
 /// Returns the error of a run without tests, which names the tests that were requested by name.

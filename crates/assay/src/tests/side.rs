@@ -2,6 +2,7 @@
 //! settings applied before each of its runs and undone afterwards.
 
 use crate::run_error::RunError;
+use assay_data::list;
 use assay_suites::toggles::sides::EnvironmentAdditions;
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -59,8 +60,7 @@ impl Side {
 
     /// Returns the command on one line.
     pub fn line(&self) -> String {
-        let words: Vec<_> = self.argv.iter().map(|word| word.to_string_lossy()).collect();
-        words.join(" ")
+        list::line(&self.argv)
     }
 
     /// Calls `run` under the side's settings, which are undone whatever happens.

@@ -16,6 +16,7 @@ use assay_analysis::bisect::{Bisected, Outcome};
 use assay_analysis::engine::Limits;
 use assay_analysis::verdict::Verdict;
 use assay_data::code;
+use assay_data::list;
 use assay_data::plan::look_level;
 use assay_data::samples::NOT_COMPARED;
 use assay_data::{
@@ -412,8 +413,7 @@ impl ResultContext<'_> {
         };
         let commits: Vec<Commit> = self.commits.iter().map(commit).collect();
         let skipped: Vec<(usize, String)> = self.skipped.clone().into_iter().collect();
-        let words: Vec<_> = self.args.command.iter().map(|word| word.to_string_lossy()).collect();
-        let what = self.args.benchmark.clone().unwrap_or_else(|| words.join(" "));
+        let what = self.args.benchmark.clone().unwrap_or_else(|| list::line(&self.args.command));
         let mut findings: Vec<Finding> = found.findings();
         let notable = |finding: &&Finding| {
             finding.severity != Severity::Note || { finding.is(code::COMMITS_MISSING) }

@@ -8,6 +8,7 @@ mod files;
 pub(super) mod sampling;
 
 use crate::args::{ColorWhen, JudgeArgs, any_words, seconds};
+use crate::system::is_program;
 use crate::{Ending, output, present, seed};
 use anyhow::bail;
 use assay_measure::sampling::{CallGraph, Clock, Sampler, SamplingError};
@@ -330,10 +331,7 @@ fn subject(text: &str) -> anyhow::Result<Subject> {
         return Ok(Subject::File(path.to_owned()));
     }
     if path.is_file() {
-        use std::os::unix::fs::PermissionsExt;
-        let executable = path.metadata().is_ok_and(|file| file.permissions().mode() & 0o111 != 0);
-        let named = exporting::is_profile_name(path);
-        if !executable || named {
+        if !is_program(path) || exporting::is_profile_name(path) {
             return Ok(Subject::File(path.to_owned()));
         }
         // A name without a slash would be looked up in PATH, although the file is in the current

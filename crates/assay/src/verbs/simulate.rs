@@ -299,7 +299,7 @@ impl SimulatedData<'_> {
             argv: present::argv(),
             file: Some(path.display().to_string()),
         };
-        json::Synthetic::of(&self.recipe, metric, self.numbers.unit.symbol(), meta)
+        json::Synthetic::of(&self.recipe, metric, self.numbers.unit.symbol(), &meta)
     }
 
     /// Writes a preamble that says what the numbers are and how to reproduce them.

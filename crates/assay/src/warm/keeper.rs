@@ -8,6 +8,7 @@ use crate::watch::events::Events;
 use crate::watch::ignored::Ignored;
 use crate::{Ending, preloading};
 use anyhow::Context;
+use assay_data::list;
 use assay_data::private;
 use assay_measure::preloaded::{Preloaded, Recipe, Standing, State};
 use assay_measure::{Command, interrupt};
@@ -251,10 +252,9 @@ impl Keeper {
             Standing::Ready => "ready".to_owned(),
         };
         let state = self.process.look().unwrap_or_default();
-        let words: Vec<_> = self.command.argv.iter().map(|word| word.to_string_lossy()).collect();
         let here = std::env::current_dir().unwrap_or_default();
         json!({
-            "command": words.join(" "),
+            "command": list::line(&self.command.argv),
             "directory": here.display().to_string(),
             "pid": std::process::id(),
             "process": self.process.process_id(),

@@ -1,9 +1,9 @@
 //! Files that are not watched: those that git ignores, internal files of version control and tools,
 //! and temporary copies that editors make while saving.
 
-use crate::revisions::cache_directory;
 use crate::store::state_directory;
 use anyhow::Context;
+use assay_measure::directories::cache_directory;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::HashMap;

@@ -2,9 +2,9 @@
 //! command. It only serves to report tests that got slower, so unreadable lines are skipped, and a
 //! failure to write is reported once.
 
-use crate::revisions::cache_directory;
 use assay_analysis::history::slower_tests;
 use assay_data::{Finding, private};
+use assay_measure::directories::cache_directory;
 use assay_suites::coverage::sum;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

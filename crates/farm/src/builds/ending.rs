@@ -18,7 +18,7 @@ use assay_history::db::{Db, values};
 #[derive(Clone, Debug, PartialEq)]
 pub enum SubmissionOutcome {
     /// The job ended with this build.
-    Job(Build),
+    Ended(Build),
     /// A machine was at fault: the build is kept, and the job is queued again.
     Again(Build),
     /// The result was submitted before; nothing changed.
@@ -90,7 +90,7 @@ impl Store {
                 return Ok(SubmissionOutcome::Again(build(db, build_id)?));
             }
             let build_id = end(db, &held, &handed)?;
-            Ok(SubmissionOutcome::Job(build(db, build_id)?))
+            Ok(SubmissionOutcome::Ended(build(db, build_id)?))
         })
     }
 

@@ -19,9 +19,9 @@ const MOST_PAGES: usize = 100_000;
 
 /// The server's answer to a lease request.
 #[derive(Debug)]
-pub enum Lease {
+pub enum LeaseAnswer {
     /// A job to run.
-    Job(Box<LeasedJob>),
+    Granted(Box<LeasedJob>),
     /// No job; the server may say how long to wait before asking again.
     Nothing(Option<Duration>),
 }
@@ -262,16 +262,16 @@ impl Client {
     ///
     /// # Errors
     /// Any [`ClientError`].
-    pub fn lease(&self, node: &str, asking: &LeaseRequest) -> Result<Lease, ClientError> {
+    pub fn lease(&self, node: &str, asking: &LeaseRequest) -> Result<LeaseAnswer, ClientError> {
         let path = format!("/nodes/{}/lease", part(node));
         let text = super::text_of((&Method::POST, &path), asking)?;
         let body = Some(("application/json", text.as_slice()));
         let asked = ClientRequest { method: Method::POST, path: &path, body, repeats: false };
         let mut answer = self.answered(&asked)?;
         if answer.status().as_u16() == 204 {
-            return Ok(Lease::Nothing(retry_after(&answer)));
+            return Ok(LeaseAnswer::Nothing(retry_after(&answer)));
         }
-        Ok(Lease::Job(Box::new(self.read(&asked, &mut answer)?)))
+        Ok(LeaseAnswer::Granted(Box::new(self.read(&asked, &mut answer)?)))
     }
 
     /// Sends a heartbeat.

@@ -65,7 +65,7 @@ pub enum SlurmError {
 
 /// The settings of all jobs that are submitted to the cluster.
 #[derive(Clone, Debug)]
-pub struct Jobs {
+pub struct SlurmSettings {
     /// The farm's address, as seen from the nodes.
     pub server: String,
     /// The path of the program on the nodes.
@@ -83,7 +83,7 @@ pub struct Jobs {
 /// A cluster.
 #[derive(Clone, Debug)]
 pub struct Slurm {
-    jobs: Jobs,
+    settings: SlurmSettings,
     /// The prefix of the comments of this farm's jobs.
     mark: String,
 }
@@ -91,10 +91,10 @@ pub struct Slurm {
 impl Slurm {
     /// Creates the cluster that the local Slurm commands control.
     #[must_use]
-    pub fn new(jobs: Jobs) -> Self {
-        let digest = Sha256::digest(jobs.server.as_bytes());
+    pub fn new(settings: SlurmSettings) -> Self {
+        let digest = Sha256::digest(settings.server.as_bytes());
         let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        Self { jobs, mark: format!("assay-farm:{digits}:") }
+        Self { settings, mark: format!("assay-farm:{digits}:") }
     }
 
     /// Returns the cluster's jobs and nodes.
@@ -105,7 +105,7 @@ impl Slurm {
         let jobs = run("squeue", &["--noheader", "--array", "--format=%i|%K|%r|%k"], None)?;
         let mut words = vec!["--noheader", "--Node", "--format=%N|%T|%E"];
         // Nodes of other partitions do not belong to this farm.
-        words.extend(self.jobs.sbatch.iter().map(String::as_str).filter(|word| {
+        words.extend(self.settings.sbatch.iter().map(String::as_str).filter(|word| {
             word.starts_with("--partition=")
                 || word.strip_prefix("-p").is_some_and(|own| !own.is_empty())
         }));
@@ -135,7 +135,7 @@ impl Slurm {
     pub fn greet(&self, name: &str) -> Result<(), SlurmError> {
         let mut words = self.common(&format!("{HELLO}{name}"), "%j");
         words.push(format!("--nodelist={name}"));
-        words.extend(self.jobs.sbatch.iter().cloned());
+        words.extend(self.settings.sbatch.iter().cloned());
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         run("sbatch", &words, Some(&self.script(&[]))).map(drop)
     }
@@ -202,17 +202,17 @@ impl Slurm {
     /// Returns the arguments of `sbatch` that are common to all jobs. `what` follows this farm's
     /// prefix in the comment.
     fn common(&self, what: &str, file: &str) -> Vec<String> {
-        let said = self.jobs.shared.join("said");
+        let said = self.settings.shared.join("said");
         let mut words = vec![
             "--parsable".to_owned(),
             "--job-name=assay-farm".to_owned(),
             format!("--comment={}{what}", self.mark),
             "--nodes=1".to_owned(),
             "--requeue".to_owned(),
-            format!("--chdir={}", self.jobs.shared.display()),
+            format!("--chdir={}", self.settings.shared.display()),
             format!("--output={}/{file}.txt", said.display()),
         ];
-        if !self.jobs.is_shared {
+        if !self.settings.is_shared {
             words.push("--exclusive".to_owned());
         }
         words
@@ -231,7 +231,7 @@ impl Slurm {
         if !batch.excluded.is_empty() {
             words.push(format!("--exclude={}", batch.excluded.join(",")));
         }
-        words.extend(self.jobs.sbatch.iter().cloned());
+        words.extend(self.settings.sbatch.iter().cloned());
         words
     }
 
@@ -239,7 +239,7 @@ impl Slurm {
     /// none. The node's name is the agent's name, and selects the token that is bound to it.
     fn script(&self, jobs: &[i64]) -> String {
         let ids: Vec<String> = jobs.iter().map(ToString::to_string).collect();
-        let tokens = self.jobs.shared.join("tokens").display().to_string();
+        let tokens = self.settings.shared.join("tokens").display().to_string();
         let tokens = quote(&tokens);
         format!(
             "#!/bin/sh\n\
@@ -249,9 +249,9 @@ impl Slurm {
              exec {program} agent --once${{1:+=\"$1\"}} --server {server} --name \"$SLURMD_NODENAME\" \
              --token-file {tokens}/\"$SLURMD_NODENAME\" {more}\n",
             ids = ids.join(" "),
-            program = quote(&self.jobs.program.display().to_string()),
-            server = quote(&self.jobs.server),
-            more = join(&self.jobs.agent),
+            program = quote(&self.settings.program.display().to_string()),
+            server = quote(&self.settings.server),
+            more = join(&self.settings.agent),
         )
     }
 }
@@ -370,7 +370,7 @@ mod tests {
     use super::*;
 
     fn slurm() -> Slurm {
-        Slurm::new(Jobs {
+        Slurm::new(SlurmSettings {
             server: "http://127.0.0.1:8040".to_owned(),
             program: "/opt/it's/assay-farm".into(),
             shared: "/shared/farm".into(),
@@ -477,7 +477,10 @@ mod tests {
 
     #[test]
     fn farms_of_one_cluster_know_their_own_jobs() {
-        let other = Slurm::new(Jobs { server: "http://127.0.0.1:8041".to_owned(), ..slurm().jobs });
+        let other = Slurm::new(SlurmSettings {
+            server: "http://127.0.0.1:8041".to_owned(),
+            ..slurm().settings
+        });
         assert_ne!(other.mark, slurm().mark);
     }
 

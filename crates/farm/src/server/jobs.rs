@@ -73,7 +73,7 @@ pub(crate) fn end(
     let lease = store.lease_of(node, id, &ending.nonce).ok();
     let bytes = lease.map_or(0, |lease| context.logs.state(LogOwner::Lease(lease)).bytes);
     match store.hand_in(node, id, &ending, bytes, asked.now)? {
-        SubmissionOutcome::Job(build) | SubmissionOutcome::Again(build) => {
+        SubmissionOutcome::Ended(build) | SubmissionOutcome::Again(build) => {
             Answer::put(&build, true)
         }
         SubmissionOutcome::Known(build)

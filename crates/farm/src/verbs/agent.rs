@@ -4,6 +4,7 @@ use crate::Ending;
 use crate::agent::{self, Settings};
 use assay_farm::builds::model::Kind;
 use assay_farm::client::{Client, Token};
+use assay_measure::directories::state_directory;
 use clap::ValueEnum;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -95,12 +96,8 @@ fn usual() -> PathBuf {
     if rustix::process::geteuid().is_root() {
         return PathBuf::from("/var/lib/assay-farm/agent");
     }
-    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
-    let state = state.filter(|own| own.is_absolute()).unwrap_or_else(|| {
-        let home = std::env::var_os("HOME").map_or_else(std::env::temp_dir, PathBuf::from);
-        home.join(".local/state")
-    });
-    state.join("assay/farm-agent")
+    let state = state_directory();
+    state.unwrap_or_else(|| std::env::temp_dir().join(".local/state/assay")).join("farm-agent")
 }
 
 /// Runs the agent until it is interrupted.

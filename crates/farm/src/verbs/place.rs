@@ -4,7 +4,7 @@
 use crate::Ending;
 use crate::client::{Client, Token};
 use crate::executors::placing::{Action, Cluster, Farm, Feature, Machine, Placing, UnplaceableJob};
-use crate::executors::slurm::{self, Jobs, Slurm, SlurmError};
+use crate::executors::slurm::{self, Slurm, SlurmError, SlurmSettings};
 use anyhow::{Context, bail, ensure};
 use assay_farm::builds::model::{Progress, Scope};
 use assay_farm::builds::wire::NewToken;
@@ -115,7 +115,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let shared = std::path::absolute(&args.directory)?;
     let made = slurm::prepare(&shared, SAID);
     made.with_context(|| format!("--directory {}: cannot be written to", shared.display()))?;
-    let slurm = Slurm::new(Jobs {
+    let slurm = Slurm::new(SlurmSettings {
         server: client.address().to_owned(),
         program,
         shared: shared.clone(),

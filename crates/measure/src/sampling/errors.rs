@@ -7,6 +7,7 @@ use crate::command::CommandError;
 use crate::resolve::ResolveError;
 use crate::runner::Outcome;
 use crate::sys::{machine_settings, processes};
+use assay_data::list;
 use assay_data::system_error::reason;
 use std::io;
 use std::path::PathBuf;
@@ -247,10 +248,7 @@ pub(super) fn or_failed(
             SamplingError::Nothing { said, .. },
             Target::Command(command),
             Some(outcome @ Outcome::Exited(1..)),
-        ) => {
-            let words: Vec<_> = command.argv.iter().map(|word| word.to_string_lossy()).collect();
-            SamplingError::Failed { program: words.join(" "), outcome, said }
-        }
+        ) => SamplingError::Failed { program: list::line(&command.argv), outcome, said },
         (error, ..) => error,
     }
 }

@@ -1,7 +1,7 @@
 //! Selection of a project's tests when its files change, with and without division into blocks.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use assay_data::seen::{ProcessSeen, Seen, Used};
+use assay_data::seen::{ProcessUsage, SuiteUsage, Used};
 use assay_data::test_results::TestStatus;
 use assay_mutate::blocks::Grammars;
 use assay_suites::coverage::*;
@@ -52,7 +52,7 @@ impl Room {
         fs::write(path, text).unwrap();
     }
 
-    fn seen() -> Seen {
+    fn seen() -> SuiteUsage {
         let sources = ["lib/user.rb", "spec/user_spec.rb", "spec/mail_spec.rb", "lib/other.rb"];
         let used = |file: u32, line: u32| Used {
             blocks: BTreeMap::from([(0, vec![line]), (file, vec![2])]),
@@ -60,8 +60,8 @@ impl Room {
         };
         let mail =
             Used { opens: vec!["spec/mail.txt".into()], lists: vec!["spec".into()], ..used(2, 5) };
-        Seen {
-            processes: vec![ProcessSeen {
+        SuiteUsage {
+            processes: vec![ProcessUsage {
                 sources: (0..).zip(sources.map(str::to_owned)).collect(),
                 tests: vec![(NAME.into(), used(1, 2)), (MAIL.into(), mail)],
                 outside: Used { loads: vec![0, 1, 2, 3], ..Used::default() },
@@ -258,15 +258,16 @@ fn a_rule_adds_to_what_is_known() {
 fn what_a_program_is_built_from_counts_as_a_whole_with_what_is_new_in_it() {
     let mut room = Room::new();
     let mut map = Map::default();
-    let used = |builds: &str| ProcessSeen {
+    let used = |builds: &str| ProcessUsage {
         outside: Used { builds: vec![builds.to_owned()], ..Used::default() },
-        ..ProcessSeen::default()
+        ..ProcessUsage::default()
     };
-    let with = |process: ProcessSeen, name: &str| ProcessSeen {
+    let with = |process: ProcessUsage, name: &str| ProcessUsage {
         tests: vec![(name.to_owned(), Used::default())],
         ..process
     };
-    let seen = Seen { processes: vec![with(used("lib/**"), NAME), with(used("**:!lib/**"), MAIL)] };
+    let seen =
+        SuiteUsage { processes: vec![with(used("lib/**"), NAME), with(used("**:!lib/**"), MAIL)] };
     let ended = Room::ended().map(|own| CompletedTest { file: None, ..own });
     map.take(&mut room.project, &ended, &seen, later(), None);
     assert_eq!(room.chosen(&map, &[]), "");

@@ -8,12 +8,10 @@ use super::{DisplayOptions, centres, ends_of_centres, ordered, toggles, words};
 use crate::all_table;
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
-use crate::layout::{Page, Tone};
-use crate::layout::{Screen, said};
+use crate::layout::{Page, Screen, Tone, said, tone_in_table};
 use crate::names::width;
 use crate::number::Column;
 use crate::remarks;
-use assay_analysis::Verdict;
 use assay_analysis::analysis::Table;
 use assay_analysis::{Analysis, Comparison, Role};
 use assay_data::Severity;
@@ -227,13 +225,7 @@ fn columns(
 }
 
 fn tone(row: &Comparison) -> Tone {
-    match row.decision.verdict {
-        _ if row.role == Role::Control => Tone::Plain,
-        Verdict::Faster => Tone::Good,
-        Verdict::Slower => Tone::Bad,
-        Verdict::Equivalent => Tone::Plain,
-        Verdict::Inconclusive => Tone::Unsure,
-    }
+    if row.role == Role::Control { Tone::Plain } else { tone_in_table(row) }
 }
 
 /// Draws two lines for every row, on pages too narrow for any table.

@@ -8,8 +8,7 @@
 use super::centres;
 use super::words;
 use crate::grid::{Cells, GAP, draw_columns, width_of};
-use crate::layout::said;
-use crate::layout::{Page, Tone};
+use crate::layout::{Page, Tone, said, tone_in_table};
 use crate::number::{self, Column};
 use crate::words::quoted;
 use assay_analysis::{Analysis, Comparison, Scale, Verdict};
@@ -179,7 +178,7 @@ fn table(page: &mut Page, suite: &Analysis, each: &[Effect<'_>], all: Option<&Ef
     changes.extend(rows.iter().map(|own| page.spelled(&words::effect(suite, own.time, true))));
     columns.push(Cells::left("change", changes, Tone::Plain, GAP));
     let mut verdicts = vec![(Tone::Plain, String::new())];
-    let verdict = |own: &&Effect<'_>| (tone(own.time), words::verdict(suite, own.time));
+    let verdict = |own: &&Effect<'_>| (tone_in_table(own.time), words::verdict(suite, own.time));
     verdicts.extend(rows.iter().map(verdict));
     columns.push(Cells::toned("", verdicts, 2));
     if let Some(metric) = memory_metric.filter(|_| first.memory.is_some()) {
@@ -199,15 +198,6 @@ fn table(page: &mut Page, suite: &Analysis, each: &[Effect<'_>], all: Option<&Ef
         columns.pop();
     }
     draw_columns(page, &columns, names.len());
-}
-
-fn tone(c: &Comparison) -> Tone {
-    match c.decision.verdict {
-        Verdict::Faster => Tone::Good,
-        Verdict::Slower => Tone::Bad,
-        Verdict::Equivalent => Tone::Plain,
-        Verdict::Inconclusive => Tone::Unsure,
-    }
 }
 
 /// Returns the tests known to gain most from a helpful setting.

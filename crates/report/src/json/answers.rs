@@ -1,6 +1,5 @@
 //! Results of the requests of a load test, as JSON.
 
-use super::parameters;
 use super::values::view;
 use assay_analysis::{Analysis, search, slices};
 use serde_json::{Map, Value};
@@ -10,17 +9,17 @@ view! {
     /// Results of all requests of one side at one step, over all slices. These are descriptive: the
     /// intervals and verdicts are in `comparisons` and `descriptions`, whose observations are
     /// slices.
-    Answers of (analysis: &Analysis, own: &slices::Answers) {
+    Answers of (own: &slices::Answers, analysis: &Analysis) {
         /// Name of the side.
         side: String = analysis.sides[analysis.subjects[own.subject].side].name.clone(),
         /// The step: rate or number of connections, and the parameters of the server.
-        parameters: Map<String, Value> = parameters(&analysis.subjects[own.subject].parameters),
+        parameters: Map<String, Value> => analysis.subjects[own.subject].parameters,
         /// Number of slices.
-        slices: usize = own.slices,
+        slices: usize,
         /// Counts by name, without settling times: `due`, `answered`, `failed`, each kind of
         /// failure (`failed.timeout`), status codes (`status.200`), `connections`,
         /// `full_handshakes`, `resumed_handshakes`, `most_open` (the maximum of any slice).
-        counts: BTreeMap<String, u64> = own.counts.clone(),
+        counts: BTreeMap<String, u64>,
         /// Latency in seconds from the scheduled time of a request to the end of its answer, by
         /// share of the requests. A failed request counts as never answered: `null` if that many
         /// failed.
@@ -30,7 +29,7 @@ view! {
             quantiles(|share| own.service.quantile_seconds(share, own.count("failed"))),
         /// Counts for each second from the start of a slice, including its settling time, over all
         /// slices.
-        seconds: Vec<Second> = own.seconds.iter().map(Second::of).collect(),
+        seconds: Vec<Second>,
     }
 }
 
@@ -52,26 +51,26 @@ view! {
 
 view! {
     /// A rate that a search tried in one slice.
-    Try of (analysis: &Analysis, search: &search::Search, own: &search::Try) {
+    Try of (own: &search::Try, analysis: &Analysis, search: &search::Search) {
         /// Name of the side.
         side: String = analysis.sides[analysis.subjects[own.subject].side].name.clone(),
         /// The parameters of the server.
-        parameters: Map<String, Value> = parameters(&analysis.subjects[own.subject].parameters),
+        parameters: Map<String, Value> => analysis.subjects[own.subject].parameters,
         /// The requested rate, 1/s.
-        rate: f64 = own.rate,
+        rate: f64,
         /// The share of the requests that `latency` refers to, from the first goal.
-        share: f64 = search.share,
+        share: f64 => search.share,
         /// Time within which this share was answered, s; `null` if too many failed.
         latency: Option<f64> = Some(own.latency).filter(|value| value.is_finite()),
         /// True if all goals were met.
-        held: bool = own.is_held,
+        held: bool => own.is_held,
     }
 }
 
 impl Try {
     /// Returns all tries of a search.
     pub(super) fn all(analysis: &Analysis, search: &search::Search) -> Vec<Self> {
-        search.tries.iter().map(|own| Self::of(analysis, search, own)).collect()
+        search.tries.iter().map(|own| Self::of(own, analysis, search)).collect()
     }
 }
 

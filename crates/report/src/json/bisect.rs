@@ -16,22 +16,22 @@ view! {
         #[serde(flatten)]
         head: Head = Head::of("bisect"),
         /// Outcome of the search.
-        outcome: SearchOutcome = (&report.found.outcome).into(),
+        outcome: SearchOutcome => report.found.outcome,
         /// Verdict on the bad commit against the good one: `slower` for worse, `faster` for better;
         /// `null` if they were not measured.
         verdict: Option<Verdict> = report.found.ends.as_ref().map(|ends| (&ends.verdict).into()),
         /// The answer in one sentence. For people.
         sentence: String = sentence(report),
         /// The measured command or benchmark.
-        measured: String = report.what.to_owned(),
+        measured: String => report.what,
         /// The metric that decides.
-        metric: String = report.metric.name.clone(),
+        metric: String => report.metric.name,
         /// Base unit of the numbers.
-        unit: String = report.metric.unit.symbol().to_owned(),
+        unit: String => report.metric.unit,
         /// The good commit.
-        good: Option<BisectedCommit> = report.commits.first().map(BisectedCommit::of),
+        good: Option<BisectedCommit> => report.commits.first(),
         /// The bad commit.
-        bad: Option<BisectedCommit> = report.commits.last().map(BisectedCommit::of),
+        bad: Option<BisectedCommit> => report.commits.last(),
         /// Number of commits that may have caused the change: those after the good one up to the
         /// bad one, by first parents.
         commits: usize = report.commits.len().saturating_sub(1),
@@ -57,22 +57,22 @@ view! {
         /// Commits that could not be measured.
         skipped: Vec<SkippedCommit> = report.skipped.iter().map(|s| SkippedCommit::of(report, s)).collect(),
         /// Probability that a commit must reach, and confidence of all intervals.
-        confidence: f64 = report.found.confidence,
+        confidence: f64 => report.found.confidence,
         /// Number of measured commits.
-        built: usize = report.found.measured,
+        built: usize => report.found.measured,
         /// Number of runs.
-        runs: usize = report.found.runs,
+        runs: usize => report.found.runs,
         /// Number of blocks.
-        blocks: usize = report.found.blocks,
+        blocks: usize => report.found.blocks,
         /// Standard deviation of a single run: of logarithms if ratios are compared, otherwise in
         /// the unit.
         noise: Option<f64> = report.found.known.as_ref().map(|known| known.noise),
         /// Standard deviation between builds of the same commit, on the same scale.
         build_noise: Option<f64> = report.found.known.as_ref().map(|known| known.own),
         /// Estimated number of further blocks needed; `null` if unknown.
-        blocks_left: Option<f64> = report.found.blocks_left,
+        blocks_left: Option<f64> => report.found.blocks_left,
         /// A command that continues the search; `null` if nothing is left to do.
-        next: Option<String> = report.next.map(str::to_owned),
+        next: Option<String>,
         /// Findings about the search.
         findings: Vec<Finding>,
     }
@@ -110,7 +110,7 @@ view! {
         /// Full ID of the commit.
         commit: String,
         /// The last commit before it that could be measured.
-        after: String = after.commit.clone(),
+        after: String => after.commit,
         /// The first line of its message.
         subject: String,
         /// Probability that this commit caused the change.
@@ -124,7 +124,7 @@ view! {
         /// Full ID of the commit.
         commit: Option<String> = report.commits.get(skipped.0).map(|c| c.commit.clone()),
         /// The reason.
-        why: String = skipped.1.clone(),
+        why: String => skipped.1,
     }
 }
 

@@ -16,21 +16,20 @@ view! {
         /// The trustworthy results, in one sentence. For people.
         sentence: String = crate::calibration::sentence(report),
         /// Number of runs in the series.
-        runs: usize = report.calibration.runs,
+        runs: usize => report.calibration.runs,
         /// Median wall time of a run.
-        median_seconds: Option<f64> = Some(report.calibration.median_seconds),
+        median_seconds: Option<f64> => report.calibration.median_seconds,
         /// Time from the start of one run to the start of the next, s.
-        seconds_per_run: Option<f64> = Some(report.calibration.seconds_per_run),
+        seconds_per_run: Option<f64> => report.calibration.seconds_per_run,
         /// Every way of measuring, applied to the series. All differences that they find are false.
-        methods: Vec<Method> = report.calibration.methods.iter().map(Method::of).collect(),
+        methods: Vec<Method> => report.calibration.methods,
         /// The smallest detectable differences, by metric and budget.
-        detectable: Vec<Detectable> =
-            report.calibration.detectable.iter().map(Detectable::of).collect(),
+        detectable: Vec<Detectable> => report.calibration.detectable,
         /// A byte-identical copy at another path, compared with the original; `null` if it was not
         /// measured.
-        layout: Option<Layout> = report.layout.map(Layout::of),
+        layout: Option<Layout>,
         /// Facts about the machine, by name.
-        environment: Map<String, Value> = report.environment.facts.clone(),
+        environment: Map<String, Value> => report.environment.facts,
     }
 }
 
@@ -40,7 +39,7 @@ view! {
         /// Order of the runs, and rule for stopping.
         name: MethodName,
         /// The test that decides.
-        test: &'static str = method.test,
+        test: &'static str,
         /// Number of comparisons.
         comparisons: u32,
         /// Effective number of independent comparisons.
@@ -72,7 +71,7 @@ view! {
     /// The smallest difference that a run detects.
     Detectable of (found: &calibration::Detectable) {
         /// `wall` or `cpu`.
-        metric: &'static str = found.metric,
+        metric: &'static str,
         /// Time of the run for both programs together, s.
         budget_seconds: f64,
         /// Number of blocks that fit into the budget.
@@ -87,10 +86,10 @@ view! {
 
 view! {
     /// A byte-identical copy at another path, compared with the original.
-    Layout of (layout: calibration::Layout) {
+    Layout of (layout: &calibration::Layout) {
         /// Wall time of the copy / wall time of the original.
         ratio: Estimate = Estimate::new(layout.ratio, Some(layout.interval)),
         /// The verdict on the difference.
-        verdict: Verdict = (&layout.verdict).into(),
+        verdict: Verdict,
     }
 }

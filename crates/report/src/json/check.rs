@@ -21,19 +21,19 @@ view! {
         /// The compared revisions.
         compared: ComparedRevisions,
         /// Smallest difference that matters.
-        threshold: Threshold = report.threshold.into(),
+        threshold: Threshold,
         /// 1 − the probability that the answer as a whole is wrong if nothing changed.
         confidence: f64,
         /// How the benchmarks share that probability. For people.
         adjustment: String = "Holm within a program, Bonferroni between programs".to_owned(),
         /// Seconds for measuring.
-        budget_seconds: f64 = report.budget,
+        budget_seconds: f64 => report.budget,
         /// The measured programs.
         programs: Vec<CheckedBenchmarks>,
         /// Programs that were not measured.
         unmeasured: Vec<UnmeasuredProgram>,
         /// Files with benchmarks that differ between the revisions.
-        changed_benchmarks: Vec<String> = report.changed_benchmarks.to_vec(),
+        changed_benchmarks: Vec<String>,
     }
 }
 
@@ -66,9 +66,9 @@ view! {
         /// branch.
         head: String,
         /// True if the working tree has uncommitted changes.
-        working_tree_changed: bool = compared.is_changed,
+        working_tree_changed: bool => compared.is_changed,
         /// The files that differ.
-        changed_files: Vec<String> = compared.files.clone(),
+        changed_files: Vec<String> => compared.files,
     }
 }
 
@@ -76,31 +76,31 @@ view! {
     /// A program with its benchmarks.
     CheckedBenchmarks of (program: &CheckedProgram) {
         /// Name of the program.
-        program: String = program.name.clone(),
+        program: String => program.name,
         /// Confidence of the answers about this program together.
-        confidence: f64 = program.analysis.plan.confidence,
+        confidence: f64 => program.analysis.plan.confidence,
         /// Benchmarks whose code is the same on both sides; they were not measured.
         unreached: Vec<String>,
         /// The measured benchmarks.
-        benchmarks: Vec<CheckedBenchmark> = program.rows.iter().map(|row| CheckedBenchmark::of(program, row)).collect(),
+        benchmarks: Vec<CheckedBenchmark> = program.rows.iter().map(|row| CheckedBenchmark::of(row, program)).collect(),
     }
 }
 
 view! {
     /// Result of a benchmark.
-    CheckedBenchmark of (program: &CheckedProgram, row: &CheckedRow) {
+    CheckedBenchmark of (row: &CheckedRow, program: &CheckedProgram) {
         /// Name of the benchmark; empty for a command that is timed as a whole.
-        benchmark: String = program.benchmark(row).to_owned(),
+        benchmark: String => program.benchmark(row),
         /// The metric that decides.
         metric: String = program.analysis.metrics[program.comparison(row).metric].name.clone(),
         /// Result of the benchmark.
-        standing: CheckStanding = (&row.standing).into(),
+        standing: CheckStanding,
         /// The verdict of the first measurement.
-        verdict: Verdict = (&program.comparison(row).decision.verdict).into(),
+        verdict: Verdict => program.comparison(row).decision.verdict,
         /// Head / base; `null` if a value is zero or negative.
-        ratio: Option<Estimate> = program.comparison(row).ratio.map(Estimate::from),
+        ratio: Option<Estimate> => program.comparison(row).ratio,
         /// Head − base, in the unit of the metric.
-        shift: Estimate = program.comparison(row).shift.into(),
+        shift: Estimate => program.comparison(row).shift,
         /// Verdict of the second build; `null` if it was not measured.
         second_verdict: Option<Verdict> = second(row).map(|(verdict, _)| verdict),
         /// Head / base of the second build.
@@ -150,7 +150,7 @@ view! {
         /// The reason. For people.
         why: String,
         /// True if it failed; false if measuring it was unnecessary.
-        failed: bool = own.is_failure,
+        failed: bool => own.is_failure,
     }
 }
 
@@ -171,7 +171,7 @@ view! {
         /// The files and contents that were sought.
         searches: Vec<BenchmarkSearch>,
         /// The settings.
-        settings: Vec<CheckSetting> = found.settings.iter().map(CheckSetting::of).collect(),
+        settings: Vec<CheckSetting>,
     }
 }
 
@@ -179,7 +179,7 @@ view! {
     /// A program that would be measured.
     FoundProgram of (program: &ExplainedProgram) {
         /// Name of the program.
-        program: String = program.name.clone(),
+        program: String => program.name,
         /// The build system by which it was found, or `assay.toml`.
         tool: String,
         /// The file that shows that it has benchmarks. For people.
@@ -187,11 +187,11 @@ view! {
         /// Command line of the program.
         command: String,
         /// The verb that measures it: `bench` or `run`.
-        measured_by: String = program.verb.clone(),
+        measured_by: String => program.verb,
         /// The directory in which it runs, relative to the top; empty for the top.
         directory: String,
         /// The environment variables that are set.
-        variables: NamedValues<String> = program.variables.iter().cloned().collect(),
+        variables: NamedValues<String>,
         /// Files with benchmarks, relative to the top.
         sources: Vec<String>,
     }
@@ -215,10 +215,10 @@ view! {
     /// A setting.
     CheckSetting of (setting: &(String, String, String)) {
         /// Name of the setting.
-        name: String = setting.0.clone(),
+        name: String => setting.0,
         /// Value of the setting, as typed.
-        value: String = setting.1.clone(),
+        value: String => setting.1,
         /// Source of the value: `option`, `assay.toml` or `default`.
-        source: String = setting.2.clone(),
+        source: String => setting.2,
     }
 }

@@ -30,7 +30,7 @@ view! {
         /// Processor and number of CPUs of the machine.
         machine: String,
         /// Start of the run (RFC 3339), or `null`.
-        started: Option<String> = record.analysis.started.clone(),
+        started: Option<String> => record.analysis.started,
     }
 }
 
@@ -42,46 +42,46 @@ view! {
         /// Name of the reference side.
         against: String = name(report, claim.against),
         /// The verdict that is claimed.
-        verdict: Verdict = (&claim.verdict).into(),
+        verdict: Verdict => claim.verdict,
         /// Status of the claim on all machines together.
-        holds: ClaimHolds = (&claim.worst()).into(),
+        holds: ClaimHolds => claim.worst(),
         /// The status of the claim in words. For people.
         sentence: String = sentence(report, claim),
         /// Number of machines on which the claim holds.
         holds_on: usize = claim.count(found::Holds::Yes),
         /// The machines, in the order of their first record.
         machines: Vec<ClaimOnMachine> =
-            claim.machines.iter().map(|machine| ClaimOnMachine::of(claim.scale, machine)).collect(),
+            claim.machines.iter().map(|machine| ClaimOnMachine::of(machine, claim.scale)).collect(),
         /// The mean over machines; `null` unless two of them have an interval.
-        mean: Option<ClaimMean> = claim.mean.as_ref().map(|mean| ClaimMean::of(claim.scale, mean)),
+        mean: Option<ClaimMean> = claim.mean.as_ref().map(|mean| ClaimMean::of(mean, claim.scale)),
     }
 }
 
 view! {
     /// A result on one machine.
-    ClaimOnMachine of (scale: Scale, machine: &found::OnMachine) {
+    ClaimOnMachine of (machine: &found::OnMachine, scale: Scale) {
         /// Indices of the machine's records.
-        records: Vec<usize> = machine.records.clone(),
+        records: Vec<usize>,
         /// Index of the record used: the longest one.
-        longest: usize = machine.longest,
+        longest: usize,
         /// The size of the difference in that record.
         #[serde(flatten)]
         size: Estimate = size(scale, machine.decision.estimate, machine.decision.interval),
         /// Verdict in that record.
-        verdict: Verdict = (&machine.decision.verdict).into(),
+        verdict: Verdict => machine.decision.verdict,
         /// Status of the claim on this machine.
-        holds: ClaimHolds = (&machine.holds).into(),
+        holds: ClaimHolds,
     }
 }
 
 view! {
     /// The mean over machines, by the random-effects model.
-    ClaimMean of (scale: Scale, mean: &found::OverMachines) {
+    ClaimMean of (mean: &found::OverMachines, scale: Scale) {
         /// The mean with its interval.
         #[serde(flatten)]
         size: Estimate = size(scale, mean.decision.estimate, mean.decision.interval),
         /// The verdict on the mean.
-        verdict: Verdict = (&mean.decision.verdict).into(),
+        verdict: Verdict => mean.decision.verdict,
         /// Interval for the difference on one further machine.
         next: Interval = {
             let Estimate { lower, upper, .. } = size(scale, f64::NAN, Some(mean.next));
@@ -89,13 +89,13 @@ view! {
         },
         /// True if the machines differ by more than their errors, so that the mean need not apply
         /// to any of them.
-        differ: bool = mean.differ,
+        differ: bool,
         /// Cochran's Q.
-        q: f64 = mean.pooled.q,
+        q: f64 => mean.pooled.q,
         /// p-value of `q`, assuming that all machines are alike.
-        q_p: f64 = mean.pooled.q_p,
+        q_p: f64 => mean.pooled.q_p,
         /// Share of the variance between machines that is not due to their errors, 0 to 1.
-        i2: f64 = mean.pooled.i2,
+        i2: f64 => mean.pooled.i2,
     }
 }
 

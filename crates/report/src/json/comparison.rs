@@ -4,7 +4,9 @@
 //! Primary and secondary metrics have the same layout, as do runs, scans, suites and profiles.
 
 use super::battery::PairTests;
-use super::values::{Better, Both, Design, Estimate, Interval, Scale, Verdict, level, words};
+use super::values::{
+    Better, Both, Design, Estimate, Interval, Scale, Verdict, View, level, view, words,
+};
 use crate::benchmarks::words::reason;
 use crate::words::{Bound, Reported};
 use assay_analysis::protocol::QuantileDifference;
@@ -205,16 +207,16 @@ pub struct Counts {
     pub against: Option<usize>,
 }
 
-/// Number of blocks (if unpaired, of pairs of values) in which the side was better or worse.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Wins {
-    /// Number in which it was better than the reference.
-    pub better: Option<f64>,
-    /// Number in which it was worse than the reference.
-    pub worse: Option<f64>,
-    /// Total number, including ties.
-    pub of: Option<f64>,
+view! {
+    /// Number of blocks (if unpaired, of pairs of values) in which the side was better or worse.
+    Wins of (wins: &assay_analysis::comparison::Wins) {
+        /// Number in which it was better than the reference.
+        better: Option<f64>,
+        /// Number in which it was worse than the reference.
+        worse: Option<f64>,
+        /// Total number, including ties.
+        of: Option<f64>,
+    }
 }
 
 words! {
@@ -273,41 +275,26 @@ pub struct Outlook {
     pub reachable_threshold: Option<f64>,
 }
 
-/// The difference of one quantile, from order statistics: valid for any distribution.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Quantile {
-    /// The share of values below it: 0.99 for p99.
-    pub share: f64,
-    /// The quantile of the side that the verdict is about.
-    pub of: Option<f64>,
-    /// The quantile of the reference.
-    pub against: Option<f64>,
-    /// `of` − `against`, with its interval at `confidence`; both ends are `null` with fewer than
-    /// `fewest` independent values per side.
-    pub shift: Estimate,
-    /// `of` / `against`, likewise; `null` as a whole if a value is zero or negative.
-    pub ratio: Option<Estimate>,
-    /// p-value against no difference; `null` without an interval.
-    pub p: Option<f64>,
-    /// The p-value adjusted for all quantiles (Benjamini and Hochberg).
-    pub p_adjusted: Option<f64>,
-    /// The smallest number of values per side for which this quantile has an interval.
-    pub fewest: u64,
-}
-
-impl From<&QuantileDifference> for Quantile {
-    fn from(q: &QuantileDifference) -> Self {
-        Self {
-            share: q.share,
-            of: Some(q.y),
-            against: Some(q.x),
-            shift: Effect { estimate: q.difference, interval: q.interval }.into(),
-            ratio: q.ratio.map(|estimate| Estimate::new(estimate, q.ratio_interval)),
-            p: q.p,
-            p_adjusted: q.adjusted,
-            fewest: q.fewest,
-        }
+view! {
+    /// The difference of one quantile, from order statistics: valid for any distribution.
+    Quantile of (q: &QuantileDifference) {
+        /// The share of values below it: 0.99 for p99.
+        share: f64,
+        /// The quantile of the side that the verdict is about.
+        of: Option<f64> => q.y,
+        /// The quantile of the reference.
+        against: Option<f64> => q.x,
+        /// `of` − `against`, with its interval at `confidence`; both ends are `null` with fewer than
+        /// `fewest` independent values per side.
+        shift: Estimate = Effect { estimate: q.difference, interval: q.interval }.into(),
+        /// `of` / `against`, likewise; `null` as a whole if a value is zero or negative.
+        ratio: Option<Estimate> = q.ratio.map(|estimate| Estimate::new(estimate, q.ratio_interval)),
+        /// p-value against no difference; `null` without an interval.
+        p: Option<f64>,
+        /// The p-value adjusted for all quantiles (Benjamini and Hochberg).
+        p_adjusted: Option<f64> => q.adjusted,
+        /// The smallest number of values per side for which this quantile has an interval.
+        fewest: u64,
     }
 }
 
@@ -397,12 +384,8 @@ impl Comparison {
             means: Both::new(c.means),
             p99: Both::new(c.p99),
             ratio_of_medians: c.ratio_of_medians(),
-            quantiles: c.quantiles.iter().map(Quantile::from).collect(),
-            wins: Wins {
-                better: Some(c.wins.better),
-                worse: Some(c.wins.worse),
-                of: Some(c.wins.of),
-            },
+            quantiles: View::view(&c.quantiles),
+            wins: View::view(&c.wins),
             effective_sample_size: Some(c.effective),
             dependence: (&c.dependence).into(),
             dependence_untested: c.untested,

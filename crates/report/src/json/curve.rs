@@ -10,11 +10,11 @@ view! {
     /// other parameters' values.
     Curve of (curve: &assay_analysis::Curve) {
         /// Name of the side.
-        side: String = curve.command.clone(),
+        side: String => curve.command,
         /// The parameter that varies.
         parameter: String,
         /// The other parameters, with their fixed values.
-        fixed: Map<String, Value> = super::parameters(&curve.fixed),
+        fixed: Map<String, Value>,
         /// The points, by ascending value of the parameter.
         points: Vec<Point>,
         /// The power of the parameter with which the metric grows: 1 if doubling the parameter
@@ -30,7 +30,7 @@ view! {
         /// start.
         curved: Option<bool> = curve.exponent.as_ref().ok().map(|e| e.curved),
         /// The reason for a missing exponent; otherwise `null`.
-        reason: Option<WhyNoExponent> = curve.exponent.as_ref().err().map(WhyNoExponent::from),
+        reason: Option<WhyNoExponent> => curve.exponent.as_ref().err(),
     }
 }
 
@@ -40,7 +40,7 @@ view! {
         /// Value of the parameter.
         value: Option<f64>,
         /// Index in `descriptions`, from 0.
-        description: usize = point.subject,
+        description: usize => point.subject,
         /// Median of the primary metric.
         median: Option<f64>,
     }
@@ -55,11 +55,5 @@ words! {
         Source::TooFewBlocks(_) => TooFewBlocks,
         /// A value is zero or negative.
         Source::NotPositive => NotPositive,
-    }
-}
-
-impl From<&assay_analysis::Curve> for Curve {
-    fn from(curve: &assay_analysis::Curve) -> Self {
-        Self::of(curve)
     }
 }

@@ -19,13 +19,13 @@ view! {
         /// A description of the machine in one line.
         machine: String,
         /// The disturbances, most serious first.
-        findings: Vec<Disturbance> = report.disturbs.iter().map(Disturbance::of).collect(),
+        findings: Vec<Disturbance> => report.disturbs,
         /// Missing privileges and devices, each with what it would allow.
         missing: Vec<String>,
         /// The program that was run under every setting.
         workload: String,
         /// The tried settings, in random order with the program without a setting.
-        trials: Vec<Trial> = report.costs.iter().map(Trial::of).collect(),
+        trials: Vec<Trial> => report.costs,
     }
 }
 
@@ -48,17 +48,17 @@ view! {
         /// The setting, as given on the command line.
         name: String,
         /// Number of blocks.
-        blocks: usize = trial.found.blocks,
+        blocks: usize => trial.found.blocks,
         /// The spread without the setting.
-        before: Spread = Spread::of(&trial.found.before),
+        before: Spread => trial.found.before,
         /// The spread with the setting.
-        after: Spread = Spread::of(&trial.found.after),
+        after: Spread => trial.found.after,
         /// `iqr_over_median` after / before.
         spread_ratio: Estimate = Estimate::new(trial.found.ratio, Some(trial.found.interval)),
         /// The verdict on the change of the spread.
-        verdict: SpreadVerdict = (&trial.found.verdict).into(),
+        verdict: SpreadVerdict => trial.found.verdict,
         /// The relative change of the median.
-        median_change: Option<f64> = Some(trial.found.median_change()),
+        median_change: Option<f64> => trial.found.median_change(),
     }
 }
 

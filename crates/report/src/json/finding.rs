@@ -1,6 +1,6 @@
 //! A finding as JSON, with its advice.
 
-use super::values::{NamedValues, Severity, view};
+use super::values::{NamedValues, Severity, View, view};
 use assay_data::Invocation;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -17,9 +17,9 @@ view! {
         /// Name of the subject; `null` for the whole run.
         subject: Option<String>,
         /// The numbers of the finding, by name, in base units; `null` for an unknown number.
-        evidence: NamedValues<Option<f64>> = finding.evidence.iter().map(|(name, v)| (name.clone(), Some(*v))).collect(),
+        evidence: NamedValues<Option<f64>>,
         /// Ways to deal with it, best first.
-        advice: Vec<Advice> = finding.advice.iter().map(Advice::from).collect(),
+        advice: Vec<Advice>,
     }
 }
 
@@ -44,8 +44,8 @@ pub struct Advice {
     pub details: Map<String, Value>,
 }
 
-impl From<&assay_data::Advice> for Advice {
-    fn from(advice: &assay_data::Advice) -> Self {
+impl View<assay_data::Advice> for Advice {
+    fn view(advice: &assay_data::Advice) -> Self {
         let (option, value, command) = match &advice.how {
             None => (None, None, None),
             Some(Invocation::Option(name, value)) => {

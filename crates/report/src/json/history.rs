@@ -18,9 +18,9 @@ view! {
         #[serde(flatten)]
         head: Head = Head::of("history"),
         /// The file or database of the history.
-        store: String = store.to_owned(),
+        store: String => store,
         /// The project.
-        project: String = log.project.to_owned(),
+        project: String,
         /// Number of runs of the project.
         total: u64,
         /// The listed runs, latest first.
@@ -32,7 +32,7 @@ view! {
     /// A run in the history, without its contents.
     Run of (run: &history::Run) {
         /// SHA-256 of the run, which identifies it; any unambiguous prefix can be used.
-        run: String = run.digest.clone(),
+        run: String => run.digest,
         /// Time of the measurement, RFC 3339.
         measured: String = rfc3339(run.started),
         /// The revision; `null` if unknown.
@@ -50,7 +50,7 @@ view! {
         /// The command line of the measurement.
         argv: Vec<String>,
         /// The primary metric.
-        primary: Option<String> = run.metric.clone(),
+        primary: Option<String> => run.metric,
         /// Number of results: one for each metric of each benchmark.
         results: u64,
         /// The worst verdict of its comparisons; `null` if nothing was compared.
@@ -82,12 +82,11 @@ view! {
         /// The run.
         run: Run,
         /// The results, one for each metric of each benchmark.
-        results: Vec<KeptResult> = shown.contents.results.iter().map(KeptResult::of).collect(),
+        results: Vec<KeptResult> => shown.contents.results,
         /// The comparisons of the primary metric, as they were when the run was added.
-        comparisons: Vec<KeptComparison> =
-            shown.contents.comparisons.iter().map(KeptComparison::of).collect(),
+        comparisons: Vec<KeptComparison> => shown.contents.comparisons,
         /// The findings, without evidence and advice.
-        findings: Vec<Finding> = shown.contents.findings.iter().map(Finding::of).collect(),
+        findings: Vec<Finding> => shown.contents.findings,
     }
 }
 
@@ -95,20 +94,20 @@ view! {
     /// One metric of one benchmark in a run.
     KeptResult of (result: &RunResult) {
         /// The benchmark, by its present name.
-        benchmark: String = result.benchmark.name.clone(),
+        benchmark: String => result.benchmark.name,
         /// Parameters of the benchmark.
-        parameters: Map<String, Value> = super::parameters(&result.benchmark.parameters),
+        parameters: Map<String, Value> => result.benchmark.parameters,
         /// Index of its side, if there are several that are not revisions; 0 is the reference, or
         /// the only side.
-        role: usize = result.benchmark.role,
+        role: usize => result.benchmark.role,
         /// The metric.
-        metric: String = result.metric.name.clone(),
+        metric: String => result.metric.name,
         /// Base unit of the numbers.
-        unit: String = result.metric.unit.symbol().to_owned(),
+        unit: String => result.metric.unit,
         /// Number of values.
-        n: u64 = result.summary.n,
+        n: u64 => result.summary.n,
         /// Number of processes (or builds) that produced the values.
-        units: u64 = result.summary.units,
+        units: u64 => result.summary.units,
         /// The median; for several processes, the median of their medians. Its interval is the one
         /// within the run, at 95 %.
         centre: Estimate = Estimate::new(result.summary.centre, result.summary.interval),
@@ -119,9 +118,9 @@ view! {
     /// A comparison in a run.
     KeptComparison of (compared: &Compared) {
         /// The side that the verdict is about.
-        of: String = compared.subject.clone(),
+        of: String => compared.subject,
         /// The reference.
-        against: String = compared.reference.clone(),
+        against: String => compared.reference,
         /// The verdict.
         verdict: String,
         /// The ratio to the reference.
@@ -198,7 +197,7 @@ view! {
         #[serde(flatten)]
         head: Head = Head::of("history"),
         /// The trends, one for each requested metric, machine and set of parameters.
-        trends: Vec<Trend> = reports.iter().map(Trend::of).collect(),
+        trends: Vec<Trend> => reports,
     }
 }
 
@@ -208,27 +207,27 @@ view! {
         /// The answer in one sentence. For people.
         sentence: String = sentence_of_trend(report.trend),
         /// The benchmark.
-        benchmark: String = report.trend.series.benchmark.name.clone(),
+        benchmark: String => report.trend.series.benchmark.name,
         /// Parameters of the benchmark.
-        parameters: Map<String, Value> = super::parameters(&report.trend.series.benchmark.parameters),
+        parameters: Map<String, Value> => report.trend.series.benchmark.parameters,
         /// Index of its side, if there are several that are not revisions; 0 is the reference, or
         /// the only side.
-        role: usize = report.trend.series.benchmark.role,
+        role: usize => report.trend.series.benchmark.role,
         /// The metric.
-        metric: String = report.trend.series.metric.name.clone(),
+        metric: String => report.trend.series.metric.name,
         /// Base unit of the numbers.
-        unit: String = report.trend.series.metric.unit.symbol().to_owned(),
+        unit: String => report.trend.series.metric.unit,
         /// The machine.
-        machine: String = report.trend.series.machine.clone(),
+        machine: String => report.trend.series.machine,
         /// Confidence of the intervals and of the commit ranges.
-        confidence: f64 = report.trend.confidence,
+        confidence: f64 => report.trend.confidence,
         /// The runs, in the order of their revisions.
-        runs: Vec<TrendRun> = report.trend.series.points.iter().map(TrendRun::of).collect(),
+        runs: Vec<TrendRun> => report.trend.series.points,
         /// The changes, in order.
         changes: Vec<TrendChange> = report.trend.changes.iter().zip(report.narrow)
-            .map(|(change, narrow)| TrendChange::of(report.trend, change, narrow.as_deref())).collect(),
+            .map(|(change, narrow)| TrendChange::of(change, report.trend, narrow.as_deref())).collect(),
         /// Findings about the trend.
-        findings: Vec<Finding> = report.trend.findings.iter().map(Finding::of).collect(),
+        findings: Vec<Finding> => report.trend.findings,
     }
 }
 
@@ -236,13 +235,13 @@ view! {
     /// One run of a benchmark.
     TrendRun of (point: &history::Point) {
         /// A prefix of the run's SHA-256.
-        run: String = point.recording.clone(),
+        run: String => point.recording,
         /// Time of the measurement, RFC 3339.
         measured: String = rfc3339(point.started),
         /// The revision.
         revision: Option<Revision>,
         /// Number of values.
-        n: u64 = point.result.n,
+        n: u64 => point.result.n,
         /// The median, with its interval within the run.
         centre: Estimate = Estimate::new(point.result.centre, point.result.interval),
     }
@@ -250,19 +249,19 @@ view! {
 
 view! {
     /// A change of a benchmark.
-    TrendChange of (trend: &trend::Trend, change: &trend::Change, narrow: Option<&str>) {
+    TrendChange of (change: &trend::Change, trend: &trend::Trend, narrow: Option<&str>) {
         /// `slower` for a change for the worse, `faster` for one for the better.
-        verdict: Verdict = (&change.verdict).into(),
+        verdict: Verdict,
         /// Index of the first run after the change, by the best fit.
-        index: usize = change.index,
+        index: usize,
         /// Earliest possible index of the first run after the change.
-        earliest: usize = change.earliest,
+        earliest: usize,
         /// Latest possible index of the first run after the change.
-        latest: usize = change.latest,
+        latest: usize,
         /// After / before; `null` if a value is zero or negative.
-        ratio: Option<Estimate> = change.ratio.map(Into::into),
+        ratio: Option<Estimate>,
         /// After − before.
-        shift: Estimate = change.shift.into(),
+        shift: Estimate,
         /// The last commit before the change.
         after_commit: Option<String> = trend.between(change).0.map(|r| r.commit.clone()),
         /// The first commit after the change.
@@ -270,11 +269,11 @@ view! {
         /// Number of commits that may have caused it, by first parents.
         commits: Option<u64> = trend.commits(change),
         /// Probability of finding so clear a change in a series of as many runs without one.
-        p: f64 = change.p,
+        p: f64,
         /// The accepted level that the new one belongs to; `null` if it was not accepted.
-        accepted: Option<Blessing> = change.accepted.as_ref().map(Blessing::of),
+        accepted: Option<Blessing>,
         /// A command line that narrows the range of commits.
-        narrow: Option<String> = narrow.map(str::to_owned),
+        narrow: Option<String> => narrow,
     }
 }
 
@@ -287,20 +286,20 @@ view! {
         /// The answer in one sentence. For people.
         sentence: String = sentence_of_events(report),
         /// The project.
-        project: String = report.project.to_owned(),
+        project: String,
         /// Number of examined series: one for each benchmark and machine.
-        series: usize = report.events.series,
+        series: usize => report.events.series,
         /// Number of series with enough runs to detect a change.
-        with_enough_runs: usize = report.events.enough,
+        with_enough_runs: usize => report.events.enough,
         /// The machines.
-        machines: Vec<String> = report.events.machines.clone(),
+        machines: Vec<String> => report.events.machines,
         /// Confidence of the intervals and of the commit ranges.
-        confidence: f64 = report.events.confidence,
+        confidence: f64 => report.events.confidence,
         /// The events, latest first.
         events: Vec<Event> = report.events.events.iter().zip(report.narrow)
             .map(|(event, narrow)| Event::of(event, narrow.as_deref())).collect(),
         /// Findings about the events.
-        findings: Vec<Finding> = report.events.findings.iter().map(Finding::of).collect(),
+        findings: Vec<Finding> => report.events.findings,
     }
 }
 
@@ -312,9 +311,9 @@ view! {
         /// Time at which the first run certainly after it was measured, RFC 3339.
         measured: String = rfc3339(event.after.started),
         /// Number of series that got worse.
-        worse: usize = event.ways().0,
+        worse: usize => event.ways().0,
         /// Number of series that got better.
-        better: usize = event.ways().1,
+        better: usize => event.ways().1,
         /// True if all of its changes were accepted.
         accepted: bool = event.accepted().is_some(),
         /// The last commit before all of its changes.
@@ -324,9 +323,9 @@ view! {
         /// Number of commits that may have caused it, by first parents.
         commits: Option<u64> = event.commits(),
         /// A command line that narrows the range of commits.
-        narrow: Option<String> = narrow.map(str::to_owned),
+        narrow: Option<String> => narrow,
         /// The changes of its series, largest first.
-        changes: Vec<EventChange> = event.moved.iter().map(EventChange::of).collect(),
+        changes: Vec<EventChange> => event.moved,
     }
 }
 
@@ -334,26 +333,26 @@ view! {
     /// The change of a series at an event.
     EventChange of (moved: &events::Moved) {
         /// The benchmark.
-        benchmark: String = moved.benchmark.name.clone(),
+        benchmark: String => moved.benchmark.name,
         /// Parameters of the benchmark.
-        parameters: Map<String, Value> = super::parameters(&moved.benchmark.parameters),
+        parameters: Map<String, Value> => moved.benchmark.parameters,
         /// Index of its side, if there are several that are not revisions; 0 is the reference, or
         /// the only side.
-        role: usize = moved.benchmark.role,
+        role: usize => moved.benchmark.role,
         /// The metric.
-        metric: String = moved.metric.name.clone(),
+        metric: String => moved.metric.name,
         /// Base unit of the numbers.
-        unit: String = moved.metric.unit.symbol().to_owned(),
+        unit: String => moved.metric.unit,
         /// `slower` for a change for the worse, `faster` for one for the better.
-        verdict: Verdict = (&moved.change.verdict).into(),
+        verdict: Verdict => moved.change.verdict,
         /// After / before; `null` if a value is zero or negative.
-        ratio: Option<Estimate> = moved.change.ratio.map(Into::into),
+        ratio: Option<Estimate> => moved.change.ratio,
         /// After − before.
-        shift: Estimate = moved.change.shift.into(),
+        shift: Estimate => moved.change.shift,
         /// Probability of finding so clear a change in a series of as many runs without one.
-        p: f64 = moved.change.p,
+        p: f64 => moved.change.p,
         /// The accepted level that the new one belongs to; `null` if it was not accepted.
-        accepted: Option<Blessing> = moved.change.accepted.as_ref().map(Blessing::of),
+        accepted: Option<Blessing> => moved.change.accepted,
     }
 }
 
@@ -364,25 +363,25 @@ view! {
         #[serde(flatten)]
         head: Head = Head::of("gate"),
         /// The worst standing of all benchmarks; `better` counts as `normal`.
-        verdict: Standing = (&report.gate.standing()).into(),
+        verdict: Standing => report.gate.standing(),
         /// The answer in one sentence. For people.
         sentence: String = sentence_of_gate(report),
         /// The project.
-        project: String = report.project.to_owned(),
+        project: String,
         /// The judged file or run.
-        run: String = report.run.to_owned(),
+        run: String,
         /// The machine.
-        machine: String = report.machine.to_owned(),
+        machine: String,
         /// Confidence of all answers together.
-        confidence: f64 = report.gate.asked.confidence,
+        confidence: f64 => report.gate.asked.confidence,
         /// The smallest reported worsening.
-        threshold: f64 = report.gate.asked.threshold,
+        threshold: f64 => report.gate.asked.threshold,
         /// The worsening that must be detectable.
-        detect: f64 = report.gate.asked.detect,
+        detect: f64 => report.gate.asked.detect,
         /// The benchmarks.
-        benchmarks: Vec<GatedBenchmark> = report.gate.judged.iter().map(GatedBenchmark::of).collect(),
+        benchmarks: Vec<GatedBenchmark> => report.gate.judged,
         /// Findings about the run.
-        findings: Vec<Finding> = report.gate.findings.iter().map(Finding::of).collect(),
+        findings: Vec<Finding> => report.gate.findings,
     }
 }
 
@@ -404,16 +403,16 @@ view! {
     /// One benchmark, judged against normal runs.
     GatedBenchmark of (judged: &gate::Judged) {
         /// The benchmark.
-        benchmark: String = judged.benchmark.name.clone(),
+        benchmark: String => judged.benchmark.name,
         /// Parameters of the benchmark.
-        parameters: Map<String, Value> = super::parameters(&judged.benchmark.parameters),
+        parameters: Map<String, Value> => judged.benchmark.parameters,
         /// Index of its side, if there are several that are not revisions; 0 is the reference, or
         /// the only side.
-        role: usize = judged.benchmark.role,
+        role: usize => judged.benchmark.role,
         /// The metric.
-        metric: String = judged.metric.name.clone(),
+        metric: String => judged.metric.name,
         /// Base unit of the numbers.
-        unit: String = judged.metric.unit.symbol().to_owned(),
+        unit: String => judged.metric.unit,
         /// Standing of the benchmark.
         standing: Standing,
         /// The median of this run.
@@ -455,7 +454,7 @@ view! {
     /// alarm.
     Confirmation of (found: &gate::Confirmation) {
         /// The result.
-        outcome: ConfirmationOutcome = (&found.outcome()).into(),
+        outcome: ConfirmationOutcome => found.outcome(),
         /// The last normal revision; `null` if unknown.
         against: Option<String>,
         /// The new revision; `null` if unknown.
@@ -465,7 +464,7 @@ view! {
         /// New / last normal in the fresh run.
         ratio: Option<Estimate> = found.fresh.as_ref().ok().and_then(|fresh| fresh.ratio).map(Into::into),
         /// The reason for a missing fresh run; otherwise `null`.
-        why: Option<String> = found.fresh.as_ref().err().cloned(),
+        why: Option<String> => found.fresh.as_ref().err(),
     }
 }
 

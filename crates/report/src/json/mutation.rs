@@ -25,7 +25,7 @@ view! {
         /// True if the tried mutants, apart from removed bodies, are a random sample of all.
         is_sample: bool,
         /// The score of the whole project.
-        score: MutationScore = MutationScore::of(&scores.whole),
+        score: MutationScore => scores.whole,
         /// The files with mutants.
         files: Vec<MutatedFile> = mutation.files.iter().enumerate().map(|(index, file)| MutatedFile::of(file, &scores.files[index], scores.couplings.as_ref().map(|all| &all.files[index]))).collect(),
         /// The functions and methods with mutants.
@@ -76,9 +76,9 @@ view! {
         /// Language of the file.
         language: String,
         /// The score of the file.
-        score: MutationScore = MutationScore::of(score),
+        score: MutationScore => score,
         /// Coupling of the file and its tests; `null` without `--coupling`.
-        coupling: Option<MutationCoupling> = coupling.map(MutationCoupling::of),
+        coupling: Option<MutationCoupling> => coupling,
     }
 }
 
@@ -94,9 +94,9 @@ view! {
         /// Last line of the unit.
         end: u32,
         /// The score of the unit.
-        score: MutationScore = MutationScore::of(score),
+        score: MutationScore => score,
         /// Coupling of the unit and its tests; `null` without `--coupling`.
-        coupling: Option<MutationCoupling> = coupling.map(MutationCoupling::of),
+        coupling: Option<MutationCoupling> => coupling,
     }
 }
 
@@ -121,7 +121,7 @@ view! {
         /// True if the intervals leave no doubt about the quadrant.
         is_clear: bool,
         /// The share of changes that the tests notice.
-        share: Option<f64> = own.score.share,
+        share: Option<f64> => own.score.share,
         /// Number of changes that failed a test and were tried with all tests. The following
         /// members refer to these.
         complete: usize,
@@ -134,11 +134,11 @@ view! {
         /// files of the code itself count as one.
         locality: Option<Estimate> = own.locality.map(|own| Estimate::new(own.mean, own.interval)),
         /// Failing test files of other code, with the number of changes, most frequent first.
-        foreign: NamedValues<usize> = own.foreign.iter().cloned().collect(),
+        foreign: NamedValues<usize>,
         /// Number of rewrites that were tried.
         rewrites: usize,
         /// Number of rewrites that failed a test.
-        failing_rewrites: usize = own.failing,
+        failing_rewrites: usize => own.failing,
         /// The share of rewrites that failed a test.
         brittleness: Option<Estimate> = own.brittleness.map(|own| Estimate::new(own.mean, own.interval)),
         /// Indices of the tests that failed with rewrites, most frequent first.
@@ -206,10 +206,10 @@ view! {
         /// The change as a diff, in the format of `diff -u`.
         diff: String,
         /// The result.
-        fate: Fate = Fate::from(&own.fate),
+        fate: Fate,
         /// Indices of the tests that may use the code; `null` if unknown, in which case all were
         /// run.
-        covered_by: Option<Vec<usize>> = own.covered_by.clone(),
+        covered_by: Option<Vec<usize>>,
         /// Indices of the tests that failed with the change.
         killed_by: Vec<usize>,
         /// True if `killed_by` lists all tests that fail; otherwise testing stopped at the first

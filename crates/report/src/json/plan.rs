@@ -1,31 +1,31 @@
 //! The decisions made before the first block, as JSON.
 
-use super::values::words;
+use super::values::{View, view, words};
 use assay_data::StopRule;
 use serde::Serialize;
 
-/// Decisions made before the first block.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Plan {
-    /// Confidence of the verdicts.
-    pub confidence: f64,
-    /// The smallest difference that matters.
-    pub threshold: Threshold,
-    /// The stopping rule.
-    pub stop: Stop,
-    /// Time budget of measuring, s; `null` for no limit.
-    pub budget_seconds: Option<f64>,
-    /// Number of warm-up blocks, not recorded.
-    pub warmup: u32,
-    /// Name of the metric that decides.
-    pub primary: String,
-    /// Names of the compared secondary metrics; empty for all.
-    pub secondary: Vec<String>,
-    /// The stop condition as given; `null` to stop when the answer is clear.
-    pub until: Option<String>,
-    /// The seed of every random choice.
-    pub seed: u64,
+view! {
+    /// Decisions made before the first block.
+    Plan of (plan: &assay_data::Plan) {
+        /// Confidence of the verdicts.
+        confidence: f64,
+        /// The smallest difference that matters.
+        threshold: Threshold,
+        /// The stopping rule.
+        stop: Stop,
+        /// Time budget of measuring, s; `null` for no limit.
+        budget_seconds: Option<f64>,
+        /// Number of warm-up blocks, not recorded.
+        warmup: u32,
+        /// Name of the metric that decides.
+        primary: String,
+        /// Names of the compared secondary metrics; empty for all.
+        secondary: Vec<String>,
+        /// The stop condition as given; `null` to stop when the answer is clear.
+        until: Option<String>,
+        /// The seed of every random choice.
+        seed: u64,
+    }
 }
 
 /// The smallest difference that matters: a fraction of the reference, or an amount.
@@ -65,8 +65,8 @@ words! {
     }
 }
 
-impl From<&assay_data::Threshold> for Threshold {
-    fn from(threshold: &assay_data::Threshold) -> Self {
+impl View<assay_data::Threshold> for Threshold {
+    fn view(threshold: &assay_data::Threshold) -> Self {
         match threshold {
             assay_data::Threshold::Relative(share) => {
                 Self { relative: Some(*share), absolute: None, unit: None }
@@ -80,8 +80,8 @@ impl From<&assay_data::Threshold> for Threshold {
     }
 }
 
-impl From<&StopRule> for Stop {
-    fn from(stop: &StopRule) -> Self {
+impl View<StopRule> for Stop {
+    fn view(stop: &StopRule) -> Self {
         let (look_level, max_blocks, blocks) = match *stop {
             StopRule::Sequential { look_level, max_blocks } => {
                 (Some(look_level), Some(max_blocks), None)
@@ -89,21 +89,5 @@ impl From<&StopRule> for Stop {
             StopRule::Fixed { blocks } => (None, None, Some(blocks)),
         };
         Self { rule: stop.into(), look_level, max_blocks, blocks }
-    }
-}
-
-impl From<&assay_data::Plan> for Plan {
-    fn from(plan: &assay_data::Plan) -> Self {
-        Self {
-            confidence: plan.confidence,
-            threshold: (&plan.threshold).into(),
-            stop: (&plan.stop).into(),
-            budget_seconds: plan.budget_seconds,
-            warmup: plan.warmup,
-            primary: plan.primary.clone(),
-            secondary: plan.secondary.clone(),
-            until: plan.until.clone(),
-            seed: plan.seed,
-        }
     }
 }

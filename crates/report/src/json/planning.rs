@@ -17,7 +17,7 @@ view! {
         /// The plan in words. For people; programs should read the numbers.
         sentence: String = crate::planning::sentence(planning),
         /// The quantity that was calculated.
-        solved_for: Quantity = (&planning.unknown).into(),
+        solved_for: Quantity => planning.unknown,
         /// Base unit of all amounts (`s`, `B`, `1`, …), or `fraction` for percentages without a
         /// pilot.
         unit: String = match &planning.measure {
@@ -25,7 +25,7 @@ view! {
             Measure::Fraction => "fraction".to_owned(),
         },
         /// Student's t-test, for independent runs. R: `power.t.test`.
-        power_t_test: PowerTTest = PowerTTest::of(planning),
+        power_t_test: PowerTTest => planning,
         /// The rank test: Mann-Whitney's, or for pairs the signed-rank test.
         rank: RankTest,
         /// Differences that numbers of runs around the planned one detect.
@@ -38,11 +38,11 @@ view! {
         /// otherwise `null`.
         here: Option<Calibration> = Calibration::of(&planning.here),
         /// The seed of the bootstrap and of the simulation.
-        seed: u64 = planning.asked.seed,
+        seed: u64 => planning.asked.seed,
         /// The tool and version that made this report, such as `assay 0.1.0`.
-        tool: String = meta.tool.clone(),
+        tool: String => meta.tool,
         /// The command line.
-        argv: Vec<String> = meta.argv.clone(),
+        argv: Vec<String> => meta.argv,
     }
 }
 
@@ -83,14 +83,14 @@ view! {
     PowerTTest of (planning: &Planning) {
         /// Quantities of the plan.
         #[serde(flatten)]
-        quantities: Quantities = Quantities::of(&planning.t),
+        quantities: Quantities => planning.t,
         /// The kind of comparison.
         #[serde(rename = "type")]
-        kind: TestType = (&planning.asked.kind).into(),
+        kind: TestType => planning.asked.kind,
         /// The alternative hypothesis.
-        alternative: Alternative = (&planning.asked.alternative).into(),
+        alternative: Alternative => planning.asked.alternative,
         /// True if a difference found in the wrong direction counts as found.
-        strict: bool = planning.asked.strict,
+        strict: bool => planning.asked.strict,
     }
 }
 
@@ -138,7 +138,7 @@ view! {
         /// `runs_per_independent`; for few runs, the number that the exact rank test needs. If `n`
         /// was given, the t-test's result for n/1.15, at the actual level of the exact rank test
         /// (with 4 runs per side, no p-value is between 2.9 % and 5.7 %).
-        rule_of_thumb: Quantities = Quantities::of(&plan.rule),
+        rule_of_thumb: Quantities => plan.rule,
         /// Planned number of runs of each side.
         n: u64,
         /// The basis of that number.
@@ -181,12 +181,12 @@ view! {
         /// Number of runs of each side.
         n: u64,
         /// Power of the t-test for the difference in the rank test's plan.
-        power_t: Option<f64> = Some(point.t),
+        power_t: Option<f64> => point.t,
         /// Power of the rank test for this difference.
-        power_rank: Option<f64> = Some(point.rank),
+        power_rank: Option<f64> => point.rank,
         /// Difference that the t-test detects with the power in the rank test's plan; `null`
         /// without such a difference.
-        delta_t: Option<f64> = point.delta,
+        delta_t: Option<f64> => point.delta,
         /// Difference that the rank test detects with this power; `null` without such a difference.
         delta_rank: Option<f64>,
     }
@@ -198,7 +198,7 @@ view! {
         /// The planned metric.
         metric: String,
         /// Base unit of the metric.
-        unit: String = pilot.unit.symbol().to_owned(),
+        unit: String,
         /// The median of the reference, which relative differences refer to.
         median: Option<f64>,
         /// The spread of every subject; for pairs, only that of their differences.
@@ -223,7 +223,7 @@ view! {
     /// The spread of a pilot's subject.
     PilotSpread of (spread: &pilot::SpreadOf) {
         /// The subject, or the two subjects of the pairs.
-        subject: String = spread.name.clone(),
+        subject: String => spread.name,
         /// Number of values.
         n: usize,
         /// The standard deviation.

@@ -11,7 +11,7 @@ view! {
         #[serde(flatten)]
         head: Head = Head::of("warm"),
         /// The processes.
-        held: Vec<HeldProcess> = held.iter().map(HeldProcess::of).collect(),
+        held: Vec<HeldProcess> => held,
     }
 }
 

@@ -14,34 +14,33 @@ view! {
         #[serde(flatten)]
         head: Head = Head::of("profile"),
         /// The profiled program.
-        name: String = report.profile.name.clone(),
+        name: String => report.profile.name,
         /// The sampler; `null` if the file does not name it.
-        sampler: Option<String> = report.profile.tool.clone(),
+        sampler: Option<String> => report.profile.tool,
         /// The sampled quantity: `cpu`, `wall`, `samples`, or a name from the file.
-        metric: String = report.shares.measure.clone(),
+        metric: String => report.shares.measure,
         /// Base unit of the quantity.
-        unit: String = report.shares.unit.symbol().to_owned(),
+        unit: String => report.shares.unit,
         /// Number of samples.
-        samples: u64 = report.shares.samples,
+        samples: u64 => report.shares.samples,
         /// The sum of all samples, in the unit; for several runs, the mean per run.
-        amount: Option<f64> = Some(report.shares.amount),
+        amount: Option<f64> => report.shares.amount,
         /// Number of runs.
         runs: usize = if let Basis::Runs(runs) = report.shares.basis { runs } else { 1 },
         /// Requested samples per second; `null` if the file does not state it.
-        asked_hz: Option<f64> = report.profile.asked_hz,
+        asked_hz: Option<f64> => report.profile.asked_hz,
         /// Actual samples per second.
-        delivered_hz: Option<f64> = report.profile.delivered_hz,
+        delivered_hz: Option<f64> => report.profile.delivered_hz,
         /// Number of samples that the sampler reports as missed.
-        missed: u64 = report.profile.missed,
+        missed: u64 => report.profile.missed,
         /// Duration of sampling, s.
-        seconds: Option<f64> = report.profile.seconds,
+        seconds: Option<f64> => report.profile.seconds,
         /// Confidence of the intervals.
-        confidence: f64 = report.shares.confidence,
+        confidence: f64 => report.shares.confidence,
         /// Basis of the intervals of shares.
-        intervals: ShareIntervals = (&report.shares.basis).into(),
+        intervals: ShareIntervals => report.shares.basis,
         /// Share of garbage collection; `null` if none was seen.
-        garbage_collection: Option<Estimate> =
-            report.shares.collection.map(|(share, own)| Estimate::new(share, own)),
+        garbage_collection: Option<Estimate> => report.shares.collection,
         /// The cost of sampling, with `--overhead`; otherwise `null`.
         overhead: Option<SamplerOverhead>,
         /// The functions, largest first.
@@ -68,21 +67,21 @@ view! {
     /// The share of a function: all frames with one name in one file.
     FunctionShare of (found: &Share) {
         /// Name of the function.
-        name: String = found.function.name.clone(),
+        name: String => found.function.name,
         /// File of the function; `null` if unknown.
-        file: Option<String> = found.function.file.clone(),
+        file: Option<String> => found.function.file,
         /// Share of the function itself, without the functions that it calls.
         flat: Estimate = Estimate::new(found.flat, found.flat_interval),
         /// Share of the function and of everything that it calls; recursion is counted once.
         cum: Estimate = Estimate::new(found.cum, found.cum_interval),
         /// Amount of the function itself, in the unit.
-        flat_amount: Option<f64> = Some(found.function.flat_amount),
+        flat_amount: Option<f64> => found.function.flat_amount,
         /// Amount of the function and of everything that it calls, in the unit.
-        cum_amount: Option<f64> = Some(found.function.cum_amount),
+        cum_amount: Option<f64> => found.function.cum_amount,
         /// Number of samples of the function itself.
-        flat_samples: u64 = found.function.flat_samples,
+        flat_samples: u64 => found.function.flat_samples,
         /// Number of samples of the function and of everything that it calls.
-        cum_samples: u64 = found.function.cum_samples,
+        cum_samples: u64 => found.function.cum_samples,
     }
 }
 
@@ -100,7 +99,7 @@ view! {
         /// CPU time per sample, s; `null` if it was not measured.
         sample: Option<Estimate>,
         /// Number of samples in a run.
-        samples_per_run: Option<f64> = Some(found.samples),
+        samples_per_run: Option<f64> => found.samples,
     }
 }
 
@@ -108,26 +107,16 @@ view! {
     /// The ratio of one metric.
     MetricRatio of (metric: &str, ratio: Measured) {
         /// `wall` or `cpu`.
-        metric: String = metric.to_owned(),
+        metric: String => metric,
         /// The ratio.
-        ratio: Estimate = ratio.into(),
-    }
-}
-
-impl From<Measured> for Estimate {
-    fn from(found: Measured) -> Self {
-        let ends = found.interval;
-        Self {
-            estimate: Some(found.estimate),
-            lower: ends.map(|(lower, _)| lower),
-            upper: ends.map(|(_, upper)| upper),
-        }
+        ratio: Estimate => ratio,
     }
 }
 
 impl View<Measured> for Estimate {
-    fn view(source: &Measured) -> Self {
-        (*source).into()
+    fn view(found: &Measured) -> Self {
+        let (lower, upper) = found.interval.unzip();
+        Self { estimate: Some(found.estimate), lower, upper }
     }
 }
 
@@ -142,13 +131,13 @@ view! {
         /// The design of the experiment: `unpaired`.
         design: Design = Design::Unpaired,
         /// Base unit of amounts.
-        unit: String = found.unit.symbol().to_owned(),
+        unit: String,
         /// Confidence of each interval by itself, and of all changes together.
         confidence: f64,
         /// The functions, largest difference first.
-        functions: Vec<FunctionChange> = found.rows.iter().map(FunctionChange::of).collect(),
+        functions: Vec<FunctionChange> => found.rows,
         /// Findings of the checks in the profiles.
-        findings: Vec<Finding> = findings.iter().map(Finding::of).collect(),
+        findings: Vec<Finding> => findings,
     }
 }
 
@@ -156,11 +145,11 @@ view! {
     /// One of two profiles.
     ProfileSide of (found: &Difference, side: usize) {
         /// Name of the profile.
-        name: String = found.names[side].clone(),
+        name: String => found.names[side],
         /// Number of samples.
-        samples: u64 = found.samples[side],
+        samples: u64 => found.samples[side],
         /// The sum of all samples, in the unit.
-        amount: Option<f64> = Some(found.amounts[side]),
+        amount: Option<f64> => found.amounts[side],
     }
 }
 
@@ -174,13 +163,13 @@ view! {
         /// The verdict on the change.
         change: ShareChange,
         /// The shares of the function itself, between 0 and 1.
-        shares: Both = Both::new(row.shares.into()),
+        shares: Both,
         /// The amounts of the function itself, in the unit.
-        amounts: Both = Both::new(row.amounts.into()),
+        amounts: Both,
         /// The second share − the first, with Newcombe's interval.
         difference: Estimate = Estimate::new(row.difference, row.interval),
         /// p-value of the score test against no difference, adjusted by Holm over all functions.
-        p_adjusted: Option<f64> = Some(row.p),
+        p_adjusted: Option<f64> => row.p,
     }
 }
 

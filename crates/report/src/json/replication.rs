@@ -1,7 +1,7 @@
 //! A run and its repetition as JSON: whether the old result was confirmed, and the new run in full.
 
 use super::values::{Estimate, Scale, Verdict, view, words};
-use super::{Decision, Head, Meta, of_analysis, parameters};
+use super::{Decision, Head, Meta, parameters};
 use crate::replication::{ReplicationReport, in_units, sentence};
 use assay_analysis::Interval;
 use assay_analysis::replication as found;
@@ -15,17 +15,17 @@ view! {
         #[serde(flatten)]
         head: Head = Head::of("repeat"),
         /// Status of the old result: the worst in `results`.
-        replication: ReplicationStatus = (&report.replication.status()).into(),
+        replication: ReplicationStatus => report.replication.status(),
         /// Every comparison of the primary metric in both runs; if nothing was compared, the median
         /// of every command.
         results: Vec<Replicated> =
-            report.replication.results.iter().map(|r| Replicated::of(report, r)).collect(),
+            report.replication.results.iter().map(|r| Replicated::of(r, report)).collect(),
         /// Differences between the two runs (machine, settings, program files), one sentence each.
-        differences: Vec<String> = report.differences.to_vec(),
+        differences: Vec<String>,
         /// The run that was repeated.
-        repeated: Repeated = Repeated::of(report),
+        repeated: Repeated => report,
         /// The new run.
-        now: Decision = of_analysis(report.now, meta),
+        now: Decision = Decision::of(report.now, meta),
     }
 }
 
@@ -33,21 +33,21 @@ view! {
     /// The run that was repeated.
     Repeated of (report: &ReplicationReport<'_>) {
         /// Path of the sample file.
-        file: String = report.file.to_owned(),
+        file: String,
         /// Start of the run (RFC 3339), or `null`.
-        started: Option<String> = report.then.started.clone(),
+        started: Option<String> => report.then.started,
     }
 }
 
 view! {
     /// A result in both runs. Ratios are given as ratios, everything else in the unit.
-    Replicated of (report: &ReplicationReport<'_>, result: &found::Replicated) {
+    Replicated of (result: &found::Replicated, report: &ReplicationReport<'_>) {
         /// Name of the side.
         of: String = side(report, result.of),
         /// Name of the reference side; `null` for a median.
         against: Option<String> = result.against.map(|subject| side(report, subject)),
         /// Parameters of the side, by name.
-        parameters: Map<String, Value> = parameters(&report.now.subjects[result.of].parameters),
+        parameters: Map<String, Value> => report.now.subjects[result.of].parameters,
         /// Parameters of the reference, by name; `null` for a median.
         against_parameters: Option<Map<String, Value>> =
             result.against.map(|subject| parameters(&report.now.subjects[subject].parameters)),
@@ -56,37 +56,37 @@ view! {
         /// Base unit of the metric.
         unit: String = metric(report).unit.symbol().to_owned(),
         /// Status of the result.
-        status: ReplicationStatus = (&result.status).into(),
+        status: ReplicationStatus,
         /// The reason for the status.
-        reason: ReplicationReason = (&result.reason).into(),
+        reason: ReplicationReason,
         /// The result in words. For people.
         sentence: String = sentence(report, result),
         /// The scale of the effect that decided.
-        scale: Scale = (&result.scale).into(),
+        scale: Scale,
         /// The first run.
-        then: RunResult = RunResult::of(result, result.then),
+        then: RunResult = RunResult::of(result.then, result),
         /// The second run.
-        now: RunResult = RunResult::of(result, result.now),
+        now: RunResult = RunResult::of(result.now, result),
         /// now / then on the scale `ratio`, otherwise now − then, with an interval that includes
         /// the uncertainty of both runs. The sizes agree if that interval contains no change, or is
         /// within the threshold.
         change: Estimate = size(result, result.change, result.change_interval),
         /// The new effect as a multiple of the old one, of logarithms on the scale `ratio`; `null`
         /// if the old one had no direction.
-        effect_ratio: Option<f64> = result.effect_ratio,
+        effect_ratio: Option<f64>,
     }
 }
 
 view! {
     /// The result of one run.
-    RunResult of (result: &found::Replicated, run: found::RunResult) {
+    RunResult of (run: found::RunResult, result: &found::Replicated) {
         /// Size of the result.
         #[serde(flatten)]
         size: Estimate = size(result, run.estimate, run.interval),
         /// Verdict of the run; `null` for a median.
-        verdict: Option<Verdict> = run.verdict.as_ref().map(Verdict::from),
+        verdict: Option<Verdict>,
         /// True if the direction is known, but the difference may be smaller than the threshold.
-        possibly_below_threshold: bool = run.possibly_below_threshold,
+        possibly_below_threshold: bool,
     }
 }
 

@@ -124,7 +124,7 @@ view! {
         clock_step: Option<f64>,
         /// Rank autocorrelation of successive differences, if the difference changed during a run
         /// in blocks; otherwise `null`.
-        drift_correlation: Option<f64> = found.drifting,
+        drift_correlation: Option<f64> => found.drifting,
         /// Possible causes of autocorrelation.
         causes: Vec<PossibleCause>,
     }
@@ -134,38 +134,37 @@ view! {
     /// One series of values.
     CheckedSeries of (found: &SeriesFound, names: &[String]) {
         /// Name of the series; `null` for differences.
-        name: Option<String> = names.get(found.subject).cloned(),
+        name: Option<String> => names.get(found.subject),
         /// Number of values.
         n: usize,
         /// The largest absolute autocorrelation over `lags_r_default` lags. R: `acf(x)`.
-        acf_max_abs_r_default: Option<f64> = Some(found.acf_max_r_default),
+        acf_max_abs_r_default: Option<f64> => found.acf_max_r_default,
         /// The number of lags that R uses by default.
         lags_r_default: usize,
         /// The largest absolute autocorrelation over 30 lags.
-        acf_max_abs_30: Option<f64> = Some(found.acf_max_30),
+        acf_max_abs_30: Option<f64> => found.acf_max_30,
         /// 1.96/√n.
         acf_bound: Option<f64>,
         /// Rank autocorrelation of neighbors.
-        rank_lag1: Option<f64> = Some(found.lag1),
+        rank_lag1: Option<f64> => found.lag1,
         /// Autocorrelation time of successive values (1: no correlation).
         autocorrelation_time: Option<f64>,
         /// Effective number of independent values.
-        effective_sample_size: Option<f64> = Some(found.effective),
+        effective_sample_size: Option<f64> => found.effective,
         /// The effective sample size as a share of `n`.
-        ess_per_n: Option<f64> = Some(found.share()),
+        ess_per_n: Option<f64> => found.share(),
         /// Change from the first to the last third, if larger than chance; otherwise `null`.
         drift: Option<f64>,
         /// Skewness.
-        skewness_g1: Option<f64> = Some(found.moments.0.plain),
+        skewness_g1: Option<f64> => found.moments.0.plain,
         /// Excess kurtosis.
-        kurtosis_g2: Option<f64> = Some(found.moments.1.plain),
+        kurtosis_g2: Option<f64> => found.moments.1.plain,
         /// Distances of the values from normal, lognormal and exponential distributions.
-        distributions: Vec<CheckedDistribution> =
-            found.distributions.iter().map(CheckedDistribution::of).collect(),
+        distributions: Vec<CheckedDistribution>,
         /// Number of failures.
-        failures: usize = found.failures.0,
+        failures: usize => found.failures.0,
         /// Number of runs that reached the time limit.
-        timeouts: usize = found.failures.1,
+        timeouts: usize => found.failures.1,
     }
 }
 
@@ -173,7 +172,7 @@ view! {
     /// The distance of values from a distribution with fitted parameters.
     CheckedDistribution of (found: &DistributionFound) {
         /// `normal`, `lognormal` or `exponential`.
-        distribution: &'static str = found.distribution,
+        distribution: &'static str,
         /// The distance between the distribution functions.
         #[serde(rename = "D")]
         d: Option<f64>,
@@ -188,7 +187,7 @@ view! {
     /// A possible cause of autocorrelation.
     PossibleCause of (cause: &Cause) {
         /// The cause.
-        cause: CauseKind = (&cause.kind).into(),
+        cause: CauseKind => cause.kind,
         /// A quote from the recording; `null` if there is none.
         evidence: Option<String>,
     }
@@ -218,11 +217,11 @@ view! {
         /// The standard deviation used for planning: the largest of all upper ends.
         sd: Option<f64>,
         /// The planned difference: the threshold.
-        delta: Option<f64> = Some(chain.threshold),
+        delta: Option<f64> => chain.threshold,
         /// The significance level of this comparison.
-        sig_level: Option<f64> = Some(chain.level_planned()),
+        sig_level: Option<f64> => chain.level_planned(),
         /// The requested power.
-        power: Option<f64> = Some(chain.power_wanted),
+        power: Option<f64> => chain.power_wanted,
         /// Number of values (or blocks) per side that Student's t-test needs; `null` without a
         /// solution. R: `power.t.test`.
         n_t: Option<f64>,
@@ -236,9 +235,9 @@ view! {
         /// harmonic mean.
         have: Option<f64>,
         /// The power of these values for the threshold.
-        achieved: Option<f64> = found.power,
+        achieved: Option<f64> => found.power,
         /// The smallest difference that these values find with the requested power.
-        detectable: Option<f64> = found.visible,
+        detectable: Option<f64> => found.visible,
     }
 }
 
@@ -246,9 +245,9 @@ view! {
     /// A bootstrapped standard deviation.
     BootstrappedSpread of (spread: &FoundSpread, names: &[String]) {
         /// Name of the series.
-        name: Option<String> = names.get(spread.subject).cloned(),
+        name: Option<String> => names.get(spread.subject),
         /// The standard deviation.
-        t0: Option<f64> = Some(spread.sd),
+        t0: Option<f64> => spread.sd,
         /// Interval by the normal method.
         normal: Option<Interval>,
         /// Interval by the basic method.
@@ -264,15 +263,15 @@ view! {
     /// Numbers of `test`.
     TestNumbers of (found: &TestFound, chain: &Protocol) {
         /// The test that was used.
-        test: TestName = (&found.name).into(),
+        test: TestName => found.name,
         /// R's W (number of pairs in which `of` is larger; ties count half), or V.
         statistic: Option<f64>,
         /// True if the p-value is exact.
         exact: bool,
         /// Two-sided p-value for independent values.
-        p_two: Option<f64> = Some(found.p),
+        p_two: Option<f64> => found.p,
         /// log₁₀ of `p_two`, even if that is 0.
-        log10_p_two: Option<f64> = Some(found.log10_p),
+        log10_p_two: Option<f64> => found.log10_p,
         /// `p_two`, increased to account for autocorrelation. It decides.
         log10_p_decisive: Option<f64>,
         /// The significance level that it is compared with.
@@ -297,7 +296,7 @@ view! {
     EffectNumbers of (found: &EffectFound, chain: &Protocol) {
         /// The median of all differences `of` − `against`; for blocks, the pseudo-median of their
         /// differences.
-        hodges_lehmann: Option<f64> = Some(found.estimate),
+        hodges_lehmann: Option<f64> => found.estimate,
         /// The interval that decides; `null` if there are too few values.
         interval: Option<Interval>,
         /// The interval for independent values, as in R.
@@ -305,13 +304,13 @@ view! {
         /// Two-sided level of both intervals.
         level: Option<f64> = Some(level(chain.interval_level)),
         /// Share of pairs (or blocks) in which `of` is better; ties count half.
-        superiority: Option<f64> = Some(found.superiority()),
+        superiority: Option<f64> => found.superiority(),
         /// Number of pairs in which it is better.
-        better: Option<f64> = Some(found.wins.better),
+        better: Option<f64> => found.wins.better,
         /// Number of pairs in which it is worse.
-        worse: Option<f64> = Some(found.wins.worse),
+        worse: Option<f64> => found.wins.worse,
         /// Number of all pairs.
-        pairs: Option<f64> = Some(found.wins.of),
+        pairs: Option<f64> => found.wins.of,
         /// Differences of quantiles.
         quantiles: Vec<QuantileShift>,
     }
@@ -323,9 +322,9 @@ view! {
         /// The share of values below it: 0.99 for p99.
         share: f64,
         /// The quantile of the side.
-        of: Option<f64> = Some(found.y),
+        of: Option<f64> => found.y,
         /// The quantile of the reference.
-        against: Option<f64> = Some(found.x),
+        against: Option<f64> => found.x,
         /// Their difference.
         difference: Option<f64>,
         /// Interval of the difference.

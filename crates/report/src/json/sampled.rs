@@ -16,34 +16,33 @@ view! {
         #[serde(flatten)]
         head: Head = Head::of("tests"),
         /// The profiled suite.
-        name: String = suite.whole.profile.name.clone(),
+        name: String => suite.whole.profile.name,
         /// The test framework, as reported by the runs.
-        framework: String = suite.framework.to_owned(),
+        framework: String,
         /// The sampler.
-        sampler: Option<String> = suite.whole.profile.tool.clone(),
+        sampler: Option<String> => suite.whole.profile.tool,
         /// The sampled quantity: `cpu` or `wall`.
-        metric: String = suite.whole.profile.measure.clone(),
+        metric: String => suite.whole.profile.measure,
         /// Base unit of the quantity.
-        unit: String = suite.whole.profile.unit.symbol().to_owned(),
+        unit: String => suite.whole.profile.unit,
         /// Number of samples of all runs.
-        samples: u64 = suite.found.samples,
+        samples: u64 => suite.found.samples,
         /// The sum of all samples, in the unit; for several runs, the mean per run.
-        amount: Option<f64> = Some(suite.found.amount),
+        amount: Option<f64> => suite.found.amount,
         /// Number of runs.
         runs: usize = if let Basis::Runs(runs) = suite.found.basis { runs } else { 1 },
         /// Requested samples per second.
-        asked_hz: Option<f64> = suite.whole.profile.asked_hz,
+        asked_hz: Option<f64> => suite.whole.profile.asked_hz,
         /// Actual samples per second; `null` if the sampler does not report it.
-        delivered_hz: Option<f64> = suite.whole.profile.delivered_hz,
+        delivered_hz: Option<f64> => suite.whole.profile.delivered_hz,
         /// Number of samples that the sampler reports as missed.
-        missed: u64 = suite.whole.profile.missed,
+        missed: u64 => suite.whole.profile.missed,
         /// Confidence of each interval by itself.
-        confidence: f64 = suite.found.confidence,
+        confidence: f64 => suite.found.confidence,
         /// Basis of the intervals of shares.
-        intervals: ShareIntervals = (&suite.found.basis).into(),
+        intervals: ShareIntervals => suite.found.basis,
         /// Share of garbage collection; `null` if none was seen.
-        garbage_collection: Option<Estimate> =
-            suite.whole.shares.collection.map(|(share, own)| Estimate::new(share, own)),
+        garbage_collection: Option<Estimate> => suite.whole.shares.collection,
         /// Number of tests that ran.
         ran: usize,
         /// Number of tests that failed.
@@ -57,7 +56,7 @@ view! {
         /// The functions of all tests together, largest first; shares refer to the tests' samples.
         functions: Vec<FunctionShare> = most(&suite.found.functions.functions, suite.whole.top),
         /// Findings of the checks, most serious first.
-        findings: Vec<Finding> = suite.whole.findings.iter().map(Finding::of).collect(),
+        findings: Vec<Finding> => suite.whole.findings,
     }
 }
 
@@ -83,12 +82,10 @@ view! {
         share: Estimate = Estimate::new(own.share, own.interval),
         /// Share of garbage collection in the samples; `null` if the sampler does not see the
         /// garbage collector.
-        garbage_collection: Option<Estimate> =
-            own.collection.map(|(share, own)| Estimate::new(share, own)),
+        garbage_collection: Option<Estimate> => own.collection,
         /// Share of garbage collection in the time, as measured by the hooks; `null` if they did
         /// not measure it.
-        timed_garbage_collection: Option<Estimate> =
-            own.timed_collection.map(|(share, own)| Estimate::new(share, own)),
+        timed_garbage_collection: Option<Estimate> => own.timed_collection,
         /// Functions, largest first; shares refer to these samples.
         functions: Vec<FunctionShare> = most(&own.shares.functions, top),
     }

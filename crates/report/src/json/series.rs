@@ -42,19 +42,19 @@ view! {
         /// `--all`.
         series: Vec<Series> = all.series.iter().map(|p| Series::of(p, all.confidence)).collect(),
         /// Series without values, of which only a summary was recorded.
-        summaries: Vec<Summarized> = all.left.iter().map(Summarized::of).collect(),
+        summaries: Vec<Summarized> => all.left,
         /// Findings about the input and about every series, most serious first.
         findings: Vec<Finding> = findings(all),
         /// Facts about the machine, by name, as recorded with the samples.
-        environment: Map<String, Value> = all.environment.facts.clone(),
+        environment: Map<String, Value> => all.environment.facts,
         /// Start of the run (RFC 3339), or `null`.
         started: Option<String>,
         /// The tool and version that made this report, such as `assay 0.1.0`.
-        tool: String = meta.tool.clone(),
+        tool: String => meta.tool,
         /// The command line of the measurement.
-        argv: Vec<String> = meta.argv.clone(),
+        argv: Vec<String> => meta.argv,
         /// The file with the samples, or `null`.
-        file: Option<String> = meta.file.clone(),
+        file: Option<String> => meta.file,
     }
 }
 
@@ -95,21 +95,21 @@ view! {
         /// Name of the subject.
         name: String,
         /// The metric.
-        metric: String = left.metric.name.clone(),
+        metric: String => left.metric.name,
         /// Base unit of the metric.
-        unit: String = left.metric.unit.symbol().to_owned(),
+        unit: String => left.metric.unit,
         /// Number of values.
-        n: Option<u64> = left.summary.count,
+        n: Option<u64> => left.summary.count,
         /// The median.
-        median: Option<f64> = left.summary.median,
+        median: Option<f64> => left.summary.median,
         /// Arithmetic mean.
-        mean: Option<f64> = left.summary.mean,
+        mean: Option<f64> => left.summary.mean,
         /// Standard deviation with n − 1.
-        standard_deviation: Option<f64> = left.summary.sd,
+        standard_deviation: Option<f64> => left.summary.sd,
         /// The smallest value.
-        min: Option<f64> = left.summary.min,
+        min: Option<f64> => left.summary.min,
         /// The largest value.
-        max: Option<f64> = left.summary.max,
+        max: Option<f64> => left.summary.max,
     }
 }
 
@@ -119,11 +119,11 @@ view! {
         /// Name of the subject.
         name: String,
         /// The metric.
-        metric: String = p.metric.name.clone(),
+        metric: String => p.metric.name,
         /// Base unit of the metric.
-        unit: String = p.metric.unit.symbol().to_owned(),
+        unit: String => p.metric.unit,
         /// Number of values.
-        n: usize = p.description.n,
+        n: usize => p.description.n,
         /// Interval of the median at `confidence`: the one that `median_ci` gives for the effective
         /// number of independent values. The same as in documents about comparisons.
         median_interval: WidenedInterval = WidenedInterval::of(p, confidence),
@@ -131,25 +131,25 @@ view! {
         descriptives: Descriptives,
         /// Intervals of the median from order statistics at several levels, for independent values.
         /// If the values are independent, `median_interval` is the one at its confidence.
-        median_ci: MedianIntervals = MedianIntervals::of(p),
+        median_ci: MedianIntervals => p,
         /// Student's t-test of the mean against 0. R: `t.test(x)`.
         t_mean: MeanTest = MeanTest::of(p, confidence),
         /// Autocorrelations. R: `acf(x, 30)`.
-        acf: Autocorrelation = Autocorrelation::of(&p.correlation),
+        acf: Autocorrelation => p.correlation,
         /// Autocorrelations at R's default lags. R: `acf(x)`.
-        acf_r_default: DefaultLags = DefaultLags::of(&p.correlation),
+        acf_r_default: DefaultLags => p.correlation,
         /// Ljung-Box tests of the autocorrelations up to a lag: `lag1`, `lag5`, `lag10`, `lag20`,
         /// `lag30`, as far as available. R: `Box.test(x, lag, type = "Ljung-Box")`.
         ljung_box: NamedValues<LjungBox> =
             p.correlation.ljung_box.iter().map(|f| (format!("lag{}", f.lags), LjungBox::of(f))).collect(),
         /// The test of runs above and below the median.
-        runs_test: Runs = Runs::of(p),
+        runs_test: Runs => p,
         /// The Shapiro-Wilk test of normality, for 3 to 5000 values. R: `shapiro.test(x)`.
-        shapiro_wilk: ShapiroWilk = ShapiroWilk::of(p),
+        shapiro_wilk: ShapiroWilk => p,
         /// The Anderson-Darling test of normality, for at least 8 values. R: `nortest::ad.test(x)`.
-        anderson_darling_normal: AndersonDarling = AndersonDarling::of(p),
+        anderson_darling_normal: AndersonDarling => p,
         /// Lilliefors' test of normality, for at least 5 values. R: `nortest::lillie.test(x)`.
-        lilliefors: Lilliefors = Lilliefors::of(p),
+        lilliefors: Lilliefors => p,
         /// The distance from the fitted normal distribution. R: `ks.test(x, "pnorm", mean(x),
         /// sd(x))`.
         ks_normal: FittedDistance = FittedDistance::of(p.tests.normal, "too few values"),
@@ -160,15 +160,14 @@ view! {
         /// mean(x))`.
         ks_exponential: FittedDistance = FittedDistance::of(p.tests.exponential, fit::NOT_POSITIVE),
         /// Bandwidths of a kernel density estimate.
-        bandwidth: Bandwidths = Bandwidths::of(&p.bandwidths),
+        bandwidth: Bandwidths => p.bandwidths,
         /// Hartigan's dip test of a single mode; `null` if there are too few values. R:
         /// `diptest::dip.test(x)`.
-        dip: Option<Dip> = p.tests.dip.as_ref().map(Dip::of),
+        dip: Option<Dip> => p.tests.dip,
         /// The modes, where values cluster.
         modes: Vec<Mode>,
         /// Known distributions fitted to the values; those that cannot be fitted are omitted.
-        distributions: Vec<FittedDistribution> =
-            p.distributions.iter().map(FittedDistribution::of).collect(),
+        distributions: Vec<FittedDistribution>,
         /// Skewness and kurtosis compared with those of known distributions; `null` if there are
         /// none.
         tails: Option<Tails>,
@@ -183,25 +182,25 @@ view! {
         repeated_values: Vec<RepeatedValue> =
             p.repeated.iter().map(|r| RepeatedValue::of(r, p.description.n)).collect(),
         /// Smallest gap between distinct values; `null` if all are equal.
-        clock_step: Option<f64> = p.description.clock_step,
+        clock_step: Option<f64> => p.description.clock_step,
         /// Autocorrelation time of successive values (1: no correlation).
-        autocorrelation_time: Option<f64> = Some(p.description.autocorrelation_time),
+        autocorrelation_time: Option<f64> => p.description.autocorrelation_time,
         /// Effective number of independent values.
-        effective_sample_size: Option<f64> = Some(p.description.effective()),
+        effective_sample_size: Option<f64> => p.description.effective(),
         /// The effective sample size as a share of `n`.
-        effective_share: Option<f64> = Some(p.effective_share()),
+        effective_share: Option<f64> => p.effective_share(),
         /// Change from the first to the last third, in the unit, if larger than chance; otherwise
         /// `null`.
-        drift: Option<f64> = p.description.drift,
+        drift: Option<f64> => p.description.drift,
         /// The change points of the series.
-        change_points: ChangePoints = ChangePoints::of(&p.stability.changes),
+        change_points: ChangePoints => p.stability.changes,
         /// The steady state of the series; `null` below 40 values.
         steady_state: Option<SteadyState> =
             p.stability.steady.as_ref().map(|s| SteadyState::of(s, p.stability.tolerance)),
         /// A periodic pattern, in which every n-th value differs; `null` if there is none.
         periodic: Option<Periodic>,
         /// Counts for a plot.
-        histogram: Histogram = Histogram::of(&p.shape),
+        histogram: Histogram => p.shape,
         /// The signed-rank test against 0, with `--all`; otherwise `null`. R: `wilcox.test(x,
         /// conf.int = TRUE)`.
         signed_rank_about_zero: Option<SignedRanks> =
@@ -222,7 +221,7 @@ view! {
     WidenedInterval of (p: &SeriesSummary, confidence: f64) {
         /// The interval.
         #[serde(flatten)]
-        interval: MedianInterval = MedianInterval::new(&p.description),
+        interval: MedianInterval => p.description,
         /// Simulated coverage of such intervals; `null` if it equals their confidence.
         coverage: Option<Coverage> = coverage(p, Method::MedianWidened, confidence),
     }
@@ -244,7 +243,7 @@ view! {
     /// An interval of a median from order statistics. R: `qbinom((1 - level) / 2, n, 0.5)`.
     MedianOrder of (found: &series_summary::MedianInterval) {
         /// The interval.
-        ci: Interval = Interval::ends(found.interval),
+        ci: Interval => found.interval,
         /// Rank of the lower end: the ends are the values number `k` and n + 1 − `k` in ascending
         /// order; 0 if there are too few values.
         k: u64,
@@ -257,7 +256,7 @@ view! {
     /// Student's t-test of a mean.
     MeanTest of (p: &SeriesSummary, confidence: f64) {
         /// The mean.
-        mean: Option<f64> = Some(p.descriptives.mean),
+        mean: Option<f64> => p.descriptives.mean,
         /// The statistic.
         t: Option<f64> = p.student.map(|t| t.t),
         /// Degrees of freedom.
@@ -297,11 +296,11 @@ view! {
         levels: Vec<NestedLevel> =
             (0..found.names.len()).map(|index| NestedLevel::of(found, index)).collect(),
         /// Mean of the means of the outermost units.
-        mean: Option<f64> = Some(found.levels.mean),
+        mean: Option<f64> => found.levels.mean,
         /// Standard error of the mean.
-        standard_error: Option<f64> = Some(found.levels.squared_error.sqrt()),
+        standard_error: Option<f64> => found.levels.squared_error.sqrt(),
         /// Degrees of freedom of the standard error.
-        df: Option<f64> = Some(found.levels.df()),
+        df: Option<f64> => found.levels.df(),
         /// Factor by which an interval would be too narrow if all values were treated as
         /// independent.
         too_narrow: Option<f64> = found.too_narrow(),
@@ -318,20 +317,20 @@ view! {
     /// A level of repetition.
     NestedLevel of (found: &Nested, index: usize) {
         /// Name of the level's units.
-        name: String = found.names[index].clone(),
+        name: String => found.names[index],
         /// Total number of units.
-        units: usize = found.levels.levels[index].units,
+        units: usize => found.levels.levels[index].units,
         /// Average number of units within one unit of the level above.
-        repetitions: Option<f64> = Some(found.levels.levels[index].repetitions),
+        repetitions: Option<f64> => found.levels.levels[index].repetitions,
         /// Variance of the means of the level's units within one unit of the level above (S²).
-        variance: Option<f64> = Some(found.levels.levels[index].variance),
+        variance: Option<f64> => found.levels.levels[index].variance,
         /// Unbiased contribution of the level itself to the variance (T²), which may be negative by
         /// chance.
-        component: Option<f64> = Some(found.levels.levels[index].component),
+        component: Option<f64> => found.levels.levels[index].component,
         /// Share of the level in the variance of the mean; a negative component counts as 0.
-        share: Option<f64> = Some(found.levels.levels[index].share),
+        share: Option<f64> => found.levels.levels[index].share,
         /// Largest share by which more repetitions of this level alone can narrow the interval.
-        most_gained: Option<f64> = Some(found.most_gained()[index]),
+        most_gained: Option<f64> => found.most_gained()[index],
         /// Optimal number of repetitions within one unit of the level above, if units of all levels
         /// cost the same apart from their content (√c times as many if the level above costs c
         /// times as much); `null` for the outermost level, and if the level above contributes

@@ -13,9 +13,9 @@ view! {
         /// Number of runs of the suite.
         runs: usize,
         /// Median total time, s.
-        wall: f64 = found.whole.median,
+        wall: f64 => found.whole.median,
         /// Interval of the median total time; `null` if there are too few runs.
-        wall_interval: Option<Interval> = found.whole.median_interval.map(Into::into),
+        wall_interval: Option<Interval> => found.whole.median_interval,
         /// Mean time of each part over the runs, s. The parts sum to the mean total time.
         parts: BTreeMap<String, f64> =
             found.parts.iter().map(|part| (part.name.to_owned(), part.seconds)).collect(),
@@ -54,13 +54,13 @@ view! {
         /// Name of the test.
         name: String,
         /// Median time of the test, s.
-        wall: f64 = test.time.median,
+        wall: f64 => test.time.median,
         /// Share of the total time, as the median over runs.
         share: f64,
         /// Interval of the share; `null` if there are too few runs.
         share_interval: Option<Interval>,
         /// Medians of counted causes during the test, by name.
-        causes: BTreeMap<String, f64> = test.causes.clone(),
+        causes: BTreeMap<String, f64>,
     }
 }
 

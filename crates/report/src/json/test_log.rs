@@ -11,7 +11,7 @@ view! {
         #[serde(flatten)]
         head: Head = Head::of("tests"),
         /// The log that was read; `-` is standard input.
-        file: String = file.to_owned(),
+        file: String => file,
         /// Number of lines, without those that start a test.
         lines: u64,
         /// Number of bytes, uncompressed.

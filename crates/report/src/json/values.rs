@@ -5,7 +5,10 @@
 //! a NaN in it is also written as `null`.
 
 use assay_analysis::{Effect, coverage::Optimistic};
+use assay_data::{ParameterValue, Unit};
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// An interval. An end is `null` if it is infinite, or if there is no interval.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -183,12 +186,31 @@ macro_rules! same {
         }
     )* };
 }
-same!(bool, f64, i32, i64, u16, u32, u64, u8, usize, String);
+same!(bool, f64, i32, i64, u16, u32, u64, u8, usize, String, &'static str, Map<String, Value>);
 
 /// A number that may be NaN, which JSON writes as `null`.
 impl View<f64> for Option<f64> {
     fn view(source: &f64) -> Self {
         Some(*source)
+    }
+}
+
+impl View<u32> for u64 {
+    fn view(source: &u32) -> Self {
+        (*source).into()
+    }
+}
+
+impl View<str> for String {
+    fn view(source: &str) -> Self {
+        source.to_owned()
+    }
+}
+
+/// The symbol of a unit.
+impl View<Unit> for String {
+    fn view(source: &Unit) -> Self {
+        source.symbol().to_owned()
     }
 }
 
@@ -222,6 +244,24 @@ impl<S, T: View<S>> View<Vec<S>> for Vec<T> {
     }
 }
 
+impl<S, T: View<S>> View<BTreeMap<String, S>> for BTreeMap<String, T> {
+    fn view(source: &BTreeMap<String, S>) -> Self {
+        source.iter().map(|(name, value)| (name.clone(), T::view(value))).collect()
+    }
+}
+
+impl<S, T: View<S>> View<Vec<(String, S)>> for NamedValues<T> {
+    fn view(source: &Vec<(String, S)>) -> Self {
+        source.iter().map(|(name, value)| (name.clone(), T::view(value))).collect()
+    }
+}
+
+impl View<Vec<(String, ParameterValue)>> for Map<String, Value> {
+    fn view(source: &Vec<(String, ParameterValue)>) -> Self {
+        super::parameters(source)
+    }
+}
+
 impl View<assay_analysis::Interval> for Interval {
     fn view(source: &assay_analysis::Interval) -> Self {
         (*source).into()
@@ -240,8 +280,21 @@ impl View<Effect> for Estimate {
     }
 }
 
-/// Defines an object of a document and its constructor. A member without `= VALUE` is taken from
-/// the member of the same name in the first source, see [`View`].
+/// A share with its interval, if any.
+impl View<(f64, Option<assay_analysis::Interval>)> for Estimate {
+    fn view(&(estimate, interval): &(f64, Option<assay_analysis::Interval>)) -> Self {
+        Self::new(estimate, interval)
+    }
+}
+
+impl View<[f64; 2]> for Both {
+    fn view(source: &[f64; 2]) -> Self {
+        Self::new((*source).into())
+    }
+}
+
+/// Defines an object of a document and its constructor. A member is a [`View`] of the member of the
+/// same name in the first source, or of `=> PLACE`; `= VALUE` computes it.
 macro_rules! view {
     (
         $(#[$of_all:meta])*
@@ -267,7 +320,7 @@ macro_rules! view {
         @object
         $(#[$of_all:meta])*
         $name:ident ($first:ident; $($given:ident: $source:ty),*) {
-            $($(#[$of_one:meta])* $member:ident: $kind:ty $(= $value:expr)?),* $(,)?
+            $($(#[$of_one:meta])* $member:ident: $kind:ty $(= $value:expr)? $(=> $place:expr)?),* $(,)?
         }
     ) => {
         $(#[$of_all])*
@@ -280,14 +333,17 @@ macro_rules! view {
         impl $name {
             /// Returns the object for a source.
             pub fn of($($given: $source),*) -> Self {
-                Self { $($member: view!(@member $first $member $($value)?)),* }
+                Self { $($member: view!(@member $first $member $(= $value)? $(=> $place)?)),* }
             }
         }
     };
     (@member $first:ident $member:ident) => {
         $crate::json::values::View::view(&$first.$member)
     };
-    (@member $first:ident $member:ident $value:expr) => {
+    (@member $first:ident $member:ident => $place:expr) => {
+        $crate::json::values::View::view(&$place)
+    };
+    (@member $first:ident $member:ident = $value:expr) => {
         $value
     };
 }

@@ -23,7 +23,7 @@ view! {
         all: bool,
         /// `green`: all tests that ran passed; `red`: something failed; `broken`: a source file
         /// cannot be parsed, so nothing ran.
-        state: String = came.light.name().to_owned(),
+        state: String => came.light.name(),
         /// True if all tests have run and passed, without a change since.
         all_green: bool,
         /// Number of passed tests; `null` if a command was run instead of tests (`--any`).

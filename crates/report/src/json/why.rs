@@ -13,36 +13,36 @@ view! {
         #[serde(flatten)]
         head: Head = Head::of("why"),
         /// The file of the record.
-        file: String = file.to_owned(),
+        file: String => file,
         /// The answer in one sentence. For people.
         sentence: String = sentence(report),
         /// The verdict on the difference. Without a direction, `causes` is empty.
-        verdict: Verdict = (&report.why.comparison.decision.verdict).into(),
+        verdict: Verdict => report.why.comparison.decision.verdict,
         /// Name of the subject that the verdict is about.
-        of: String = report.analysis.subjects[report.why.comparison.of].name.clone(),
+        of: String => report.analysis.subjects[report.why.comparison.of].name,
         /// Name of the reference.
-        against: String = report.analysis.subjects[report.why.comparison.against].name.clone(),
+        against: String => report.analysis.subjects[report.why.comparison.against].name,
         /// The metric that decides.
-        metric: String = report.analysis.metrics[report.why.comparison.metric].name.clone(),
+        metric: String => report.analysis.metrics[report.why.comparison.metric].name,
         /// Base unit of the metric.
-        unit: String = report.analysis.metrics[report.why.comparison.metric].unit.symbol().to_owned(),
+        unit: String => report.analysis.metrics[report.why.comparison.metric].unit,
         /// `of` / `against`; `null` if a value is zero or negative.
-        ratio: Option<Estimate> = report.why.comparison.ratio.map(Estimate::from),
+        ratio: Option<Estimate> => report.why.comparison.ratio,
         /// `of` − `against`, in the unit.
-        shift: Estimate = report.why.comparison.shift.into(),
+        shift: Estimate => report.why.comparison.shift,
         /// The causes that the numbers support, most likely first; empty if no part explains the
         /// difference.
-        causes: Vec<Reason> = report.why.causes.iter().map(|own| Reason::of(report, own)).collect(),
+        causes: Vec<Reason> = report.why.causes.iter().map(|own| Reason::of(own, report)).collect(),
         /// The time that is divided into `parts`.
-        whole: WholeTime = (&report.why.whole).into(),
+        whole: WholeTime => report.why.whole,
         /// Parts of the time, largest share first; empty if they were not recorded.
-        parts: Vec<TimePart> = report.why.parts.iter().map(TimePart::of).collect(),
+        parts: Vec<TimePart> => report.why.parts,
         /// The sampled functions, largest share first; empty without `--measure`.
-        functions: Vec<FunctionReason> = report.why.functions.iter().map(FunctionReason::of).collect(),
+        functions: Vec<FunctionReason> => report.why.functions,
         /// The changes of the other metrics.
-        changes: Vec<MetricChange> = report.why.changes.iter().map(|own| MetricChange::of(report, own)).collect(),
+        changes: Vec<MetricChange> = report.why.changes.iter().map(|own| MetricChange::of(own, report)).collect(),
         /// The inputs in which the sides differ, if they are recorded.
-        inputs: Vec<InputChange> = report.why.inputs.iter().map(InputChange::of).collect(),
+        inputs: Vec<InputChange> => report.why.inputs,
         /// Findings about the record and the sampled runs.
         findings: Vec<Finding> =
             report.analysis.findings.iter().chain(report.findings).map(Finding::of).collect(),
@@ -51,16 +51,16 @@ view! {
 
 view! {
     /// A cause of a difference.
-    Reason of (report: &WhyReport<'_>, cause: &found::Cause) {
+    Reason of (cause: &found::Cause, report: &WhyReport<'_>) {
         /// Kind of cause.
-        kind: ReasonKind = (&cause.kind).into(),
+        kind: ReasonKind,
         /// The function or metric in question; `null` for other kinds.
         name: Option<String> = name(report, &cause.kind),
         /// The part of the time that it explains; `null` if it does not refer to one.
         part: Option<PartWord> = part(cause).as_ref().map(PartWord::from),
         /// The share of the difference that it may explain: that of the part or of the function;
         /// `null` for other kinds.
-        share: Option<Estimate> = cause.share.map(Estimate::from),
+        share: Option<Estimate>,
         /// The share of the change in processor time that instructions explain, by logarithms;
         /// `null` for other kinds.
         explains: Option<Estimate> = explains(&cause.kind),
@@ -87,7 +87,7 @@ view! {
         name: String,
         /// The mean difference of the time in the function itself, in seconds; or of its number of
         /// samples, if the sampler gives no time.
-        difference: f64 = function.amount,
+        difference: f64 => function.amount,
         /// Share of the difference in processor time; `null` if unknown.
         share: Option<Estimate> =
             function.share.map(|share| Estimate::new(share.estimate, Some(share.interval))),
@@ -98,17 +98,17 @@ view! {
 
 view! {
     /// The change of a metric other than the parts of the time.
-    MetricChange of (report: &WhyReport<'_>, change: &found::Change) {
+    MetricChange of (change: &found::Change, report: &WhyReport<'_>) {
         /// The metric.
-        metric: String = report.analysis.metrics[change.metric].name.clone(),
+        metric: String => report.analysis.metrics[change.metric].name,
         /// Base unit of the metric.
-        unit: String = report.analysis.metrics[change.metric].unit.symbol().to_owned(),
+        unit: String => report.analysis.metrics[change.metric].unit,
         /// Direction of the change.
-        direction: DirectionWord = (&change.direction).into(),
+        direction: DirectionWord,
         /// `of` / `against`; `null` if a value is zero.
-        ratio: Option<Estimate> = change.ratio.map(Estimate::from),
+        ratio: Option<Estimate>,
         /// `of` − `against`, in the unit.
-        shift: Estimate = change.shift.into(),
+        shift: Estimate,
     }
 }
 
@@ -116,7 +116,7 @@ view! {
     /// An input in which the sides differ.
     InputChange of (input: &found::Input) {
         /// Kind of input.
-        kind: InputKind = input.into(),
+        kind: InputKind => input,
         /// The names of the files, variables or settings that differ.
         names: Vec<String> = names(input),
     }

@@ -6,7 +6,8 @@
 use super::advice::{self, Advice, Piece};
 use super::survivor::Survivor;
 use super::survivors;
-use super::{basis, capitalised, coupling, doubts, headline, others, percent};
+use super::{basis, coupling, doubts, headline, others, percent};
+use crate::charts::capital;
 use crate::escape::{code, escaped};
 use crate::markup;
 use crate::names::clean;
@@ -101,7 +102,7 @@ fn survivor(own: &Survivor<'_>) -> String {
                     names.iter().take(MOST_TESTS).map(|name| code(name)).collect();
                 format!("Ran over it, and passed: {}.\n\n", list::counted(&shown, names.len()))
             }
-            _ => format!("{}.\n\n", capitalised(&own.ran(0))),
+            _ => format!("{}.\n\n", capital(&own.ran(0))),
         };
     }
     text + &format!("To notice it: {}.\n\n</details>\n\n", sentence(&advice::of(own)))

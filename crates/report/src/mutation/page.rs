@@ -5,7 +5,8 @@
 use super::advice::{self, Piece};
 use super::survivor::Survivor;
 use super::survivors;
-use super::{basis, capitalised, coupling, doubts, headline, others, percent};
+use super::{basis, coupling, doubts, headline, others, percent};
+use crate::charts::capital;
 use crate::charts::quadrant;
 use crate::html::{Plot, short_time};
 use crate::names::clean;
@@ -180,7 +181,7 @@ fn on_page(own: &Survivor<'_>) -> SurvivorOnPage {
     let tests = own.tests().filter(|_| own.shows_change()).unwrap_or_default();
     let named = tests.len().min(MOST_TESTS);
     let ran = match (tests.len(), named) {
-        (0, _) => capitalised(&own.ran(0)),
+        (0, _) => capital(&own.ran(0)),
         (1, _) => "A test ran over it, and passed".to_owned(),
         (all, named) if named < all => {
             format!("{all} tests ran over it, and passed: {named} of them")
@@ -198,14 +199,14 @@ fn on_page(own: &Survivor<'_>) -> SurvivorOnPage {
     };
     let mut advice: Vec<(String, bool)> = advice::of(own).into_iter().map(piece).collect();
     if let Some((first, false)) = advice.first_mut() {
-        *first = capitalised(first);
+        *first = capital(first);
     }
     SurvivorOnPage {
         id: id(own),
         name: clean(&own.unit.name),
         place: clean(&own.place()),
         is_whole: own.is_whole(),
-        said: capitalised(&clean(&own.said())) + &others,
+        said: capital(&clean(&own.said())) + &others,
         lines: if own.shows_change() { lines(own) } else { Vec::new() },
         advice,
         ran,

@@ -3,7 +3,8 @@
 
 use super::survivor::Survivor;
 use super::survivors;
-use super::{advice, capitalised, headline};
+use super::{advice, headline};
+use crate::charts::capital;
 use crate::names::clean;
 use crate::sarif::{document, uri};
 use assay_analysis::mutation::Scores;
@@ -60,7 +61,7 @@ fn result(survivor: &Survivor<'_>) -> Value {
     } else {
         let ran = survivor.ran(MOST_TESTS);
         if !ran.is_empty() {
-            text += &format!(" {}.", capitalised(&ran));
+            text += &format!(" {}.", capital(&ran));
         }
         text += &format!(" To notice it: {}.", advice::plain(&advice::of(survivor)));
     }

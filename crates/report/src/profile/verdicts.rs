@@ -7,8 +7,7 @@
 use super::differential::{Change, Differential, Mark};
 use crate::benchmarks::{centres, words};
 use crate::grid::{Cells, GAP, draw_columns, width_of};
-use crate::layout::Screen;
-use crate::layout::{Page, Tone};
+use crate::layout::{Page, Screen, Tone, tone_in_table};
 use crate::number::{self, Column};
 use crate::remarks::{List, Remarks};
 use crate::words::counted;
@@ -180,7 +179,11 @@ fn draw(page: &mut Page, suite: &Analysis, table: &Table<'_>, top: usize) {
                 Tone::Plain,
             ),
             Cells::left("change", rows.iter().map(effect).collect(), Tone::Plain, GAP),
-            Cells::toned("", rows.iter().map(|row| (tone(row), verdict(suite, row))).collect(), 2),
+            Cells::toned(
+                "",
+                rows.iter().map(|row| (tone_in_table(row), verdict(suite, row))).collect(),
+                2,
+            ),
         ]
     };
     let room = |columns: &[Cells]| {
@@ -220,14 +223,5 @@ fn verdict(suite: &Analysis, row: &Comparison) -> String {
         Verdict::Faster => format!("faster{star}"),
         Verdict::Slower => format!("slower{star}"),
         _ => words::verdict(suite, row),
-    }
-}
-
-fn tone(row: &Comparison) -> Tone {
-    match row.decision.verdict {
-        Verdict::Faster => Tone::Good,
-        Verdict::Slower => Tone::Bad,
-        Verdict::Equivalent => Tone::Plain,
-        Verdict::Inconclusive => Tone::Unsure,
     }
 }

@@ -27,7 +27,7 @@ fn meta() -> json::Meta {
 }
 
 fn rendered(analysis: &Analysis) -> Value {
-    serde_json::to_value(json::of_analysis(analysis, &meta())).unwrap()
+    serde_json::to_value(json::Decision::of(analysis, &meta())).unwrap()
 }
 
 /// Rounds numbers to nine digits: logarithms differ in the last digit between systems.

@@ -188,7 +188,7 @@ fn holds(samples: &Samples, width: usize, unicode: bool) -> Result<(), TestCaseE
         prop_assert!(columns(line) <= width.max(20), "{width}: {line:?}\n{text}");
         prop_assert!(!line.chars().any(char::is_control), "{line:?}");
     }
-    let text = json::text(&json::of_analysis(&analysis, &json::Meta::default())).unwrap();
+    let text = json::text(&json::Decision::of(&analysis, &json::Meta::default())).unwrap();
     let back: serde_json::Value = serde_json::from_str(&text).unwrap();
     let problems = common::schema::problems(&DECISION, &back);
     prop_assert!(problems.is_empty(), "{:#?}", problems);

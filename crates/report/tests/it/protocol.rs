@@ -7,7 +7,7 @@ use crate::common;
 use assay_analysis::protocol::{Protocol, ProtocolOptions, run};
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{Metric, Samples, Threshold, Unit};
-use assay_report::json::{Decision, Meta, Rigorous, of_analysis, schema};
+use assay_report::json::{Decision, Meta, Rigorous, schema};
 use assay_report::protocol::render;
 use assay_report::terminal::Screen;
 use common::Recipe;
@@ -88,7 +88,7 @@ fn its_json_is_as_the_schema_says() {
     let schema = schema::named("compare").unwrap().schema();
     for (analysis, chains) in all() {
         let rigorous = Some(Rigorous::new(&analysis, &chains));
-        let found = of_analysis(&analysis, &Meta::default());
+        let found = Decision::of(&analysis, &Meta::default());
         let report = serde_json::to_value(Decision { rigorous, ..found }).unwrap();
         assert_eq!(report["rigorous"]["chains"].as_array().unwrap().len(), chains.len());
         let problems = common::schema::problems(&schema, &report);

@@ -186,7 +186,7 @@ fn how_the_error_is_shared_is_said() {
 
 #[test]
 fn json_holds_every_number_as_its_schema_says() {
-    let value = json::of_analysis(&common::suite(), &Meta::default());
+    let value = json::Decision::of(&common::suite(), &Meta::default());
     let value = serde_json::to_value(value).unwrap();
     let row = |name: &str| {
         let rows = value["comparisons"].as_array().unwrap().iter();

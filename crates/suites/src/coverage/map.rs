@@ -8,7 +8,7 @@
 use crate::coverage::blocks::Sum;
 use crate::coverage::project::{FileRecord, Project};
 use crate::coverage::taking::ObservationConverter;
-use assay_data::seen::Seen;
+use assay_data::seen::SuiteUsage;
 use assay_data::test_results::TestStatus;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -161,7 +161,7 @@ impl Map {
         &mut self,
         project: &mut Project,
         tests: &[CompletedTest],
-        seen: &Seen,
+        seen: &SuiteUsage,
         before: ProjectSnapshot,
         whole: Option<&[String]>,
     ) {

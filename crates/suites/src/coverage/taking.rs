@@ -8,14 +8,14 @@ use crate::coverage::extent::Extent;
 use crate::coverage::map::{Map, ProjectSnapshot, Use, UseKind};
 use crate::coverage::project::Project;
 use crate::coverage::started::{CommandReads, ReadPath, reads};
-use assay_data::seen::{ProcessSeen, Started, Used};
+use assay_data::seen::{ProcessUsage, Started, Used};
 use std::collections::{BTreeSet, HashMap};
 
 /// Converter for the observations of a process.
 pub(crate) struct ObservationConverter<'a> {
     map: &'a mut Map,
     project: &'a mut Project,
-    process: &'a ProcessSeen,
+    process: &'a ProcessUsage,
     before: &'a ProjectSnapshot,
     /// The test files.
     tests: &'a BTreeSet<String>,
@@ -30,7 +30,7 @@ impl<'a> ObservationConverter<'a> {
     pub fn new(
         map: &'a mut Map,
         project: &'a mut Project,
-        process: &'a ProcessSeen,
+        process: &'a ProcessUsage,
         before: &'a ProjectSnapshot,
         tests: &'a BTreeSet<String>,
     ) -> Self {

@@ -125,8 +125,12 @@ impl Framework for GoTest {
             false => reports::of_bytes(answer.output.to_vec(), "(standard output)")?,
         };
         let mut run = reports::run(results, "go", answer);
-        if let Some(said) = not_set_up(&run, answer.output) {
-            return Err(SuiteError::NoTests { said: Some(format!("`{said}`")) });
+        if let Some(said) = instead_of_tests(&run) {
+            if String::from_utf8_lossy(answer.output).contains("[setup failed]") {
+                let said = first_line(said).map(|line| format!("`{line}`"));
+                return Err(SuiteError::NoTests { said });
+            }
+            run.unbuilt = Some(said.to_owned());
         }
         run.framework = "go test".to_owned();
         run.seen = seen::go::seen(answer, &mut run.tests);
@@ -177,16 +181,19 @@ impl Framework for GoTest {
     }
 }
 
-/// Returns what go said if no package could be set up, as outside of a module: then no test ran.
-/// The report lists such a package, or the pattern of packages, in place of its tests.
-fn not_set_up(run: &Run, output: &[u8]) -> Option<String> {
-    const LONGEST: usize = 200;
+/// Returns the message of the first package if go listed only packages, or their pattern, in place
+/// of tests: then no package could be set up, as outside of a module, or built.
+fn instead_of_tests(run: &Run) -> Option<&str> {
     let is_package = |test: &Test| test.file.as_ref() == Some(&test.name);
-    let is_none = run.unfinished.is_empty() && run.tests.iter().all(is_package);
-    let text = String::from_utf8_lossy(output);
-    let is_refused = is_none && text.contains("[setup failed]");
-    let message = run.tests.iter().filter(|_| is_refused).find_map(|test| test.message.as_ref())?;
-    let line = message.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let is_none = run.unfinished.is_empty() && !run.tests.is_empty();
+    let is_none = is_none && run.tests.iter().all(is_package);
+    is_none.then(|| run.tests.iter().find_map(|test| test.message.as_deref()).unwrap_or_default())
+}
+
+/// Returns the first line of what go said, shortened.
+fn first_line(said: &str) -> Option<String> {
+    const LONGEST: usize = 200;
+    let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().take(LONGEST).collect())
 }
 
@@ -415,6 +422,42 @@ mod tests {
         let request = GoTest.ask(&call, &RunRequirements::default(), Path::new("/r")).unwrap();
         let asked = "go test -json -count=1 ./... -args -v".split(' ').map(OsString::from);
         assert_eq!(request.argv, asked.collect::<Vec<_>>());
+    }
+
+    /// Reads a run of packages, each `ok` or with the step that failed.
+    fn read(packages: &[(&str, &str)]) -> Result<Run, SuiteError> {
+        const GOOD: &str = r#"{"Action":"run","Package":"NAME","Test":"TestA"}
+{"Action":"pass","Package":"NAME","Test":"TestA","Elapsed":0.1}
+{"Action":"pass","Package":"NAME","Elapsed":0.1}
+"#;
+        const FAILED: &str = r##"{"ImportPath":"NAME","Action":"build-output","Output":"# NAME\n"}
+{"ImportPath":"NAME","Action":"build-output","Output":"NAME.go:3: no x\n"}
+{"ImportPath":"NAME","Action":"build-fail"}
+{"Action":"start","Package":"NAME"}
+{"Action":"output","Package":"NAME","Output":"FAIL\tNAME [STEP failed]\n"}
+{"Action":"fail","Package":"NAME","Elapsed":0,"FailedBuild":"NAME"}
+"##;
+        let events = |(name, step): &(&str, &str)| {
+            let events = if *step == "ok" { GOOD } else { FAILED };
+            events.replace("NAME", name).replace("STEP", step)
+        };
+        let output: String = packages.iter().map(events).collect();
+        let (room, directory) = (Path::new("/nonexistent"), Path::new("/nonexistent"));
+        let (output, errors) = (output.as_bytes(), &b""[..]);
+        let (began, ended, since_1970) = Default::default();
+        GoTest.read(&Answer { room, directory, output, errors, began, ended, since_1970 })
+    }
+
+    #[test]
+    fn packages_in_place_of_tests_are_not_tests() {
+        let unbuilt = |packages: &[(&str, &str)]| read(packages).unwrap().unbuilt;
+        assert_eq!(unbuilt(&[("a", "build"), ("b", "build")]).as_deref(), Some("a.go:3: no x"));
+        assert_eq!(unbuilt(&[("a", "build"), ("b", "ok")]), None);
+        assert_eq!(unbuilt(&[("a", "ok")]), None);
+        let of_one = read(&[("a", "build"), ("b", "ok")]).unwrap();
+        assert_eq!(of_one.tests.len(), 2, "a package counts as a failed test beside other tests");
+        let error = read(&[("./...", "setup"), ("b", "build")]).unwrap_err();
+        assert_eq!(error.to_string(), "it ran no test; it said: `./....go:3: no x`");
     }
 
     #[test]

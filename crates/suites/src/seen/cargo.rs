@@ -7,7 +7,7 @@
 
 use super::{Program, below, place, top_of};
 use crate::asking::Answer;
-use assay_data::seen::{Seen, Used};
+use assay_data::seen::{SuiteUsage, Used};
 use serde::Deserialize;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -86,7 +86,7 @@ impl Packages {
     }
 
     /// Adds what the tests of a program use; the program ran with the process ID `process`.
-    pub fn add(&self, seen: &mut Seen, process: &str, program: &Path, tests: Vec<String>) {
+    pub fn add(&self, seen: &mut SuiteUsage, process: &str, program: &Path, tests: Vec<String>) {
         let Some(builds) = self.builds(process, program) else { return };
         let mut of = Program::default();
         of.process.outside = Used { builds, ..Used::default() };

@@ -6,7 +6,7 @@ use super::{Program, below, place, top_of};
 use crate::asking::Answer;
 use crate::run::Test;
 use assay_data::path::without_dots;
-use assay_data::seen::{Seen, Started, Used};
+use assay_data::seen::{Started, SuiteUsage, Used};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, Metadata};
@@ -219,8 +219,8 @@ fn is_test(name: &str) -> bool {
 
 /// Returns the usage by the tests of a run, and sets the files of the tests. Empty if usage was not
 /// requested.
-pub(crate) fn seen(answer: &Answer<'_>, tests: &mut [Test]) -> Seen {
-    let Some(top) = top_of(answer) else { return Seen::default() };
+pub(crate) fn seen(answer: &Answer<'_>, tests: &mut [Test]) -> SuiteUsage {
+    let Some(top) = top_of(answer) else { return SuiteUsage::default() };
     let here = answer.directory.canonicalize().ok();
     // `go test` reports only the package of each test.
     tests.iter_mut().for_each(|test| test.file = None);
@@ -231,7 +231,7 @@ pub(crate) fn seen(answer: &Answer<'_>, tests: &mut [Test]) -> Seen {
             named.entry((package.to_owned(), function.to_owned())).or_default().push(index);
         }
     }
-    let mut seen = Seen::default();
+    let mut seen = SuiteUsage::default();
     for entry in fs::read_dir(place(answer.room)).into_iter().flatten().flatten() {
         let room = entry.path();
         let Some(mut own) = ProgramUsage::read(&room, &top) else { continue };

@@ -4,6 +4,7 @@
 use super::options::Args;
 use anyhow::{Context, bail};
 use assay_load::Target;
+use assay_measure::directories::config_directory;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -37,10 +38,7 @@ pub(super) fn permitted(args: &Args, target: &Target) -> anyhow::Result<()> {
 /// Returns the path of `may-load` in the configuration directory; `None` if there is no such
 /// directory.
 fn file_of_hosts() -> Option<PathBuf> {
-    let absolute =
-        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let all = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
-    Some(all.join("assay/may-load"))
+    Some(config_directory()?.join("may-load"))
 }
 
 /// Returns true if a line contains this host; text after a `#` is a comment.

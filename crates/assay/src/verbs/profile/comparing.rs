@@ -1,7 +1,7 @@
 //! Samples two programs alternately: every run is one profile, and each function is judged like a
 //! benchmark of a suite.
 
-use super::sampling::{Sampling, Settings, ending, name_of, plan_of, take};
+use super::sampling::{Sampling, Settings, ending, plan_of, take};
 use super::{Args, SamplerArgs, exporting};
 use crate::advice::{Dialect, spell};
 use crate::args::{PageArgs, ShowArgs};
@@ -10,6 +10,7 @@ use crate::present::pages::Extras;
 use crate::{Ending, output, present};
 use anyhow::bail;
 use assay_analysis::Analysis;
+use assay_data::list;
 use assay_data::source::{Layout, Measured, Obstacle, Source, Turn};
 use assay_data::{Environment, Metric, Plan, Samples, Unit};
 use assay_measure::sampling::{ProcessEnd, Target};
@@ -42,7 +43,7 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
             path.display()
         );
     }
-    let mut names = both.map(name_of);
+    let mut names = both.map(|command| list::line(&command.argv));
     if names[0] == names[1] {
         names[1] += " #2";
     }

@@ -11,6 +11,7 @@ use anyhow::{Context, bail};
 use assay_analysis::engine::{Limits, Session};
 use assay_analysis::{Interval, Options, analyse};
 use assay_data::code;
+use assay_data::list;
 use assay_data::source::{Layout, Measured as Gave, Obstacle, Source, Turn};
 use assay_data::{Action, Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Unit};
 use assay_measure::sampling::{
@@ -249,12 +250,6 @@ fn seen(profiles: &[Profile]) -> f64 {
     profiles.iter().map(Profile::amount).sum()
 }
 
-/// Returns the command's displayed name.
-pub(crate) fn name_of(command: &Command) -> String {
-    let words: Vec<_> = command.argv.iter().map(|word| word.to_string_lossy()).collect();
-    words.join(" ")
-}
-
 /// Samples a running process.
 pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
     exporting::check_single(&args.show.export)?;
@@ -291,7 +286,7 @@ pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
 pub(super) fn command(args: &Args, command: &Command) -> anyhow::Result<Ending> {
     exporting::check_single(&args.show.export)?;
     let source = Sampling::of_command(&args.how.by, args.how.settings(), command)?;
-    let name = name_of(command);
+    let name = list::line(&command.argv);
     let arms = |arms| Arms {
         source: &source,
         command,

@@ -88,7 +88,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     interrupt::answer_on_stderr(!args.record.show.quiet && std::io::stderr().is_terminal());
     let mut asker = Asker::start(limits)?;
     if sides.len() < 2 {
-        let live = Live::new(Rc::clone(&line), !args.record.show.quiet, runs_of(&plan));
+        let live = Live::new(Rc::clone(&line), !args.record.show.quiet, plan.fixed_blocks());
         asker.attend(live);
     }
     let mut only = (!args.ask.only.is_empty()).then(|| args.ask.only.clone());
@@ -415,20 +415,12 @@ fn polluters(session: &mut Session<'_, Suite<'_>, Record>, line: &Line) {
     session.samples.findings.extend(searched.unwrap_or_default());
 }
 
-/// Number of runs of a plan with a fixed number of runs.
-fn runs_of(plan: &Plan) -> Option<u32> {
-    match plan.stop {
-        StopRule::Fixed { blocks } => Some(blocks),
-        StopRule::Sequential { .. } => None,
-    }
-}
-
 fn progress(line: &Line, standing: &Standing<'_>, plan: &Plan) {
     if !line.is_due() {
         return;
     }
     let share = share_done(plan, standing);
     let done = standing.experiment.blocks();
-    let of = runs_of(plan).map_or_else(String::new, |runs| format!(" of {runs}"));
+    let of = plan.fixed_blocks().map_or_else(String::new, |runs| format!(" of {runs}"));
     line.draw(share, format!("the suite ran {done}{of} times"));
 }

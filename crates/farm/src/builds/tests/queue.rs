@@ -215,7 +215,7 @@ impl<'h> Model<'h> {
             own.retries += 1;
             return;
         }
-        assert!(matches!(ended, SubmissionOutcome::Job(_)), "{ended:?}");
+        assert!(matches!(ended, SubmissionOutcome::Ended(_)), "{ended:?}");
         own.should = ExpectedState::Done;
         if !(is_open && self.jobs[job].kind == Kind::Bench) {
             assert_eq!(self.note_new(), 0);

@@ -165,7 +165,7 @@ fn a_benchmark_that_cannot_decide_is_done_again_on_the_same_target_but_not_for_e
                 outcome: compared("inconclusive"),
             };
             let ended = store.hand_in("c", leased.job.id, &ending, 0, NOW).unwrap();
-            assert!(matches!(ended, SubmissionOutcome::Job(_)));
+            assert!(matches!(ended, SubmissionOutcome::Ended(_)));
         }
         assert_eq!(benches, crate::builds::policy::ROUNDS);
         let benched = store.benched("rails", "rack", "2", None, 99).unwrap().items;

@@ -7,67 +7,61 @@ view! {
     /// Tests of all series together that have values.
     GroupTests of (groups: &found::GroupTests) {
         /// The Kruskal-Wallis test. R: `kruskal.test`.
-        kruskal_wallis: Option<KruskalWallis> = groups.kruskal_wallis.map(KruskalWallis::of),
+        kruskal_wallis: Option<KruskalWallis>,
         /// One-way analysis of variance, assuming equal variances. R: `oneway.test(var.equal =
         /// TRUE)`.
-        anova_oneway: Option<VarianceRatio> = groups.anova_oneway.map(VarianceRatio::of),
+        anova_oneway: Option<VarianceRatio>,
         /// Welch's one-way analysis of variance. R: `oneway.test`.
-        anova_welch: Option<VarianceRatio> = groups.anova_welch.map(VarianceRatio::of),
+        anova_welch: Option<VarianceRatio>,
         /// Levene's test: analysis of variance of the distances from the medians. R: `leveneTest`
         /// of the package `car`.
-        levene_median: Option<VarianceRatio> = groups.levene_median.map(VarianceRatio::of),
+        levene_median: Option<VarianceRatio>,
         /// The Fligner-Killeen test of variances. R: `fligner.test`.
-        fligner_killeen: Option<FlignerKilleen> = groups.fligner_killeen.map(FlignerKilleen::of),
+        fligner_killeen: Option<FlignerKilleen>,
         /// Two-sided p-values of every pair, by both names separated by a bar. R:
         /// `pairwise.wilcox.test(exact = FALSE)`.
-        pairwise_mann_whitney_asymptotic: Pairwise = Pairwise::of(&groups.pairwise),
-    }
-}
-
-impl From<&found::GroupTests> for GroupTests {
-    fn from(groups: &found::GroupTests) -> Self {
-        Self::of(groups)
+        pairwise_mann_whitney_asymptotic: Pairwise => groups.pairwise,
     }
 }
 
 view! {
     /// The Kruskal-Wallis test.
-    KruskalWallis of (test: ChiSquaredTest) {
+    KruskalWallis of (test: &ChiSquaredTest) {
         /// The statistic.
         #[serde(rename = "H")]
-        h: Option<f64> = Some(test.statistic),
+        h: Option<f64> => test.statistic,
         /// Degrees of freedom.
-        df: Option<f64> = Some(test.df),
+        df: Option<f64>,
         /// The p-value.
-        p: Option<f64> = Some(test.p),
+        p: Option<f64>,
     }
 }
 
 view! {
     /// The Fligner-Killeen test.
-    FlignerKilleen of (test: ChiSquaredTest) {
+    FlignerKilleen of (test: &ChiSquaredTest) {
         /// The statistic.
         #[serde(rename = "X2")]
-        x2: Option<f64> = Some(test.statistic),
+        x2: Option<f64> => test.statistic,
         /// Degrees of freedom.
-        df: Option<f64> = Some(test.df),
+        df: Option<f64>,
         /// The p-value.
-        p: Option<f64> = Some(test.p),
+        p: Option<f64>,
     }
 }
 
 view! {
     /// An F test of several groups.
-    VarianceRatio of (test: FTest) {
+    VarianceRatio of (test: &FTest) {
         /// The statistic.
         #[serde(rename = "F")]
-        f: Option<f64> = Some(test.f),
+        f: Option<f64>,
         /// Degrees of freedom of the numerator.
-        df1: Option<f64> = Some(test.df1),
+        df1: Option<f64>,
         /// Degrees of freedom of the denominator.
-        df2: Option<f64> = Some(test.df2),
+        df2: Option<f64>,
         /// The p-value.
-        p: Option<f64> = Some(test.p),
+        p: Option<f64>,
     }
 }
 

@@ -58,12 +58,12 @@ pub(crate) fn key(confidence: f64) -> String {
 view! {
     /// p-values against a difference, against a smaller side and against a larger side. Below about
     /// 1e-308 they are 0.
-    PValues of (p: found::PValues) {
+    PValues of (p: &found::PValues) {
         /// Two-sided.
-        p_two: Option<f64> = Some(p.two),
+        p_two: Option<f64> => p.two,
         /// Against a smaller side.
-        p_less: Option<f64> = Some(p.less),
+        p_less: Option<f64> => p.less,
         /// Against a larger side.
-        p_greater: Option<f64> = Some(p.greater),
+        p_greater: Option<f64> => p.greater,
     }
 }

@@ -14,16 +14,16 @@ view! {
     /// Student's t-test of a difference.
     StudentT of (means: &found::Means, situation: Option<Situation>, method: Method) {
         /// The mean difference.
-        diff: Option<f64> = Some(means.test.estimate),
+        diff: Option<f64> => means.test.estimate,
         /// The statistic.
-        t: Option<f64> = Some(means.test.t),
+        t: Option<f64> => means.test.t,
         /// Degrees of freedom.
-        df: Option<f64> = Some(means.test.df),
+        df: Option<f64> => means.test.df,
         /// Standard error of `diff`.
-        stderr: Option<f64> = Some(means.test.standard_error),
+        stderr: Option<f64> => means.test.standard_error,
         /// The p-values.
         #[serde(flatten)]
-        p: PValues = PValues::of(means.p),
+        p: PValues,
         /// Intervals of the difference.
         #[serde(flatten)]
         intervals: Intervals = Intervals::of(&means.intervals, situation, method),
@@ -34,9 +34,9 @@ view! {
     /// A t-test of two samples.
     TTest of (means: &found::Means, situation: Option<Situation>, method: Method) {
         /// Mean of the side.
-        mean_of: Option<f64> = Some(means.means.0),
+        mean_of: Option<f64> => means.means.0,
         /// Mean of the reference.
-        mean_against: Option<f64> = Some(means.means.1),
+        mean_against: Option<f64> => means.means.1,
         /// The test.
         #[serde(flatten)]
         test: StudentT = StudentT::of(means, situation, method),
@@ -45,9 +45,9 @@ view! {
         /// Half the width of `ci99`.
         half_width99: Option<f64>,
         /// `diff` in % of `mean_against`.
-        rel_diff_pct_of_against: Option<f64> = Some(means.difference_percent),
+        rel_diff_pct_of_against: Option<f64> => means.difference_percent,
         /// `half_width99` in % of `mean_against`.
-        rel_half_width99_pct_of_against: Option<f64> = Some(means.half_width99_percent),
+        rel_half_width99_pct_of_against: Option<f64> => means.half_width99_percent,
     }
 }
 
@@ -58,9 +58,9 @@ view! {
         #[serde(rename = "F")]
         f: Option<f64>,
         /// Degrees of freedom of the numerator.
-        df1: Option<f64> = Some(test.df.0),
+        df1: Option<f64> => test.df.0,
         /// Degrees of freedom of the denominator.
-        df2: Option<f64> = Some(test.df.1),
+        df2: Option<f64> => test.df.1,
         /// Two-sided p-value.
         p_two: Option<f64>,
     }
@@ -82,9 +82,9 @@ view! {
         /// Degrees of freedom of both tests.
         df: Option<f64>,
         /// The larger p-value of both tests; below 0.05 exactly if `ci90` is within ± `margin`.
-        p_tost: Option<f64> = Some(test.p()),
+        p_tost: Option<f64> => test.p(),
         /// Welch's 90 % interval.
-        ci90: Option<Interval> = welch.map(Interval::from),
+        ci90: Option<Interval> => welch,
     }
 }
 

@@ -15,26 +15,26 @@ view! {
     MannWhitney of (test: &found::MannWhitney) {
         /// R's `W`: number of pairs in which the side is larger; ties count half.
         #[serde(rename = "U_of")]
-        u_of: Option<f64> = Some(test.u.0),
+        u_of: Option<f64> => test.u.0,
         /// Number of pairs in which the reference is larger; ties count half.
         #[serde(rename = "U_against")]
-        u_against: Option<f64> = Some(test.u.1),
+        u_against: Option<f64> => test.u.1,
         /// True if any two of all values are equal.
         ties: bool,
         /// The result that R reports: `exact` (fewer than 50 values each, no ties) or `asymptotic`.
         r_default: &'static str = method(test.exact.is_some()),
         /// p-values of the exact distribution; `null` if R does not use it.
-        exact: Option<PValues> = test.exact.map(PValues::of),
+        exact: Option<PValues>,
         /// p-values of the normal distribution corrected for ties, with continuity correction.
-        asymptotic: PValues = PValues::of(test.asymptotic),
+        asymptotic: PValues,
         /// p-values of the normal distribution corrected for ties, without continuity correction.
-        asymptotic_nocorrect: PValues = PValues::of(test.asymptotic_nocorrect),
+        asymptotic_nocorrect: PValues,
         /// The statistic in standard deviations, with continuity correction.
-        z_corrected: Option<f64> = Some(test.z.0),
+        z_corrected: Option<f64> => test.z.0,
         /// The statistic in standard deviations, without continuity correction.
-        z: Option<f64> = Some(test.z.1),
+        z: Option<f64> => test.z.1,
         /// log₁₀ of the `p_two` of `asymptotic`, even if that is 0.
-        log10_p_two_corrected: Option<f64> = Some(test.log10_p_two),
+        log10_p_two_corrected: Option<f64> => test.log10_p_two,
     }
 }
 
@@ -43,7 +43,7 @@ view! {
     /// an absolute tolerance of 1e-4, too coarse for times in seconds; here they are exact.
     HodgesLehmann of (found: &found::ShiftEstimate, situation: Option<Situation>) {
         /// The median of all differences.
-        estimate_exact: Option<f64> = Some(found.estimate),
+        estimate_exact: Option<f64> => found.estimate,
         /// Shift and intervals from the exact distribution; `null` if R does not use it.
         exact: Option<ExactShift> =
             found.exact.as_ref().map(|all| ExactShift::of(found, all, situation)),
@@ -67,7 +67,7 @@ view! {
         intervals: ExactIntervals = ExactIntervals::of(all, situation, Method::ShiftExact),
         /// One-sided intervals.
         #[serde(flatten)]
-        one_sided: OneSided = OneSided::of(found.exact_one_sided),
+        one_sided: OneSided => found.exact_one_sided,
     }
 }
 
@@ -80,13 +80,13 @@ view! {
     ) {
         /// The same as `estimate_exact`; R searches for a root, which may be anywhere between the
         /// two middle differences.
-        estimate_root: Option<f64> = Some(found.estimate),
+        estimate_root: Option<f64> => found.estimate,
         /// Two-sided intervals.
         #[serde(flatten)]
         intervals: Intervals = Intervals::of(all, situation, Method::ShiftAsymptotic),
         /// One-sided intervals.
         #[serde(flatten)]
-        one_sided: OneSided = OneSided::of(found.asymptotic_one_sided),
+        one_sided: OneSided => found.asymptotic_one_sided,
         /// Ranks of the two differences, from 1 in ascending order, that are the ends of `ci95`.
         k95: Option<[u64; 2]> = found.k95.map(Into::into),
     }
@@ -94,7 +94,7 @@ view! {
 
 view! {
     /// One-sided intervals.
-    OneSided of (both: Option<(found::Interval, found::Interval)>) {
+    OneSided of (both: &Option<(found::Interval, found::Interval)>) {
         /// One-sided 95 % interval with an upper end only.
         less95: Option<Interval> = both.map(|(less, _)| less.into()),
         /// One-sided 95 % interval with a lower end only.
@@ -119,13 +119,13 @@ view! {
         exact: Option<ExactRanks> =
             ranks.exact.as_ref().map(|exact| ExactRanks::of(exact, ranks.estimate, situation)),
         /// p-values of the normal distribution, with continuity correction.
-        asymptotic: PValues = PValues::of(ranks.asymptotic),
+        asymptotic: PValues,
         /// p-values of the normal distribution, without continuity correction.
-        asymptotic_nocorrect: PValues = PValues::of(ranks.asymptotic_nocorrect),
+        asymptotic_nocorrect: PValues,
         /// Pseudo-median without the zeros, with its large-sample intervals.
         asymptotic_ci: RankIntervals = RankIntervals::of(ranks, situation),
         /// Median of all Walsh averages, including zeros.
-        pseudomedian_exact_all: Option<f64> = Some(ranks.pseudomedian),
+        pseudomedian_exact_all: Option<f64> => ranks.pseudomedian,
         /// Rank-biserial correlation: share of positive ranks minus share of negative ranks.
         rank_biserial: Option<f64>,
     }
@@ -136,7 +136,7 @@ view! {
     ExactRanks of (exact: &found::ExactRanks, estimate: f64, situation: Option<Situation>) {
         /// The p-values.
         #[serde(flatten)]
-        p: PValues = PValues::of(exact.p),
+        p: PValues,
         /// The pseudo-median.
         estimate: Option<f64> = Some(estimate),
         /// Intervals of the pseudo-median.
@@ -162,16 +162,16 @@ view! {
     /// The Brunner-Munzel test. Without overlap of the samples, only the share is known.
     BrunnerMunzel of (test: &found::Placements, situation: Option<Situation>) {
         /// P(of < against) + ½ P(of = against).
-        p_of_less_against_plus_half_ties: Option<f64> = Some(test.p_less),
+        p_of_less_against_plus_half_ties: Option<f64> => test.p_less,
         /// The statistic.
-        stat: Option<f64> = Some(test.statistic),
+        stat: Option<f64> => test.statistic,
         /// Degrees of freedom.
         df: Option<f64>,
         /// Standard error of the share.
-        se: Option<f64> = Some(test.standard_error),
+        se: Option<f64> => test.standard_error,
         /// The p-values.
         #[serde(flatten)]
-        p: PValues = PValues::of(test.p),
+        p: PValues,
         /// Intervals of the share.
         #[serde(flatten)]
         intervals: Intervals = Intervals::of(&test.intervals, situation, Method::BrunnerMunzel),
@@ -213,8 +213,8 @@ view! {
         /// Difference of the means, divided by the pooled standard deviation.
         cohen_d: Option<f64>,
         /// Cohen's d without its bias.
-        hedges_g_exact: Option<f64> = Some(sizes.hedges_g),
+        hedges_g_exact: Option<f64> => sizes.hedges_g,
         /// Difference of the means, divided by the standard deviation of the reference.
-        glass_delta_sd_against: Option<f64> = Some(sizes.glass_delta),
+        glass_delta_sd_against: Option<f64> => sizes.glass_delta,
     }
 }

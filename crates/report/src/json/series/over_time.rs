@@ -11,14 +11,14 @@ view! {
         /// The largest lag: 30, or n − 1.
         lag_max: usize = correlation.acf.len(),
         /// The autocorrelations at the lags 1 to `lag_max`.
-        acf: Vec<Option<f64>> = correlation.acf.iter().copied().map(Some).collect(),
+        acf: Vec<Option<f64>>,
         /// 1.96/√n, a bound that independent values rarely exceed.
         #[serde(rename = "bound_1.96")]
         bound: Option<f64>,
         /// The same bound with the exact quantile.
-        bound_qnorm: Option<f64> = Some(correlation.bound_exact),
+        bound_qnorm: Option<f64> => correlation.bound_exact,
         /// The largest absolute autocorrelation.
-        max_abs: Option<f64> = Some(correlation.max_abs()),
+        max_abs: Option<f64> => correlation.max_abs(),
         /// Number of lags that exceed `bound_1.96`.
         #[serde(rename = "n_outside_1.96")]
         n_outside: Option<usize> = correlation.outside(),
@@ -29,9 +29,9 @@ view! {
     /// The largest autocorrelation at R's default lags.
     DefaultLags of (correlation: &SerialCorrelation) {
         /// The largest lag.
-        lag_max: usize = correlation.default_lags,
+        lag_max: usize => correlation.default_lags,
         /// The largest absolute autocorrelation.
-        max_abs: Option<f64> = Some(correlation.default_max),
+        max_abs: Option<f64> => correlation.default_max,
     }
 }
 
@@ -42,7 +42,7 @@ view! {
         #[serde(rename = "Q")]
         q: Option<f64>,
         /// Degrees of freedom: the number of lags.
-        df: usize = found.lags,
+        df: usize => found.lags,
         /// The p-value.
         p: Option<f64>,
     }
@@ -52,17 +52,17 @@ view! {
     /// The test of runs above and below the median.
     Runs of (p: &SeriesSummary) {
         /// Number of runs.
-        runs: usize = p.correlation.runs.runs,
+        runs: usize => p.correlation.runs.runs,
         /// Values above the median.
-        n_above: usize = p.correlation.runs.above,
+        n_above: usize => p.correlation.runs.above,
         /// Values below the median.
-        n_below: usize = p.correlation.runs.below,
+        n_below: usize => p.correlation.runs.below,
         /// Expected number of runs for independent values; `null` if all are equal.
-        expected: Option<f64> = Some(p.correlation.runs.expected),
+        expected: Option<f64> => p.correlation.runs.expected,
         /// Difference from the expected number, in standard deviations.
-        z: Option<f64> = Some(p.correlation.runs.z),
+        z: Option<f64> => p.correlation.runs.z,
         /// Two-sided p-value.
-        p_two: Option<f64> = Some(p.correlation.runs.p),
+        p_two: Option<f64> => p.correlation.runs.p,
     }
 }
 
@@ -72,7 +72,7 @@ view! {
         /// The change points, in the order of the series.
         points: Vec<Change>,
         /// Uncertainty of their positions, in values.
-        within: usize = found.group,
+        within: usize => found.group,
     }
 }
 
@@ -96,7 +96,7 @@ view! {
         /// Index of the first value of the steady part, from 0; `null` without one.
         begins: Option<usize>,
         /// Medians of parts that differ by at most this fraction count as equal.
-        tolerance: Option<f64> = Some(tolerance),
+        tolerance: Option<f64> => tolerance,
         /// The parts between change points, in the order of the series.
         parts: Vec<Part>,
     }

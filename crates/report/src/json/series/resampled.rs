@@ -16,25 +16,25 @@ view! {
     ) {
         /// Number of resamples.
         #[serde(rename = "R")]
-        resamples: usize = all.resamples,
+        resamples: usize => all.resamples,
         /// The seed of the resampling.
-        seed: u64 = all.seed,
+        seed: u64 => all.seed,
         /// Confidence of the intervals.
         confidence: f64 = confidence,
         /// The statistic of the values.
-        t0: Option<f64> = Some(of.t0),
+        t0: Option<f64> => of.t0,
         /// Mean of the resampled statistics − `t0`.
-        bias: Option<f64> = Some(of.bias),
+        bias: Option<f64> => of.bias,
         /// Standard deviation of the resampled statistics.
-        se: Option<f64> = Some(of.se),
+        se: Option<f64> => of.se,
         /// The interval by the normal method.
-        normal: Interval = Interval::ends(of.normal(confidence)),
+        normal: Interval => of.normal(confidence),
         /// The interval by the basic method.
-        basic: Interval = Interval::ends(of.basic(confidence)),
+        basic: Interval => of.basic(confidence),
         /// The interval by the percentile method.
-        percentile: Interval = Interval::ends(of.percentile(confidence)),
+        percentile: Interval => of.percentile(confidence),
         /// The interval by the BCa method, corrected for bias and skewness.
-        bca: Interval = Interval::ends(of.bca(confidence)),
+        bca: Interval => of.bca(confidence),
         /// Simulated coverage of each interval.
         coverage: BootstrapCoverage = BootstrapCoverage::of(p, methods, confidence),
     }

@@ -27,7 +27,7 @@ view! {
         /// 25 % quantile.
         p25: Option<f64>,
         /// 50 % quantile: the median.
-        p50: Option<f64> = Some(d.median),
+        p50: Option<f64> => d.median,
         /// 75 % quantile.
         p75: Option<f64>,
         /// 90 % quantile.
@@ -54,19 +54,19 @@ view! {
         /// Mean without the lowest and the highest 10 %. R: `mean(x, trim = 0.1)`.
         trimmed_mean_10: Option<f64>,
         /// Skewness. R: `e1071::skewness(x, type = 1)`.
-        skewness_g1: Option<f64> = Some(d.skewness.plain),
+        skewness_g1: Option<f64> => d.skewness.plain,
         /// Skewness, adjusted. R: `e1071::skewness(x, type = 2)`.
         #[serde(rename = "skewness_G1")]
-        skewness_adjusted: Option<f64> = Some(d.skewness.adjusted),
+        skewness_adjusted: Option<f64> => d.skewness.adjusted,
         /// Skewness b₁. R: `e1071::skewness(x, type = 3)`.
-        skewness_b1: Option<f64> = Some(d.skewness.by_sd),
+        skewness_b1: Option<f64> => d.skewness.by_sd,
         /// Excess kurtosis. R: `e1071::kurtosis(x, type = 1)`.
-        kurtosis_excess_g2: Option<f64> = Some(d.kurtosis_excess.plain),
+        kurtosis_excess_g2: Option<f64> => d.kurtosis_excess.plain,
         /// Excess kurtosis, adjusted. R: `e1071::kurtosis(x, type = 2)`.
         #[serde(rename = "kurtosis_excess_G2")]
-        kurtosis_excess_adjusted: Option<f64> = Some(d.kurtosis_excess.adjusted),
+        kurtosis_excess_adjusted: Option<f64> => d.kurtosis_excess.adjusted,
         /// Excess kurtosis b₂. R: `e1071::kurtosis(x, type = 3)`.
-        kurtosis_excess_b2: Option<f64> = Some(d.kurtosis_excess.by_sd),
+        kurtosis_excess_b2: Option<f64> => d.kurtosis_excess.by_sd,
     }
 }
 
@@ -102,14 +102,14 @@ view! {
     /// A known distribution with the best-fitting parameters.
     FittedDistribution of (found: &found::Distribution) {
         /// The family of the distribution.
-        distribution: DistributionKind = (&found.kind).into(),
+        distribution: DistributionKind => found.kind,
         /// Mean of the distribution; for `lognormal`, of the logarithms.
         mean: Option<f64>,
         /// Standard deviation of the distribution; for `lognormal`, of the logarithms.
         sd: Option<f64>,
         /// The largest distance between the distribution functions.
         #[serde(rename = "D")]
-        d: Option<f64> = Some(found.distance),
+        d: Option<f64> => found.distance,
     }
 }
 
@@ -131,11 +131,11 @@ view! {
         /// Skewness of the values.
         skewness: Option<f64>,
         /// Excess kurtosis of the values.
-        kurtosis_excess: Option<f64> = Some(found.kurtosis),
+        kurtosis_excess: Option<f64> => found.kurtosis,
         /// Excess kurtosis of the lognormal distribution.
-        lognormal_kurtosis_excess: Option<f64> = Some(found.lognormal_kurtosis),
+        lognormal_kurtosis_excess: Option<f64> => found.lognormal_kurtosis,
         /// Excess kurtosis of the gamma distribution.
-        gamma_kurtosis_excess: Option<f64> = Some(found.gamma_kurtosis),
+        gamma_kurtosis_excess: Option<f64> => found.gamma_kurtosis,
     }
 }
 
@@ -147,7 +147,7 @@ view! {
         /// Values more than 3 interquartile ranges outside the quartiles.
         outer: Fence = Fence::of(found.outer, found.beyond_outer),
         /// The values farthest outside.
-        farthest: Vec<Outlier> = found.farthest.iter().map(Outlier::of).collect(),
+        farthest: Vec<Outlier>,
     }
 }
 
@@ -155,13 +155,13 @@ view! {
     /// Two bounds, and the numbers of values outside of them.
     Fence of (bounds: (f64, f64), beyond: (usize, usize)) {
         /// The lower bound.
-        lower: Option<f64> = Some(bounds.0),
+        lower: Option<f64> => bounds.0,
         /// The upper bound.
-        upper: Option<f64> = Some(bounds.1),
+        upper: Option<f64> => bounds.1,
         /// Number of values below the lower bound.
-        below: usize = beyond.0,
+        below: usize => beyond.0,
         /// Number of values above the upper bound.
-        above: usize = beyond.1,
+        above: usize => beyond.1,
     }
 }
 
@@ -169,9 +169,9 @@ view! {
     /// A value far outside.
     Outlier of (found: &(usize, f64)) {
         /// Index of the value in the series, from 0.
-        index: usize = found.0,
+        index: usize => found.0,
         /// The value.
-        value: Option<f64> = Some(found.1),
+        value: Option<f64> => found.1,
     }
 }
 
