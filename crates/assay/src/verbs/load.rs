@@ -43,7 +43,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         interrupt::install()?;
         return work().map(|()| Ending::Fine);
     }
-    recorded::run(&args.record, || measure(args, None), |path| resumed(args, path))
+    let requests = args.record_requests.as_deref();
+    let requests = requests.map(|path| ("--record-requests", path, "requests.csv"));
+    recorded::run(
+        &args.record,
+        requests.as_slice(),
+        || measure(args, None),
+        |path| resumed(args, path),
+    )
 }
 
 /// Resumes a recorded run with its original command line.
