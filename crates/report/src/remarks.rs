@@ -34,7 +34,7 @@ impl Remarks {
     }
 }
 
-/// Maximum number of lines after the result, including the line that counts omitted ones.
+/// Maximum number of lines after the result.
 const MOST_LINES: usize = 5;
 
 /// Kind of remark, in decreasing importance.
@@ -66,13 +66,20 @@ struct Remark {
 /// Remarks in display order.
 pub(crate) struct List {
     how_much: Remarks,
+    /// Maximum number of lines by default, including the line that counts omitted remarks.
+    most_lines: usize,
     remarks: Vec<Remark>,
 }
 
 impl List {
     /// Creates an empty list.
     pub(crate) fn new(how_much: Remarks) -> Self {
-        Self { how_much, remarks: Vec::new() }
+        Self { how_much, most_lines: MOST_LINES, remarks: Vec::new() }
+    }
+
+    /// Leaves out what does not fit below that many lines of the result itself.
+    pub(crate) fn below(&mut self, lines: usize) {
+        self.most_lines = MOST_LINES.saturating_sub(lines).max(1);
     }
 
     /// Creates a list of these findings in display order, warnings before notes.
@@ -154,7 +161,8 @@ impl List {
             }
             Remarks::Usual => {
                 let all: usize = self.remarks.iter().map(|r| r.whole.lines()).sum();
-                let room = if all > MOST_LINES { MOST_LINES - 1 } else { MOST_LINES };
+                let most = self.most_lines;
+                let room = if all > most { most - 1 } else { most };
                 self.draw_within(page, room);
             }
         }

@@ -80,7 +80,9 @@ mod tests {
         std::os::unix::fs::symlink(at("a.txt"), at("link")).expect("linked");
         let read = [at("a.txt")];
         let (new, link) = (at("new.html"), at("link"));
-        let page = |path| ("--report", path, "report.html");
+        fn page(path: &Path) -> OutputFile<'_> {
+            ("--report", path, "report.html")
+        }
         assert!(check(&read, &[page(&new)]).is_ok());
         let refused = check(&read, &[page(&link)]).expect_err("the same file");
         assert!(refused.to_string().contains("which is read"), "{refused}");

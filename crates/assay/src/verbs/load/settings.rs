@@ -441,7 +441,10 @@ impl LoadSettings {
         let http = if args.connect.http2 { "HTTP/2" } else { "HTTP/1.1" };
         environment.set("load_loop", if self.is_closed { "closed" } else { "open" });
         environment.set("load_protocol", http);
-        let connections = if self.connecting.new { "new for each request" } else { "kept alive" };
+        let connections = match self.connecting.new {
+            true => "new for each request",
+            false => "kept alive where the server allows it",
+        };
         environment.set("load_connections", connections);
         if self.urls.iter().any(|url| url.starts_with("https")) {
             let tls = match args.connect.tls {
