@@ -54,7 +54,10 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> St
     if scan::shows(analysis) {
         scan::draw(&mut page, analysis);
     } else if analysis.subjects.len() == 1 {
-        alone(&mut page, analysis, 0, &in_sentences[0]);
+        // If a search had no time for the capacity, the finding says what is known.
+        if failed.is_empty() || analysis.primary_of(0).is_some() {
+            alone(&mut page, analysis, 0, &in_sentences[0]);
+        }
         page.gap();
         alone_in_detail(&mut page, analysis);
     } else {

@@ -132,13 +132,13 @@ catalogue! {
     BENCHMARK_FAILED: Warning;
 
     /// What limits the capacity that `assay load --find` reports: the last goal that was missed, with
-    /// the measured value, or the highest rate that `--most-rate` allows (`rate`), at which the goals
-    /// were still met in some `searches`.
+    /// the measured value, the highest rate that `--most-rate` allows (`rate`), at which the goals
+    /// were still met in some `searches`, or the time budget (`rest_seconds` more are needed).
     /// **Why:** if requests sent one at a time already miss a goal, no rate meets it: the search ends
     /// immediately, with a capacity of 0. At the highest allowed rate, the capacity is that rate or
     /// more, and two servers that both reach it may differ by any amount above it.
-    /// **What to do:** raise `--most-rate` if a higher rate matters and the server may be loaded
-    /// that heavily. If a goal is missed, nothing, or choose a goal that the server can meet.
+    /// **What to do:** raise `--time`, or `--most-rate` if a higher rate matters and the server may
+    /// be loaded that heavily. If a goal is missed, nothing, or choose one that the server can meet.
     CAPACITY_LIMIT: Note | Warning;
 
     /// With `load --insecure`, the identity of the server was not checked.
