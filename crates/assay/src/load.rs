@@ -4,6 +4,7 @@
 //! `assay-load` sends the requests and `assay-measure` runs the servers; this module joins them and
 //! computes the values. It computes no statistics.
 
+mod bracket;
 mod generators;
 mod knee;
 mod recovery;
@@ -12,9 +13,10 @@ mod same;
 mod slice;
 mod slot;
 mod source;
+mod time_left;
 
 pub(crate) use generators::{GeneratorLaunch, Generators, work};
-pub(crate) use knee::{Goal, Search};
+pub(crate) use knee::{Goal, Search, TRIES};
 pub(crate) use recovery::longest_hanging;
 pub(crate) use requests::{MOST as MOST_REQUESTS, Requests};
 pub(crate) use same::compare_answers;
@@ -23,3 +25,4 @@ pub(crate) use slice::{
 };
 pub(crate) use slot::LoadSlot;
 pub(crate) use source::{ProgressCallback, Slices};
+pub(crate) use time_left::TimeLeft;

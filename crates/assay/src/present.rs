@@ -14,12 +14,12 @@ use assay_analysis::{Analysis, Role, Verdict};
 use assay_data::code::RECORDINGS_ALTERNATE;
 use assay_data::export::{Escapes, plain_text};
 use assay_data::unit::Unit;
-use assay_data::{Design, Finding, Metric, Samples, StopReason};
+use assay_data::{Action, Design, Finding, Metric, Samples, StopReason};
 use assay_history::without_password;
 use assay_measure::text_of;
 use assay_report::benchmarks::DisplayOptions;
 pub(crate) use assay_report::console::output::screen;
-use assay_report::console::outputs;
+use assay_report::console::outputs::{self, OutputFile};
 use assay_report::json::{Decision, Meta, Rigorous};
 use assay_report::{csv, json, markdown, protocol, terminal};
 use pages::Extras;
@@ -34,30 +34,24 @@ pub(crate) fn argv() -> Vec<String> {
     std::env::args_os().map(|word| without_password(&text_of(&word))).collect()
 }
 
-/// Checks before measuring that the files named by `--export`, `--report` and `--plots` can be
-/// written, in a known form, and that none overwrites an input or the file in which the run is
-/// `kept`.
+/// Checks before measuring that the files named by `--export`, `--report`, `--plots` and the verb's
+/// `own` options can be written, in a known form, and that none overwrites an input or the file in
+/// which the run is `kept`.
 pub(crate) fn check_exports(
     show: &ShowArgs,
     inputs: &[PathBuf],
     kept: Option<&Path>,
+    own: &[OutputFile<'_>],
 ) -> anyhow::Result<()> {
-    let kept = kept.map(|path| ("--save", path));
-    let exports = show.export.iter().map(|path| ("--export", path.as_path()));
-    let page = show.pages.report.as_deref().map(|path| ("--report", path));
-    let wanted: Vec<_> = kept.into_iter().chain(exports).chain(page).collect();
-    outputs::check(inputs, &wanted)?;
-    for path in &show.export {
-        form_of(path)?;
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
-            anyhow::bail!(
-                "--export {}: the directory {} does not exist",
-                path.display(),
-                directory.display()
-            );
-        }
-    }
+    let exports = show.export.iter().map(|path| ("--export", path.as_path(), "result.md"));
+    let page = show.pages.report.as_deref().map(|path| ("--report", path, "report.html"));
+    let wanted: Vec<_> = exports.chain(page).chain(own.iter().copied()).collect();
+    // The record has a check of its own, because it may hold measurements.
+    let named = wanted.iter().map(|&(option, path, _)| (option, path));
+    let all: Vec<_> = kept.map(|path| ("--save", path)).into_iter().chain(named).collect();
+    outputs::check_distinct(inputs, &all)?;
+    outputs::check(&[], &wanted)?;
+    show.export.iter().try_for_each(|path| form_of(path).map(|_| ()))?;
     pages::check(&show.pages)
 }
 
@@ -107,9 +101,20 @@ pub(crate) fn present(
 }
 
 impl Showing<'_> {
-    /// Spells the advice for this verb, and adds the name of the file.
+    /// Spells the advice for this verb, adds the name of the file, and drops the advice to decide by
+    /// a metric that was not measured or has decided.
     fn spell(&self, analysis: &mut Analysis) {
-        spell(self.dialect, &mut analysis.findings);
+        let Analysis { findings, metrics, primary, .. } = analysis;
+        for finding in &mut *findings {
+            finding.advice.retain(|advice| match &advice.action {
+                Action::DecideBy { metric } => {
+                    let place = metrics.iter().position(|own| own.name == *metric);
+                    place.is_some_and(|place| place != *primary)
+                }
+                _ => true,
+            });
+        }
+        spell(self.dialect, findings);
         if let Some(file) = self.file {
             name_file(file, &mut analysis.findings);
         }

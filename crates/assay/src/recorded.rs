@@ -12,21 +12,23 @@ use crate::{Ending, history};
 use assay_analysis::engine::{Limits, Session, Standing};
 use assay_data::{Environment, Plan, Samples, Source, StopReason, assay_file};
 use assay_measure::interrupt;
+use assay_report::console::outputs::OutputFile;
 use jiff::Timestamp;
 use std::path::Path;
 use std::time::Instant;
 
-/// Runs a verb: calls `measure`, or `resume` with the named file. It is not an error if the user
-/// interrupts before anything is measured.
+/// Runs a verb that writes its `own` files besides the usual ones: calls `measure`, or `resume` with
+/// the named file. It is not an error if the user interrupts before anything is measured.
 ///
 /// # Errors
 /// If files cannot be written or read, or a step of the verb fails.
 pub(crate) fn run(
     record: &RecordArgs,
+    own: &[OutputFile<'_>],
     measure: impl FnOnce() -> anyhow::Result<Ending>,
     resume: impl FnOnce(&Path) -> anyhow::Result<Ending>,
 ) -> anyhow::Result<Ending> {
-    record.check()?;
+    record.check(own)?;
     interrupt::install()?;
     match &record.earlier.resume {
         None => measure(),

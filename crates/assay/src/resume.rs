@@ -15,6 +15,7 @@ use assay_analysis::checks::resumed_different;
 use assay_analysis::engine::Session;
 use assay_data::code;
 use assay_data::{Environment, Finding, Samples, Source, StopReason, Subject, assay_file};
+use assay_report::console::outputs::OutputFile;
 use clap::Parser;
 use std::path::{Path, PathBuf};
 
@@ -52,13 +53,14 @@ pub(crate) struct RecordArgs {
 }
 
 impl RecordArgs {
-    /// Checks that all files can be written, before anything is measured.
+    /// Checks that all files, also those of the verb's `own` options, can be written, before
+    /// anything is measured.
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub fn check(&self, own: &[OutputFile<'_>]) -> anyhow::Result<()> {
         let resumed: Vec<PathBuf> = self.earlier.resume.iter().cloned().collect();
-        present::check_exports(&self.show, &resumed, self.keep.save.as_deref())?;
+        present::check_exports(&self.show, &resumed, self.keep.save.as_deref(), own)?;
         self.history.check()?;
         if let Some(path) = &self.keep.save
             && let Some(ending) = path.extension()

@@ -197,6 +197,8 @@ pub enum Obstacle<E> {
     Lost,
     /// The user stopped it during the run.
     Interrupted,
+    /// The time budget does not suffice for the run.
+    OutOfTime,
     /// Nothing more can be measured.
     Broken(E),
 }

@@ -50,9 +50,8 @@ fn output_files(args: &Args) -> impl Iterator<Item = (&'static str, &Path, &'sta
 /// # Errors
 /// If a file cannot be written; the error names the file and the reason.
 pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
-    let named: Vec<_> = output_files(args).map(|(option, path, _)| (option, path)).collect();
-    outputs::check(&args.files, &named)?;
-    for (option, path, such_as) in output_files(args) {
+    outputs::check(&args.files, &output_files(args).collect::<Vec<_>>())?;
+    for (option, path, _) in output_files(args) {
         let place = || format!("{option} {}", path.display());
         if option == "--export" && form_of(path).is_none() {
             bail!(
@@ -66,7 +65,6 @@ pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
         {
             bail!("{}: the chart shows the results of --coupling: add that option", place());
         }
-        whole_file::check(path, such_as).with_context(place)?;
     }
     Ok(())
 }

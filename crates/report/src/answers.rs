@@ -11,10 +11,16 @@ use crate::remarks::List;
 use crate::scan_table::combination;
 use crate::small_table;
 use crate::words::counted;
+use applied::load;
 use assay_analysis::Analysis;
 use assay_analysis::slices::Answers;
 use assay_data::code;
 use assay_data::{Finding, Severity, Unit};
+
+mod applied;
+pub(crate) mod search;
+
+pub(crate) use applied::{goals, is_search};
 
 /// Title of the table.
 const TOGETHER: &str = "requests of all slices together";
@@ -26,9 +32,6 @@ const WHOLE_WORDS: &str = " whole";
 
 /// Maximum number of subjects with a line about their connections.
 const MOST_LINES: usize = 6;
-
-/// Minimum number of connections for reporting that the server closes them.
-const FEW_CONNECTIONS: u64 = 4;
 
 /// The quantiles shown.
 const SHOWN: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
@@ -134,11 +137,6 @@ fn of_slices(analysis: &Analysis) -> Option<Table> {
     (!metrics.is_empty()).then_some(table)
 }
 
-/// Returns true if the load test searched for the highest rate.
-fn is_search(analysis: &Analysis) -> bool {
-    analysis.environment.text("load_goals").is_some()
-}
-
 fn title(analysis: &Analysis) -> &'static str {
     if is_search(analysis) { AT_CAPACITY } else { TOGETHER }
 }
@@ -150,11 +148,14 @@ fn shown(analysis: &Analysis) -> Vec<&Answers> {
     analysis.answers.iter().filter(|own| !is_search || own.count("due") > 0).collect()
 }
 
-/// Returns headings and rows: step and side, number of requests, their rate, share answered and
-/// latency quantiles, and failures.
+/// Returns headings and rows: step and side, in a search the capacity, number of requests, their
+/// rate, share answered and latency quantiles, and failures.
 fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
     let rate = analysis.metrics.iter().position(|metric| metric.name == "rate_achieved");
-    let mut head: Vec<String> = ["", "requests"].map(str::to_owned).to_vec();
+    let has_capacity = is_search(analysis);
+    let mut head = vec![String::new()];
+    head.extend(has_capacity.then(|| "capacity".to_owned()));
+    head.push("requests".to_owned());
     head.extend(rate.map(|_| "rate".to_owned()));
     head.push("answered".to_owned());
     head.extend(SHOWN.iter().map(|(name, _)| (*name).to_owned()));
@@ -170,24 +171,19 @@ fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
             (_, 0) => "100 %".to_owned(),
             _ => format!("{} %", three(answered as f64 / all as f64 * 100.0)),
         };
-        let mut cells = vec![name(analysis, own.subject), number::grouped(own.count("due"))];
+        let mut cells = vec![name(analysis, own.subject)];
+        cells
+            .extend(has_capacity.then(|| {
+                search::capacity(analysis, own.subject).unwrap_or_else(|| "-".to_owned())
+            }));
+        cells.push(number::grouped(own.count("due")));
         cells.extend(rate.map(|rate| {
             let unit = &analysis.metrics[rate].unit;
             let found = analysis.subjects[own.subject].metrics.get(rate).and_then(Option::as_ref);
             found.map_or_else(|| "-".to_owned(), |own| number::rough(own.median, unit))
         }));
         cells.push(share);
-        for (_, wanted) in SHOWN {
-            // A quantile is shown only if at least one request is expected beyond it; otherwise it
-            // equals the maximum.
-            let enough = all as f64 * (1.0 - wanted) >= 1.0;
-            cells.push(match own.within(wanted) {
-                _ if !enough && wanted > 0.5 => "-".to_owned(),
-                Some(value) if value.is_finite() => number::rough(value, &Unit::Second),
-                Some(_) => "-".to_owned(),
-                None => "never".to_owned(),
-            });
-        }
+        cells.extend(SHOWN.iter().map(|&(_, wanted)| latency(own, wanted)));
         if any_failed {
             let ways = own.failures().into_iter();
             let told: Vec<String> = ways
@@ -198,6 +194,20 @@ fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
         cells
     };
     (head, shown(analysis).into_iter().map(row).collect())
+}
+
+/// Returns the latency within which this share of the requests was answered.
+fn latency(own: &Answers, wanted: f64) -> String {
+    // A quantile is shown only if at least one request is expected beyond it; otherwise it equals
+    // the maximum.
+    let all = own.count("answered") + own.count("failed");
+    let enough = all as f64 * (1.0 - wanted) >= 1.0;
+    match own.within(wanted) {
+        _ if !enough && wanted > 0.5 => "-".to_owned(),
+        Some(value) if value.is_finite() => number::rough(value, &Unit::Second),
+        Some(_) => "-".to_owned(),
+        None => "never".to_owned(),
+    }
 }
 
 /// Formats a percentage below 100 with three digits, or with as many as are needed to show that it
@@ -224,53 +234,9 @@ fn name(analysis: &Analysis, subject: usize) -> String {
     if step.is_empty() { side.clone() } else { format!("{step}, {side}") }
 }
 
-/// Returns the applied load as recorded, or `None` if the recording lacks it.
-fn load(analysis: &Analysis) -> Option<String> {
-    let fact = |name: &str| analysis.environment.text(name);
-    let mut parts = vec![format!("load: {}", fact("load")?)];
-    parts.extend(fact("load_goals").map(|goals| format!("goals: {goals}")));
-    let connections = fact("load_connections").map(|how| format!("connections {how}"));
-    let protocol = [fact("load_protocol").map(str::to_owned), connections];
-    let protocol: Vec<String> = protocol.into_iter().flatten().collect();
-    parts.extend((!protocol.is_empty()).then(|| protocol.join(", ")));
-    Some(parts.join("; "))
-}
-
-/// Returns a line with the connections, requests and received bytes of a subject.
-fn connections(analysis: &Analysis, own: &Answers) -> Option<String> {
-    let opened = own.count("connections");
-    // Older recordings lack the number of requests sent.
-    let sent = Some(own.count("sent")).filter(|sent| *sent > 0)?;
-    let mut text = format!(
-        "{} for {}",
-        counted(opened as usize, "connection"),
-        counted(sent as usize, "request")
-    );
-    let received = analysis.metrics.iter().position(|metric| metric.name == "received");
-    let received = received.and_then(|metric| {
-        analysis.subjects[own.subject].metrics.get(metric)?.as_ref().map(|own| own.mean)
-    });
-    if let Some(bytes) = received.filter(|bytes| bytes.is_finite()) {
-        text += &format!(", {}/s received", number::rough(bytes, &Unit::Byte));
-    }
-    let closed = own.count("closed_by_server");
-    if closed * 2 >= opened && opened >= FEW_CONNECTIONS && !is_new_each(analysis) {
-        text += "; the server closes them";
-    }
-    let stray = own.count("stray");
-    if stray > 0 {
-        text += &format!("; {stray} given up, because bytes came that belong to no answer");
-    }
-    Some(text)
-}
-
 /// Returns true for a missed goal above the measured capacity, which is shown below the table.
 pub(crate) fn is_goal_missed(finding: &Finding) -> bool {
     finding.is(code::CAPACITY_LIMIT) && finding.severity == Severity::Note
-}
-
-fn is_new_each(analysis: &Analysis) -> bool {
-    analysis.environment.text("load_connections").is_some_and(|how| how.starts_with("new"))
 }
 
 /// Returns the results of the searches for the highest rate about their goals.
@@ -284,17 +250,7 @@ fn all_notes(analysis: &Analysis) -> impl Iterator<Item = String> {
 
 /// Returns notes on connections, handshakes and aborted requests.
 fn notes(analysis: &Analysis) -> Vec<String> {
-    let mut lines = Vec::new();
-    let told: Vec<(&Answers, String)> = analysis
-        .answers
-        .iter()
-        .filter_map(|own| Some((own, connections(analysis, own)?)))
-        .collect();
-    let one = told.len() == 1;
-    for (own, text) in told.into_iter().take(MOST_LINES) {
-        let whose = if one { String::new() } else { format!("{}: ", name(analysis, own.subject)) };
-        lines.push(whose + &text);
-    }
+    let mut lines = applied::all_connections(analysis, MOST_LINES);
     let sum = |name: &str| analysis.answers.iter().map(|own| own.count(name)).sum::<u64>();
     let (full, resumed) = (sum("full_handshakes"), sum("resumed_handshakes"));
     if full + resumed > 0 {

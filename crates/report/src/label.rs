@@ -103,6 +103,9 @@ pub(crate) fn wording(metric: &Metric) -> Wording {
             let what = "server CPU time per request";
             amount("uses", what, what)
         }
+        ("capacity", Unit::PerSecond, _) => {
+            Wording { less: "fewer", ..amount("sustains", "requests per second", "rate") }
+        }
         ("server_memory", ..) => amount("needs", "server memory", "server memory"),
         // Latencies seen by the client are shorter or longer.
         (name_of, Unit::Second, _) if OF_REQUESTS.iter().any(|own| name_of.starts_with(own)) => {

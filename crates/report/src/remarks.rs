@@ -2,8 +2,8 @@
 //!
 //! By default the lines after the answer are at most five, so remarks get what the table leaves,
 //! most important first, and a line with the number of others. Warnings about the result are shown
-//! even below a table, a line each. `--verbose` shows all, and `--quiet` one line per warning. The caller decides which remarks there are, and programs always get all of
-//! them.
+//! even below a table, a line each. `--verbose` shows all, and `--quiet` one line per warning. The
+//! caller decides which remarks there are, and programs always get all of them.
 
 use crate::findings;
 use crate::layout::{Page, STICKY, Tone};

@@ -47,10 +47,14 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> St
     for finding in &failed {
         page.paragraph(2, &[(Tone::Bad, finding.message.clone())]);
     }
+    let is_short_search = answers::is_search(analysis) && shown.remarks != remarks::Remarks::All;
     if scan::shows(analysis) {
         scan::draw(&mut page, analysis);
     } else if analysis.subjects.len() == 1 {
-        alone(&mut page, analysis, 0, &in_sentences[0]);
+        // If a search had no time for the capacity, the finding says what is known.
+        if failed.is_empty() || analysis.primary_of(0).is_some() {
+            alone(&mut page, analysis, 0, &in_sentences[0]);
+        }
         page.end_answer();
         page.gap();
         alone_in_detail(&mut page, analysis, shown.remarks == remarks::Remarks::All);
@@ -93,13 +97,18 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> St
             }
             table::draw(&mut page, analysis, &in_table);
         }
-        if analysis.plan.secondary.is_empty() || !is_whole {
+        // The table of a short search has the latencies.
+        if !is_short_search && (analysis.plan.secondary.is_empty() || !is_whole) {
             also(&mut remarks, &page, analysis, &in_table);
-        } else {
+        } else if !is_short_search {
             secondary::draw(&mut page, analysis, &in_table);
         }
     }
-    answers::draw(&mut page, analysis, &mut remarks);
+    if is_short_search {
+        answers::search::draw(&mut page, analysis, &mut remarks);
+    } else {
+        answers::draw(&mut page, analysis, &mut remarks);
+    }
     all_table::draw(&mut page, analysis, &in_table);
     if let Some((line, summary)) = checks::lines(analysis) {
         remarks.checks(&page, line, summary);
@@ -186,6 +195,8 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
     let bound = if late { "at least " } else { "" };
     let claim = if words.is_time {
         format!("'{name}' takes {bound}{value}{interval}")
+    } else if let Some(goals) = words::goals(analysis, metric) {
+        format!("{} of '{name}': {bound}{value}{interval} with {goals}", label(metric))
     } else if words.noun_first || metric.better == Better::Higher {
         format!("{} of '{name}': {bound}{value}{interval}", words.whole)
     } else {
@@ -194,7 +205,12 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
     let mut sureness = medians::sureness(d, analysis.plan.confidence);
     if !analysis.answers.is_empty() && d.median_interval.is_some() {
         // The median of requests is shown next to it.
-        let of_slices = format!("median of {}", counted(d.n, "slice"));
+        let (one, more) = match answers::is_search(analysis) {
+            true => ("search", "searches"),
+            false => ("slice", "slices"),
+        };
+        let what = if d.n == 1 { one } else { more };
+        let of_slices = format!("median of {} {what}", number::grouped(d.n as u64));
         sureness = sureness.replacen("median", &of_slices, 1);
     }
     Sentence { claim, sureness }

@@ -5,6 +5,7 @@
 //! % faster". The interval in the sentence is the one that decided, and the confidence is that of
 //! the plan, for the whole run. Nothing is decided here: the verdict comes from the comparison.
 
+use crate::answers;
 use crate::label::{Wording, article, label, wording};
 use crate::number::{self, Column};
 use assay_analysis::dependence::Dependence;
@@ -172,6 +173,9 @@ struct Teller<'a> {
     c: &'a Comparison,
     metric: &'a Metric,
     words: Wording,
+    /// Goals of the search that found the values, as ` with p99 below 50ms`; empty for other
+    /// metrics.
+    goals: String,
     form: Form,
     of: String,
     against: String,
@@ -191,15 +195,10 @@ impl<'a> Teller<'a> {
     fn new(analysis: &'a Analysis, c: &'a Comparison, of: &str, against: &str) -> Self {
         let metric = &analysis.metrics[c.metric];
         let (of, against) = (quoted(of), quoted(against));
-        Self {
-            analysis,
-            c,
-            metric,
-            words: wording(metric),
-            form: form(c, &metric.unit),
-            of,
-            against,
-        }
+        let goals = goals(analysis, metric).map_or_else(String::new, |own| format!(" with {own}"));
+        let mut words = wording(metric);
+        words.noun += &goals;
+        Self { analysis, c, metric, words, goals, form: form(c, &metric.unit), of, against }
     }
 
     fn sentence(&self) -> Sentence {
@@ -304,7 +303,7 @@ impl<'a> Teller<'a> {
 
     /// Returns the estimate as a statement: `new takes 2.6 % less time than old`.
     fn single(&self, estimate: f64, at: &str, interval: Interval) -> String {
-        let Self { words: w, of, against, .. } = self;
+        let Self { words: w, of, against, goals, .. } = self;
         if let Form::Multiple = self.form {
             let inverted = w.is_time && estimate < 0.0;
             let sign = if inverted { -1.0 } else { 1.0 };
@@ -314,7 +313,9 @@ impl<'a> Teller<'a> {
             return match (w.is_time, inverted) {
                 (true, true) => format!("{of} is {times} as fast as {against}"),
                 (true, false) => format!("{of} takes {times} as long as {against}"),
-                (false, _) => format!("{of} {} {times} the {} of {against}", w.verb, w.whole),
+                (false, _) => {
+                    format!("{of} {} {times} the {} of {against}{goals}", w.verb, w.whole)
+                }
             };
         }
         let shown = match &self.form {
@@ -341,14 +342,14 @@ impl<'a> Teller<'a> {
     /// Returns the interval as a statement:
     /// `new takes between 0.4 % less and 0.7 % more time than old`.
     fn ranged(&self, interval: Interval) -> String {
-        let Self { words: w, of, against, .. } = self;
+        let Self { words: w, of, against, goals, .. } = self;
         if interval.lower == 0.0 && interval.upper == 0.0 {
             let whole = &w.whole;
-            return format!("{of} {} the same {whole} as {against}", w.verb);
+            return format!("{of} {} the same {whole} as {against}{goals}", w.verb);
         }
         let range = self.range_or_multiples(interval);
         if let Form::Multiple = self.form {
-            return format!("{of} {} {range} the {} of {against}", w.verb, w.whole);
+            return format!("{of} {} {range} the {} of {against}{goals}", w.verb, w.whole);
         }
         if w.noun_first {
             let a = article(&w.whole);
@@ -622,6 +623,11 @@ fn form(c: &Comparison, unit: &Unit) -> Form {
 
 fn fixed0(n: f64) -> String {
     number::fixed(n, 0)
+}
+
+/// Returns the goals, in words, with which a search found the values of a metric.
+pub(crate) fn goals(analysis: &Analysis, metric: &Metric) -> Option<String> {
+    answers::goals(analysis).filter(|_| metric.name == answers::search::CAPACITY)
 }
 
 /// Returns the label of the metric that decides.

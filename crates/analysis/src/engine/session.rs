@@ -277,8 +277,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
             };
             preparing += (self.clock)() - before;
             let measured = match taken.unwrap_or_else(|| self.take_turn(&turn)) {
-                Err(Obstacle::Broken(error)) => return Err(error),
-                Err(_) => return Ok(Phase { reason: StopReason::Interrupted, ..phase }),
+                Err(obstacle) => return Ok(Phase { reason: reason_of(obstacle)?, ..phase }),
                 Ok(measured) => measured,
             };
             let time = measured
@@ -292,8 +291,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
                 }
             };
             match self.source.conclude(&turn) {
-                Err(Obstacle::Broken(error)) => return Err(error),
-                Err(_) => return Ok(Phase { reason: StopReason::Interrupted, ..phase }),
+                Err(obstacle) => return Ok(Phase { reason: reason_of(obstacle)?, ..phase }),
                 Ok(()) => {}
             }
             seconds = (self.clock)() - began - preparing;
@@ -437,6 +435,15 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         .with("runs", f64::from(self.lost))
         .advise(Action::run("find out what kills processes on this machine", "dmesg"));
         (self.lost > 0).then_some(finding)
+    }
+}
+
+/// Returns the reason to stop at an obstacle, or its error.
+fn reason_of<E>(obstacle: Obstacle<E>) -> Result<StopReason, E> {
+    match obstacle {
+        Obstacle::Broken(error) => Err(error),
+        Obstacle::OutOfTime => Ok(StopReason::Budget),
+        Obstacle::Interrupted | Obstacle::Lost => Ok(StopReason::Interrupted),
     }
 }
 

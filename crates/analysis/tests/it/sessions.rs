@@ -30,6 +30,7 @@ struct Pretended<'a> {
 enum Odd {
     Lost,
     Interrupted,
+    OutOfTime,
     Broken,
     Failed,
     LateMetric,
@@ -93,6 +94,7 @@ impl Source for Pretended<'_> {
         match odd {
             Some(Odd::Lost) => return Err(Obstacle::Lost),
             Some(Odd::Interrupted) => return Err(Obstacle::Interrupted),
+            Some(Odd::OutOfTime) => return Err(Obstacle::OutOfTime),
             Some(Odd::Broken) => return Err("it is broken".to_owned().into()),
             Some(Odd::Failed) => return Ok(Measured::failed(0, "broke".to_owned())),
             Some(Odd::LateMetric) => self.metrics.push(Metric::lower("late", Metric::wall().unit)),
@@ -316,6 +318,16 @@ fn wherever_a_session_breaks_off_another_goes_on_to_the_same_samples() {
             assert_eq!(first.time, Some(50.0));
         }
     }
+}
+
+#[test]
+fn a_source_without_time_for_a_turn_ends_the_session_and_what_it_gave_is_kept() {
+    let clock = Cell::new(0.0);
+    let mut session = session(Pretended::new(&clock, &[1]).with(&[(4, Odd::OutOfTime)]));
+    let plan = Plan { budget_seconds: Some(20.0), ..plan(StopRule::Fixed { blocks: 100 }) };
+    session.begin(&plan, 0, Limits::default());
+    assert_eq!(session.measure(&mut |_| ()).unwrap().reason, StopReason::Budget);
+    assert_eq!(session.samples.len(), 3);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Time before the start of a slice at which it is sent to separate generators, s.
 const AHEAD: f64 = 0.05;
@@ -92,22 +92,24 @@ impl Generators {
     pub fn probe(&mut self, job: &GeneratorJob, seconds: f64) -> Result<Tally, RunError> {
         let job = probe(job, seconds);
         match self.remotes.first_mut() {
-            None => here(&job, &mut |_| ()),
+            None => here(&job, None, &mut |_| ()),
             Some(remote) => remote.run(now_seconds(), job),
         }
     }
 
-    /// Runs a slice. Calls `pace` with its progress if this process sends by itself.
+    /// Runs a slice. If this process sends by itself, calls `pace` with its progress, and breaks it
+    /// off at `until`.
     ///
     /// # Errors
     /// If it cannot start, or a generator is lost.
     pub fn run(
         &mut self,
         job: &GeneratorJob,
+        until: Option<Instant>,
         pace: &mut dyn FnMut(Pace),
     ) -> Result<Tally, RunError> {
         if self.remotes.is_empty() {
-            return here(job, pace);
+            return here(job, until, pace);
         }
         let of = self.remotes.len() as u64;
         let begins = now_seconds() + AHEAD;
@@ -123,13 +125,18 @@ impl Generators {
 }
 
 /// Runs a job on a separate thread, so that drawing does not delay requests.
-fn here(job: &GeneratorJob, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunError> {
+fn here(
+    job: &GeneratorJob,
+    until: Option<Instant>,
+    pace: &mut dyn FnMut(Pace),
+) -> Result<Tally, RunError> {
     let before = interrupt::count();
     let last: Mutex<Option<Pace>> = Mutex::new(None);
     let (done, waits) = mpsc::channel();
     std::thread::scope(|scope| {
         let started = threads::start_in(scope, || {
-            let stop = || interrupt::count() > before;
+            let is_over = || until.is_some_and(|until| Instant::now() >= until);
+            let stop = || interrupt::count() > before || is_over();
             let say = |pace: Pace| {
                 if let Ok(mut last) = last.try_lock() {
                     *last = Some(pace);

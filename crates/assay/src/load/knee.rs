@@ -7,10 +7,12 @@
 //! random distance from the last result: a fixed grid of rates would produce ties, and results
 //! would look more certain than they are.
 
+use super::bracket::Bracket;
 use super::slice::{self, ANSWERED, CAPACITY};
 use assay_analysis::goals::is_out_of_reach;
 use assay_analysis::policy;
 use assay_data::code;
+use assay_data::samples::{Buckets, Counts};
 use assay_data::source::{Obstacle, RowResult};
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Action, Better, Finding, Metric, Severity, Unit};
@@ -18,8 +20,8 @@ use assay_load::Tally;
 use assay_report::number;
 use std::time::Instant;
 
-/// Ratio of missed to sustained rate at which the search ends.
-const CLOSE: f64 = 1.04;
+/// Approximate number of slices in a search.
+pub(crate) const TRIES: f64 = 10.0;
 /// Initial step of a search without an earlier result.
 const LEAP: f64 = 2.0;
 /// Initial step of a search that starts from an earlier result.
@@ -176,6 +178,10 @@ pub(crate) struct Search {
     /// For each place, the number of searches and the number of those that met all goals at the
     /// limit.
     ended: Vec<(u32, u32)>,
+    /// What was known of each place whose search ran out of time.
+    cut: Vec<Option<Bracket>>,
+    /// Duration of all searches, s, and the number of rates that they tried.
+    spent: (f64, u32),
     /// The goal that each place missed last.
     missed: Vec<Option<Missed>>,
     /// Places at which requests made one at a time met the goals.
@@ -189,7 +195,8 @@ impl Search {
         let draw = (seed as f64 * 1e-9).fract();
         let (missed, reachable) = (vec![None; places], vec![false; places]);
         let (known, ended) = (vec![None; places], vec![(0, 0); places]);
-        Self { goals, from, most, known, ended, missed, reachable, draw }
+        let (cut, spent) = (vec![None; places], (0.0, 0));
+        Self { goals, from, most, known, ended, cut, spent, missed, reachable, draw }
     }
 
     /// Returns a finding for a place that met its goals at the highest rate allowed: its actual
@@ -216,6 +223,31 @@ impl Search {
         };
         let message = format!("{name}: {seen}: the goal {goal} {so}");
         Some(Finding::new(code::CAPACITY_LIMIT, message).at(severity))
+    }
+
+    /// Returns what is known of a place whose capacity was not found, as the end of a sentence, and
+    /// the approximate duration of the rest of its search, s.
+    pub fn unfinished(&self, place: usize) -> Option<(String, f64)> {
+        if self.ended[place].0 > 0 {
+            return None;
+        }
+        let (seconds, tries) = self.spent;
+        let rest = |tries_left: f64| tries_left * seconds / f64::from(tries.max(1));
+        Some(match &self.cut[place] {
+            Some(bracket) => {
+                let (left, is_exact) = bracket.tries_left();
+                let rest = rest(f64::from(left));
+                let least = if is_exact { "about" } else { "at least" };
+                let span = number::rough(rest, &Unit::Second);
+                let known = bracket.words();
+                (format!("its capacity is {known}; finding it takes {least} {span} more"), rest)
+            }
+            None => {
+                let rest = rest(TRIES);
+                let span = number::rough(rest, &Unit::Second);
+                (format!("no rate was tried; finding its capacity takes about {span}"), rest)
+            }
+        })
     }
 
     /// Returns true if no place can meet the goals, so that the search is over.
@@ -300,18 +332,52 @@ impl Search {
         Ok(true)
     }
 
-    /// Runs a search; `slice` loads the place.
+    /// Runs a search; `slice` loads the place. If its time is over before the first capacity of a
+    /// place is known, the result has the rates tried and no capacity.
+    ///
+    /// # Errors
+    /// As `slice`.
     pub fn run<E>(
         &mut self,
         place: usize,
         mut slice: impl FnMut(Try) -> Result<(Tally, Vec<f64>), Obstacle<E>>,
     ) -> Result<RowResult, Obstacle<E>> {
         self.draw = (self.draw + 0.618_033_988_749_894_9).fract();
-        let mut step = if self.known[place].is_some() { STEP } else { LEAP };
-        let mut rate = self.known[place].unwrap_or(self.from) * step.powf(self.draw - 0.5);
-        let (mut held, mut missed): (Option<(f64, f64)>, Option<f64>) = (None, None);
-        let (mut last, mut tried) = (None, Vec::new());
+        let step = if self.known[place].is_some() { STEP } else { LEAP };
+        let rate = self.known[place].unwrap_or(self.from) * step.powf(self.draw - 0.5);
+        let mut seen = Seen { bracket: Bracket::new(step), last: None, tried: Vec::new() };
         let began = Instant::now();
+        let narrowed = self.narrow(place, rate, (&mut seen, began), &mut slice);
+        self.spent.0 += began.elapsed().as_secs_f64();
+        self.spent.1 += seen.tried.len() as u32;
+        let found = match narrowed {
+            Ok(()) => {
+                let held = seen.bracket.held;
+                self.known[place] = held.map(|(rate, _)| rate).or(self.known[place]);
+                let (all, capped) = &mut self.ended[place];
+                *all += 1;
+                *capped += u32::from(held.is_some_and(|(rate, _)| rate >= self.most));
+                held.unwrap_or((0.0, f64::NAN))
+            }
+            Err(Obstacle::OutOfTime) if self.ended[place].0 == 0 => {
+                self.cut[place] = Some(seen.bracket);
+                seen.last = None;
+                (f64::NAN, f64::NAN)
+            }
+            Err(obstacle) => return Err(obstacle),
+        };
+        Ok(seen.row(found))
+    }
+
+    /// Tries rates, from `rate` on, until the bracket is narrow.
+    fn narrow<E>(
+        &mut self,
+        place: usize,
+        mut rate: f64,
+        (seen, began): (&mut Seen, Instant),
+        slice: &mut impl FnMut(Try) -> Result<(Tally, Vec<f64>), Obstacle<E>>,
+    ) -> Result<(), Obstacle<E>> {
+        let least = self.fewest_requests() as f64 / LONGEST;
         for _ in 0..MOST_SLICES {
             rate = rate.min(self.most);
             let mut from = began.elapsed().as_secs_f64();
@@ -323,43 +389,47 @@ impl Search {
             }
             let p99 = tally.latency.quantile_seconds(0.99, tally.failures()).unwrap_or(f64::NAN);
             let is_held = self.holds(rate, &tally, &values);
-            tried.push(slice::tried(rate, from, &tally, is_held));
+            seen.tried.push(slice::tried(rate, from, &tally, is_held));
             if is_held {
-                held = Some((rate, p99));
-                last = Some((tally, from));
+                seen.bracket.held = Some((rate, p99));
+                seen.last = Some((tally, from));
             } else {
                 self.missed[place] = Some(self.miss(Try::Rate(rate), &tally, &values));
-                if held.is_none() && missed.is_none() && self.is_out_of_reach(place, &mut slice)? {
-                    break;
+                let is_first = seen.bracket.held.is_none() && seen.bracket.missed.is_none();
+                seen.bracket.missed = Some(rate);
+                if is_first && self.is_out_of_reach(place, slice)? {
+                    return Ok(());
                 }
-                missed = Some(rate);
             }
-            rate = match (held, missed) {
-                (Some((held, _)), Some(missed)) if missed / held <= CLOSE => break,
-                (Some((held, _)), Some(missed)) => (held * missed).sqrt(),
-                (Some((held, _)), None) if held >= self.most => break,
-                (Some((held, _)), None) => held * step,
-                (None, _) if rate * LONGEST < self.fewest_requests() as f64 => break,
-                (None, _) => rate / step,
-            };
-            if held.is_none() || missed.is_none() {
-                // A search that takes this long started far from its result.
-                step = (step * 1.2).min(4.0);
+            match seen.bracket.next(rate, self.most, least) {
+                Some(next) => rate = next,
+                None => return Ok(()),
             }
         }
-        self.known[place] = held.map(|(rate, _)| rate).or(self.known[place]);
-        let (all, capped) = &mut self.ended[place];
-        *all += 1;
-        *capped += u32::from(held.is_some_and(|(rate, _)| rate >= self.most));
-        let (capacity, p99) = held.unwrap_or((0.0, f64::NAN));
-        let (tally, from) = last.unwrap_or_default();
+        Ok(())
+    }
+}
+
+/// What a search has seen.
+struct Seen {
+    bracket: Bracket,
+    /// The slice at the last rate that was sustained, and its start, s.
+    last: Option<(Tally, f64)>,
+    /// Latencies and counts at all rates tried.
+    tried: Vec<(Buckets, Counts)>,
+}
+
+impl Seen {
+    /// Returns the result of the search with this capacity and its 99 % quantile of latency.
+    fn row(self, (capacity, p99): (f64, f64)) -> RowResult {
+        let (tally, from) = self.last.unwrap_or_default();
         let mut row = slice::row(&tally, vec![capacity, p99], 0.0);
         row.histograms.iter_mut().for_each(|own| own.from = Some(from));
-        for (latency, counts) in tried {
+        for (latency, counts) in self.tried {
             row.histograms.push(latency);
             row.counts.push(counts);
         }
-        Ok(row)
+        row
     }
 }
 
@@ -437,6 +507,32 @@ mod tests {
         let found = search.missed(0, "a").expect("a finding").message;
         let expected = "a: p99 was 10 ms already when 100 requests were made one at a time: the goal p99<5ms is not met at any rate";
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_search_that_runs_out_of_time_says_between_which_rates_the_capacity_is() {
+        let goals = Goal::parse_all("p99<200ms").expect("goals");
+        let mut search = Search::new(goals, 100.0, 1e6, 2, 7);
+        let within = |most: usize| {
+            let (mut server, mut tries) = (of_capacity(612.0), 0);
+            move |tried| {
+                tries += 1;
+                if tries > most { Err(Obstacle::OutOfTime) } else { server(tried) }
+            }
+        };
+        let row = search.run(0, within(5)).expect("what is known");
+        assert!(row.values[0].is_nan());
+        // The rates tried are kept.
+        assert_eq!(row.histograms.len(), 5);
+        let (known, _) = search.unfinished(0).expect("an unfinished search");
+        assert!(known.starts_with("its capacity is between "), "{known}");
+        assert!(known.contains("; finding it takes about "), "{known}");
+        let (known, _) = search.unfinished(1).expect("a search that was not begun");
+        assert!(known.starts_with("no rate was tried"), "{known}");
+        // A later search that is cut off takes nothing from an earlier one.
+        assert!(search.run(0, within(99)).is_ok());
+        assert_eq!(search.run(0, within(2)), Err(Obstacle::OutOfTime));
+        assert_eq!(search.unfinished(0), None);
     }
 
     #[test]

@@ -61,8 +61,8 @@ impl Recovery {
     }
 
     /// Waits until a server that was overloaded answers a single request as quickly as when it was
-    /// idle. Calls `waits` in the meantime. Returns the time, in excess of the usual, for which its
-    /// first answer was waited for, s.
+    /// idle, but at most `most` seconds. Calls `waits` in the meantime. Returns the time, in excess
+    /// of the usual, for which its first answer was waited for, s.
     ///
     /// # Errors
     /// If a generator is lost, or the user interrupts.
@@ -71,6 +71,7 @@ impl Recovery {
         whose: Whose,
         job: &GeneratorJob,
         generators: &mut Generators,
+        most: f64,
         waits: &mut dyn FnMut(),
     ) -> Result<f64, RunError> {
         let overloaded = self.overloaded.remove(&whose);
@@ -82,7 +83,7 @@ impl Recovery {
         let (began, came) = (Instant::now(), interrupt::count());
         loop {
             let longest = self.patience.get(&whose).copied().unwrap_or(longest(job.seconds));
-            let left = (longest - began.elapsed().as_secs_f64()).max(0.1);
+            let left = (longest.min(most) - began.elapsed().as_secs_f64()).max(0.1);
             let tally = generators.probe(job, left)?;
             if interrupt::count() > came {
                 return Err(RunError::Interrupted("between two slices".to_owned()));
@@ -103,6 +104,11 @@ impl Recovery {
                 return Ok(0.0);
             }
             let waited = began.elapsed().as_secs_f64();
+            if waited > most {
+                // No slice follows.
+                self.overloaded.insert(whose);
+                return Ok(0.0);
+            }
             if waited > longest {
                 self.patience.insert(whose, (longest / IMPATIENCE).max(SHORTEST));
                 self.still_busy += 1;

@@ -6,6 +6,7 @@ use super::recovery::Recovery;
 use super::requests::Requests;
 use super::slice;
 use super::slot::LoadSlot;
+use super::time_left::TimeLeft;
 use crate::run_error::RunError;
 use assay_analysis::policy;
 use assay_data::code;
@@ -21,6 +22,7 @@ use assay_measure::serving::Server;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Instant;
 
 /// Callback with the side whose slice runs and its progress; no pace while waiting for the side's
 /// server.
@@ -34,6 +36,8 @@ pub(crate) struct Slices {
     pub generators: Generators,
     /// The search; `None` if each slice is measured by itself.
     pub search: Option<Search>,
+    /// The budget that the slices of a search are held to.
+    pub time: TimeLeft,
     pub seed: u64,
     pub told: ProgressCallback,
     metrics: Vec<Metric>,
@@ -52,6 +56,8 @@ pub(crate) struct Slices {
     /// Latencies at each step in earlier slices, of all sides together.
     usual: BTreeMap<String, Histogram>,
     recovery: Recovery,
+    /// True if a slice of a search did not fit into the budget.
+    is_out_of_time: bool,
     /// File of single requests.
     pub requests: Option<Requests>,
     /// Number of failures caused by this machine.
@@ -89,6 +95,7 @@ impl Slices {
             servers,
             generators,
             search,
+            time: TimeLeft::new(None),
             seed,
             told,
             metrics,
@@ -101,10 +108,32 @@ impl Slices {
             over_memory,
             usual,
             recovery,
+            is_out_of_time: false,
             requests: None,
             ours,
             details: BTreeMap::new(),
         }
+    }
+
+    /// Returns what is known of the capacities that the search has had no time to find.
+    fn unfinished(&self) -> Vec<Finding> {
+        let Some(search) = self.search.as_ref().filter(|_| self.is_out_of_time) else {
+            return Vec::new();
+        };
+        let known = |place| Some((place, search.unfinished(place)?));
+        let known: Vec<(usize, (String, f64))> = (0..self.places.len()).filter_map(known).collect();
+        let rest: f64 = known.iter().map(|(_, (_, rest))| rest).sum();
+        // A search may take a little longer than estimated.
+        let enough = ((self.time.whole() + rest) * 1.2 / 10.0).ceil() * 10.0;
+        let finding = |(place, (known, rest)): (usize, (String, f64))| {
+            let message =
+                format!("{}: out of time: {known}: --time {enough}s", self.name_of(place));
+            Finding::new(code::CAPACITY_LIMIT, message)
+                .at(Severity::Warning)
+                .with("rest_seconds", rest)
+                .advise(Action::MeasureLonger { seconds: Some(enough) })
+        };
+        known.into_iter().map(finding).collect()
     }
 
     /// Returns the goals that a search has missed, for a run that was interrupted early.
@@ -149,19 +178,33 @@ impl Slices {
         let name = self.sides[own.side].name.clone();
         let whose = (own.side, own.server);
         let told = Rc::clone(&self.told);
+        let takes = job.settle_seconds + job.seconds;
+        if !self.time.has_room(takes) {
+            return Err(Obstacle::OutOfTime);
+        }
+        let wait = (self.time.left() - takes).max(0.0);
         let silent_seconds = self
             .recovery
-            .before(whose, &job, &mut self.generators, &mut || told.borrow_mut()(&name, None))
+            .before(whose, &job, &mut self.generators, wait, &mut || {
+                told.borrow_mut()(&name, None);
+            })
             .map_err(RunError::obstacle)?;
+        if self.slices > 0 && !self.time.has_room(takes) {
+            return Err(Obstacle::OutOfTime);
+        }
+        let until = self.time.breaks_off(takes);
         let before = own.server.map(|server| self.servers[server].looked_at());
         let came = interrupt::count();
         let tally = self
             .generators
-            .run(&job, &mut |pace| told.borrow_mut()(&name, Some(pace)))
+            .run(&job, until, &mut |pace| told.borrow_mut()(&name, Some(pace)))
             .map_err(RunError::obstacle)?;
         let used = own_used(&self.servers, self.places[place].server, before);
         if interrupt::count() > came {
             return Err(Obstacle::Interrupted);
+        }
+        if tally.unknown > 0 && until.is_some_and(|until| Instant::now() >= until) {
+            return Err(Obstacle::OutOfTime);
         }
         if let Some(server) = self.places[place].server
             && let Some(how) = self.servers[server].ended()
@@ -297,9 +340,13 @@ impl Source for Slices {
             if search.is_pointless() {
                 return Err(Obstacle::Interrupted);
             }
+            if self.is_out_of_time {
+                return Err(Obstacle::OutOfTime);
+            }
             let found = search.run(turn.place, |tried| {
-                let own = self.slice(turn.place, Some(tried), turn.block)?;
-                Ok((own.tally, own.values))
+                let own = self.slice(turn.place, Some(tried), turn.block);
+                self.is_out_of_time |= matches!(own, Err(Obstacle::OutOfTime));
+                own.map(|own| (own.tally, own.values))
             });
             // Kept also when the search was interrupted: its last miss is reported then.
             self.search = Some(search);
@@ -378,6 +425,7 @@ impl Source for Slices {
                     .advise(Action::text("ask for lower rates, or give requests more time")),
             );
         }
+        found.extend(self.unfinished());
         if let Some(search) = &self.search {
             let places = 0..self.places.len();
             found.extend(

@@ -39,8 +39,6 @@ pub(crate) fn check(wanted: &PageArgs) -> anyhow::Result<()> {
             path.display(),
             path.with_extension("html").display()
         );
-        whole_file::check(path, "report.html")
-            .with_context(|| format!("--report {}", path.display()))?;
     }
     if let Some(directory) = &wanted.plots {
         let named = || format!("--plots {}", directory.display());

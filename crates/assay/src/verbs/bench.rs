@@ -177,7 +177,7 @@ impl CountArgs {
 
 /// Builds, lists and tries the benchmarks, measures, decides, and shows the result.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    recorded::run(&args.record, || asked(args, None), |path| resumed_run(args, path))
+    recorded::run(&args.record, &[], || asked(args, None), |path| resumed_run(args, path))
 }
 
 /// Resumes a recorded run with its original command line.

@@ -12,6 +12,7 @@ use assay_data::{Threshold, private};
 use assay_measure::interrupt;
 use assay_measure::revisions::{Repository, Revision};
 use assay_report::check::{CheckReport, Compared, Explained, ExplainedProgram, Search, Unmeasured};
+use assay_report::console::outputs;
 use assay_report::json::{self, Checked, Explanation};
 use std::path::{Path, PathBuf};
 
@@ -119,7 +120,7 @@ fn size(text: &str) -> Result<Size, String> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     interrupt::install()?;
     if let Some(path) = &args.comment {
-        whole_file::check(path, "comment.md").with_context(|| "--comment")?;
+        outputs::check(&[], &[("--comment", path, "comment.md")])?;
     }
     let mut repository = revisions::repository()?;
     if args.install_hook {

@@ -154,7 +154,7 @@ fn given_twice(files: &[PathBuf]) -> Option<&PathBuf> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let sides = args.sides.with(&args.files)?;
     let files = files_of(&sides);
-    present::check_exports(&args.show, &files, None)?;
+    present::check_exports(&args.show, &files, None, &[])?;
     let asked = args.protocol.options();
     if asked.is_some() {
         present::check_protocol_exports(&args.show)?;

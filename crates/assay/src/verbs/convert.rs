@@ -6,6 +6,7 @@ use crate::raw_form::RawForm;
 use crate::{Ending, output, whole_file};
 use anyhow::Context;
 use assay_data::import;
+use assay_report::console::outputs;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `assay convert`.
@@ -44,9 +45,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let form = form(args)?;
     if let Some(path) = &args.output {
-        assay_report::console::outputs::check(&args.files, &[("--output", path)])?;
-        whole_file::check(path, "samples.csv")
-            .with_context(|| format!("--output {}", path.display()))?;
+        outputs::check(&args.files, &[("--output", path, "samples.csv")])?;
     }
     let mut samples = import::load(&args.files, &args.reading.options())?;
     if args.anonymous {

@@ -143,7 +143,7 @@ fn write_pages(
 
 /// Reads the samples, writes the plots, and shows the summaries.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    let page = args.pages.report.as_deref().map(|path| ("--report", path));
+    let page = args.pages.report.as_deref().map(|path| ("--report", path, "report.html"));
     let sides = args.sides.with(&args.files)?;
     let files = files_of(&sides);
     assay_report::console::outputs::check(&files, &page.into_iter().collect::<Vec<_>>())?;

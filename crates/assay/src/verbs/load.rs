@@ -10,7 +10,7 @@ mod telling;
 use crate::advice::Dialect;
 use crate::load::{
     CAPACITY, Generators, LATENCY_MEDIAN, LoadSlot, RATE_ACHIEVED, Requests, Search, Slices,
-    longest_hanging, work,
+    TimeLeft, longest_hanging, work,
 };
 use crate::planning::{self, check_threshold, no_such_metric};
 use crate::present::{self, Showing};
@@ -43,7 +43,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         interrupt::install()?;
         return work().map(|()| Ending::Fine);
     }
-    recorded::run(&args.record, || measure(args, None), |path| resumed(args, path))
+    let requests = args.record_requests.as_deref();
+    let requests = requests.map(|path| ("--record-requests", path, "requests.csv"));
+    recorded::run(
+        &args.record,
+        requests.as_slice(),
+        || measure(args, None),
+        |path| resumed(args, path),
+    )
 }
 
 /// Resumes a recorded run with its original command line.
@@ -94,9 +101,11 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let trying = search.as_ref().map(|own| (own.fewest_requests(), own.first_rate()));
     let block_seconds = asked.block_seconds(&places, trying);
     let load = load_in_words(args, &places);
+    let ceiling = planning::CEILING.max(block_seconds * 12.0);
+    let limit = args.when.time.unwrap_or(ceiling);
     let latest = match (args.when.time, plan.budget_seconds) {
-        (Some(time), _) => time,
-        (None, budget) => budget.unwrap_or(planning::CEILING).max(block_seconds * 12.0),
+        (None, Some(budget)) if search.is_none() => budget.max(block_seconds * 12.0),
+        _ => limit,
     };
     let steps = places.len() / asked.sides.len().max(1);
     let from = trying.map(|(_, rate)| rate);
@@ -109,7 +118,6 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         vec![longer, Action::FixRuns { runs: blocks.into() }]
     };
     let words = planning::Words { block: "block", on: "", advice: &advice };
-    let limit = args.when.time.unwrap_or(planning::CEILING.max(block_seconds * 12.0));
     let too_few = planning::too_few_runs(&plan, comparisons).or_else(|| {
         let some = (comparisons > 0).then_some(comparisons)?;
         planning::too_short(&plan, block_seconds, Some(limit), some, &words)
@@ -130,6 +138,9 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         Slices::new(asked.sides.clone(), places, servers, generators, search, (plan.seed, told));
     source.memory_limit = args.serve.serve_memory;
     source.requests = requests;
+    if source.search.is_some() {
+        source.time = TimeLeft::new(plan.budget_seconds.map(|_| limit));
+    }
     let mut running = Recorded::new(source);
     let samples = &mut running.session.samples;
     samples.environment = environment;
@@ -154,8 +165,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         samples.make_anonymous();
     }
     let deciding = samples.metric_index(&plan.primary).context("its metrics are lost")?;
-    let ceiling_seconds =
-        if args.when.time.is_none() { planning::CEILING.max(block_seconds * 12.0) } else { 0.0 };
+    let ceiling_seconds = if args.when.time.is_none() { ceiling } else { 0.0 };
     let limits = Limits { ceiling_seconds, sharing: 1 };
     let (keep, earlier) = (&args.record.keep, &args.record.earlier);
     let done = running.begin((keep, earlier), recorded, (&plan, deciding, limits))?;

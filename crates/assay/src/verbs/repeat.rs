@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
             "only one FILE can be measured again at a time; --summary combines repetitions that were measured before"
         );
     };
-    present::check_exports(&args.show, &args.files, args.keep.save.as_deref())?;
+    present::check_exports(&args.show, &args.files, args.keep.save.as_deref(), &[])?;
     if let Some(path) = &args.keep.save {
         store::check_named("--save", path)?;
     }

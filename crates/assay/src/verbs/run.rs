@@ -179,7 +179,7 @@ impl ScanArgs {
 
 /// Measures, records, decides, and shows the result.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    args.record.check()?;
+    args.record.check(&[])?;
     let Some(path) = &args.record.earlier.resume else {
         for warning in bare(&args.commands, args.how.input.is_empty()) {
             output::say(&warning);

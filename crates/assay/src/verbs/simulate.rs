@@ -13,6 +13,7 @@ use assay_data::assay_file::{Header, Writer};
 use assay_data::{
     Better, Metric, Observation, Plan, Samples, StopReason, StopRule, Threshold, Unit, export,
 };
+use assay_report::console::outputs;
 use assay_report::json::{self, Meta};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -238,7 +239,7 @@ fn check_place(path: &Path, form: &Form) -> anyhow::Result<()> {
     if matches!(form, Form::Samples) {
         return store::check_named("--out", path);
     }
-    whole_file::check(path, "numbers.txt").with_context(|| format!("--out {}", path.display()))?;
+    outputs::check(&[], &[("--out", path, "numbers.txt")])?;
     if path.is_file() {
         let mut start = Vec::new();
         let file = File::open(path).with_context(|| path.display().to_string())?;

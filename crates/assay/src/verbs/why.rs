@@ -67,8 +67,8 @@ struct Measured {
 
 /// Reads the record, samples its commands if asked to, and shows the explanation.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    let exports: Vec<_> = args.export.iter().map(|path| ("--export", path.as_path())).collect();
-    outputs::check(&args.files, &exports)?;
+    let exports = args.export.iter().map(|path| ("--export", path.as_path(), "why.md"));
+    outputs::check(&args.files, &exports.collect::<Vec<_>>())?;
     if let Some(path) = args.export.iter().find(|path| form_of(path).is_none()) {
         bail!("--export {}: an explanation can be exported as .json or .md", path.display());
     }

@@ -290,6 +290,57 @@ fn servers_are_started_measured_and_ended_even_if_assay_is_killed() {
     let run = assay(directory.path(), &fails);
     assert_eq!(run.status.code(), Some(2));
     assert!(said(&run).contains("ended with status 7; it said:\nno port"), "{}", said(&run));
+
+    // Even if something else answers at that address.
+    let other = server("200 OK");
+    let fails = ["--serve", "true", "--rate", "20", "--slice", "100ms", "--no-save", &other];
+    let run = assay(directory.path(), &fails);
+    assert_eq!(run.status.code(), Some(2), "{}", said(&run));
+    assert!(said(&run).contains("but true ended with status 0"), "{}", said(&run));
+    assert!(said(&run).contains("a server must keep running in the foreground"), "{}", said(&run));
+}
+
+#[test]
+fn a_search_holds_its_budget_and_says_what_is_known() {
+    let directory = tempfile::tempdir().unwrap();
+    let (a, b) = (format!("a={}", server("200 OK")), format!("b={}", server("200 OK")));
+    let line = ["--find", "p50<1s", "--slice", "500ms", "--settle", "0", "--time", "2s"];
+    let began = Instant::now();
+    let run = assay(directory.path(), &[&line[..], &["--no-save", "--json", &a, &b]].concat());
+    let took = began.elapsed().as_secs_f64();
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    // Two seconds, one more slice, and starting.
+    assert!(took < 4.0, "{took} s");
+    let json: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let findings = json["findings"].as_array().unwrap();
+    let told: Vec<&str> = findings
+        .iter()
+        .filter(|own| own["code"] == "CAPACITY_LIMIT")
+        .filter_map(|own| own["message"].as_str())
+        .filter(|own| own.contains("out of time"))
+        .collect();
+    assert_eq!(told.len(), 2, "{findings:?}");
+    // Usually at least a rate; a busy machine may miss one.
+    let of_first = told.iter().find(|own| own.contains("its capacity is ")).unwrap();
+    assert!(of_first.contains("/s; finding it takes "), "{of_first}");
+    assert!(told.iter().any(|own| own.contains("out of time: no rate was tried")), "{told:?}");
+    let alone = assay(directory.path(), &[&line[..], &["--no-save", &a]].concat());
+    let screen = String::from_utf8_lossy(&alone.stdout).into_owned();
+    assert!(screen.starts_with("a: out of time: its capacity is "), "{screen}");
+}
+
+#[test]
+fn a_search_answers_first_and_keeps_the_load_for_verbose() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = server("200 OK");
+    let line = ["--find", "p50<1s", "--most-rate", "300", "--slice", "50ms", "-r", "1"];
+    let run = assay(directory.path(), &[&line[..], &["--no-save", &url]].concat());
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let screen = String::from_utf8_lossy(&run.stdout).into_owned();
+    let (answer, rest) = screen.split_once("\n\n").unwrap();
+    assert!(answer.contains("/s with p50 below 1s"), "{screen}");
+    assert!(rest.starts_with("latency at that rate: p50 "), "{screen}");
+    assert!(!rest.contains("load: the highest rate"), "{screen}");
 }
 
 /// Starts a server that answers one request after another, 10 ms each, whether or not the client

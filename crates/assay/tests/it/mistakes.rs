@@ -89,6 +89,10 @@ fn a_command_in_the_wrong_place_is_answered_with_the_right_line() {
         ("bisect HEAD~3..HEAD 'sort -n'", "assay bisect HEAD~3..HEAD -- sort -n"),
         ("profile --sampler stackprof 'sort data'", "stackprof samples Ruby programs only"),
         ("tests -- true", "its framework is not recognized"),
+        (
+            "tests --junit none/x.xml -- true",
+            "--junit none/x.xml: the directory none does not exist",
+        ),
         ("tests --framework junit:none.xml -- true", "it did not write none.xml"),
         ("tests --threshold 1% -- true", "one suite is not compared with anything"),
         ("bench a.txt b.txt", "assay compare a.txt b.txt"),
@@ -319,6 +323,10 @@ fn wrong_values_are_answered_with_how_they_are_written() {
         ("load --values a.txt http://localhost", "to fill in"),
         ("load --serve 'sort data' 'http://localhost:{port}/'", "{port} is in the URL, but not"),
         ("load 8000", "is not a valid URL: write http://host:port/path"),
+        (
+            "load --record-requests none/r.csv http://localhost:1/",
+            "--record-requests none/r.csv: the directory none does not exist",
+        ),
     ]);
 }
 

@@ -132,15 +132,17 @@ catalogue! {
     /// output, the tool's message, or the line of the file.
     BENCHMARK_FAILED: Warning;
 
-    /// The finding names what limits the capacity reported by `assay load --find`. It is either the
-    /// last goal that was missed, with the measured value, or the highest rate that `--most-rate`
-    /// allows (`rate`), at which some `searches` still met the goals.
+    /// The finding names what limits the capacity reported by `assay load --find`. It is the last
+    /// goal that was missed, with the measured value; the highest rate that `--most-rate` allows
+    /// (`rate`), at which some `searches` still met the goals; or the time budget (the rest would
+    /// take `rest_seconds`).
     /// **Why:** if even requests sent one at a time miss a goal, no rate can meet it: the search
     /// ends immediately, with a capacity of 0. If the highest allowed rate is the limit, the
     /// capacity is that rate or more, and two servers that both reach it may differ by any amount
     /// above it.
-    /// **What to do:** raise `--most-rate` if a higher rate matters and the server may be loaded
-    /// that heavily. If a goal was missed, do nothing, or choose a goal that the server can meet.
+    /// **What to do:** raise `--time` if the budget ended, or `--most-rate` if a higher rate matters
+    /// and the server may be loaded that heavily. If a goal was missed, do nothing, or choose a goal
+    /// that the server can meet.
     CAPACITY_LIMIT: Note | Warning;
 
     /// With `load --insecure`, the identity of the server was not checked.

@@ -1,19 +1,37 @@
-//! Checks that the output files of a command line do not overwrite its input files.
+//! Checks, before any work is done, that the output files of a command line can be written and do
+//! not overwrite its input files.
 //!
-//! A typing error must not destroy measurements: no output may replace an input or another output.
-//! Nothing is written here.
+//! A typing error must neither cost a measurement nor destroy one. Nothing is written here.
 
+use crate::console::whole_file;
+use anyhow::Context;
 use std::path::{Path, PathBuf};
 
-/// An output file, and the option that names it.
-pub type OutputFile<'a> = (&'static str, &'a Path);
+/// An output file: the option that names it, its path, and an example of a file name, for a message
+/// about a directory.
+pub type OutputFile<'a> = (&'static str, &'a Path, &'static str);
 
-/// Checks that no output is the same file as another output or an input.
+/// Checks that every output can be written, and is the same file as no other output and no input.
+///
+/// # Errors
+///
+/// If an output cannot be written, or two files are the same; the message names the option.
+pub fn check(inputs: &[PathBuf], outputs: &[OutputFile<'_>]) -> anyhow::Result<()> {
+    let named: Vec<_> = outputs.iter().map(|&(option, path, _)| (option, path)).collect();
+    check_distinct(inputs, &named)?;
+    for (option, path, such_as) in outputs {
+        whole_file::check(path, such_as).with_context(|| format!("{option} {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Checks that no output, given by its option and path, is the same file as another output or an
+/// input.
 ///
 /// # Errors
 ///
 /// If two are the same; the message names both.
-pub fn check(inputs: &[PathBuf], outputs: &[OutputFile<'_>]) -> anyhow::Result<()> {
+pub fn check_distinct(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> anyhow::Result<()> {
     for (place, (option, path)) in outputs.iter().enumerate() {
         if let Some(input) = inputs.iter().find(|input| is_one_file(input, path)) {
             anyhow::bail!(
@@ -62,13 +80,29 @@ mod tests {
         std::os::unix::fs::symlink(at("a.txt"), at("link")).expect("linked");
         let read = [at("a.txt")];
         let (new, link) = (at("new.html"), at("link"));
-        assert!(check(&read, &[("--report", &new)]).is_ok());
-        let refused = check(&read, &[("--report", &link)]).expect_err("the same file");
+        fn page(path: &Path) -> OutputFile<'_> {
+            ("--report", path, "report.html")
+        }
+        assert!(check(&read, &[page(&new)]).is_ok());
+        let refused = check(&read, &[page(&link)]).expect_err("the same file");
         assert!(refused.to_string().contains("which is read"), "{refused}");
         let detour = room.path().join(".").join("new.html");
-        let twice = check(&read, &[("--export", &new), ("--report", &detour)]);
+        let twice = check(&read, &[("--export", &new, "x.md"), page(&detour)]);
         assert!(twice.expect_err("twice").to_string().contains("--export names the same file"));
         let out = Path::new("/dev/null");
-        assert!(check(&[], &[("--export", out), ("--report", out)]).is_ok());
+        assert!(check(&[], &[("--export", out, "x.md"), page(out)]).is_ok());
+    }
+
+    #[test]
+    fn an_output_without_a_place_is_named_with_its_option() {
+        let room = tempfile::tempdir().expect("a temporary directory");
+        let told = |path: &Path| {
+            let refused = check(&[], &[("--junit", path, "junit.xml")]).expect_err("no place");
+            format!("{refused:#}")
+        };
+        let missing = told(&room.path().join("none/x.xml"));
+        assert!(missing.starts_with("--junit "), "{missing}");
+        assert!(missing.ends_with("none does not exist"), "{missing}");
+        assert!(told(room.path()).ends_with("/junit.xml"));
     }
 }

@@ -50,7 +50,7 @@ pub fn write(
 /// # Errors
 ///
 /// If the path is a directory, or its directory does not exist or is not writable.
-pub fn check(path: &Path, such_as: &str) -> anyhow::Result<()> {
+pub(super) fn check(path: &Path, such_as: &str) -> anyhow::Result<()> {
     if path.is_dir() {
         let file = path.join(such_as);
         anyhow::bail!("that is a directory; name a file in it, such as {}", file.display());

@@ -4,10 +4,14 @@
 use super::{Bound, Teller};
 use crate::number;
 use assay_analysis::{Interval, Scale, Verdict, policy};
+use assay_data::Unit;
 
 /// An interval whose half-width is at most this many clock steps is mostly the hidden part of a
 /// step.
 const MOSTLY: f64 = 1.5;
+
+/// CPU time of a server, divided by the number of its responses.
+const SERVER_CPU: &str = "server_cpu_per_request";
 
 impl Teller<'_> {
     /// Returns the difference of the medians, if it disagrees with the sentence (`size`, on the
@@ -71,9 +75,7 @@ impl Teller<'_> {
         let (load, cpus) =
             (environment.number("load_1m")?, environment.number("cpus_online")?.max(1.0));
         (at_least && load / cpus > policy::BUSY_PER_CPU).then(|| {
-            let instead = self.cpu_metric().map_or(String::new(), |name| {
-                format!(", or let {name} decide (--primary {name})")
-            });
+            let instead = self.instead().unwrap_or_default();
             format!(
                 "The machine was busy (load {} on {cpus} CPUs), which can hide more than half of the difference: measure again when it is quiet{instead}",
                 number::fixed(load, 0)
@@ -81,17 +83,25 @@ impl Teller<'_> {
         })
     }
 
-    /// Returns the metric of CPU time that could decide instead, if it was measured.
-    fn cpu_metric(&self) -> Option<&'static str> {
+    /// Returns the advice about a metric of CPU time, if it was measured. That of a server limits
+    /// how many requests it answers per second, and says little about how long one waits.
+    fn instead(&self) -> Option<String> {
         let own = &self.analysis.metrics;
-        let is_measured = |name: &&str| {
-            let at = own.iter().position(|metric| metric.name == **name);
+        let is_measured = |name: &str| {
+            let at = own.iter().position(|metric| metric.name == name);
             at.is_some_and(|at| {
                 at != self.c.metric
                     && self.analysis.subjects.iter().all(|own| own.metrics[at].is_some())
             })
         };
-        ["cpu", "server_cpu_per_request"].into_iter().find(is_measured)
+        if is_measured("cpu") {
+            return Some(", or let cpu decide (--primary cpu)".to_owned());
+        }
+        (self.metric.unit == Unit::PerSecond && is_measured(SERVER_CPU)).then(|| {
+            format!(
+                "; server CPU per request is steadier, but answers another question (--primary {SERVER_CPU})"
+            )
+        })
     }
 }
 

@@ -50,7 +50,11 @@ impl Teller<'_> {
             if c.wins.better == n || c.wins.worse == n {
                 let won = self.won(c.wins.better == n);
                 let blocks = counted(blocks, "block");
-                said.push(format!("{of} was {won} in {} of {blocks}", fixed0(n)));
+                let verb = match self.words.noun.is_empty() || self.words.is_time {
+                    true => "was",
+                    false => "had",
+                };
+                said.push(format!("{of} {verb} {won} in {} of {blocks}", fixed0(n)));
                 if n > 1.0 {
                     let chance = number::percent_fine(2f64.powi(1 - n as i32));
                     said.push(format!("that happens by chance in {chance}"));

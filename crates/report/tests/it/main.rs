@@ -18,6 +18,7 @@ mod describe;
 mod doctor;
 mod documents;
 mod farm;
+mod loads;
 mod mutation;
 mod planning;
 mod profiles;

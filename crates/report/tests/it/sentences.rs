@@ -257,6 +257,23 @@ fn a_machine_too_busy_for_the_whole_difference_is_named_with_the_answer() {
 }
 
 #[test]
+fn cpu_time_of_a_server_is_no_substitute_for_its_latency() {
+    let told = |metric: Metric| {
+        let mut analysis = decided(metric, Scale::Ratio, [1.9, 1.31, 2.76], 0.01, 0.0);
+        analysis.environment.set("load_1m", 30.0);
+        analysis.environment.set("cpus_online", 2.0);
+        analysis.metrics.push(Metric::lower("server_cpu_per_request", Unit::Second));
+        analysis.subjects.iter_mut().for_each(|own| own.metrics.push(own.metrics[0].clone()));
+        words::details(&analysis, &analysis.comparisons[0], "new", "old").concat()
+    };
+    let latency = told(Metric::lower("latency_p99", Unit::Second));
+    assert!(latency.contains("busy") && !latency.contains("cpu_per_request"), "{latency}");
+    let higher = Metric::lower("rate_achieved", Unit::PerSecond);
+    let rate = told(Metric { better: Better::Higher, ..higher });
+    assert!(rate.contains("answers another question (--primary server_cpu_per_request)"), "{rate}");
+}
+
+#[test]
 fn runs_that_hit_the_limit_make_the_difference_a_bound() {
     let mut analysis = decided(Metric::wall(), Scale::Ratio, [0.7, 0.68, 0.72], 0.01, 0.0);
     analysis.subjects[0].timeouts = 3;

@@ -39,7 +39,8 @@ fn form_of(path: &Path) -> Option<Form> {
 /// If a file fails a check.
 pub(super) fn check(export: &[PathBuf], judged: Option<&Path>) -> anyhow::Result<()> {
     let read: Vec<PathBuf> = judged.map(Path::to_owned).into_iter().collect();
-    let wanted: Vec<_> = export.iter().map(|path| ("--export", path.as_path())).collect();
+    let wanted: Vec<_> =
+        export.iter().map(|path| ("--export", path.as_path(), "comment.md")).collect();
     outputs::check(&read, &wanted)?;
     for path in export {
         if form_of(path).is_none() {
@@ -48,8 +49,6 @@ pub(super) fn check(export: &[PathBuf], judged: Option<&Path>) -> anyhow::Result
                 path.display()
             );
         }
-        whole_file::check(path, "comment.md")
-            .with_context(|| format!("--export {}", path.display()))?;
     }
     Ok(())
 }

@@ -24,6 +24,9 @@ const LAST_LOOK: f64 = 1.0;
 /// Maximum number of first requests to a server that fails without delay. A server that fails only
 /// sometimes can be measured.
 const LOOKS: u32 = 5;
+/// Minimum age, s, of a server that counts as running: if something else listens at its address, an
+/// answer alone does not show that the server started.
+const STARTED: f64 = 0.1;
 /// Time between two checks.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -179,14 +182,18 @@ fn await_one(
     let began = Instant::now();
     loop {
         telling.waiting(name, began.elapsed().as_secs_f64());
-        if let Some(how) = server.ended() {
-            bail!("the server {name} {how}");
-        }
+        still_runs(server, name, job)?;
         let left = args.serve.ready_timeout - began.elapsed().as_secs_f64();
         let patience = args.connect.timeout.min(left.max(LAST_LOOK));
         let tally = look(generators, job, patience)?;
         let target = &job.scenario.requests[0].target;
-        let Some(why) = refusal(args, &tally, target, patience) else { return Ok(()) };
+        let Some(why) = refusal(args, &tally, target, patience) else {
+            while began.elapsed().as_secs_f64() < STARTED {
+                still_runs(server, name, job)?;
+                sleep(PAUSE);
+            }
+            return still_runs(server, name, job);
+        };
         if began.elapsed().as_secs_f64() > args.serve.ready_timeout {
             let said = server.output_tail();
             let said = if said.trim().is_empty() {
@@ -200,6 +207,17 @@ fn await_one(
             );
         }
         sleep(PAUSE);
+    }
+}
+
+/// Returns an error if a server ended before anything was measured.
+fn still_runs(server: &Server, name: &str, job: &GeneratorJob) -> anyhow::Result<()> {
+    match server.ended() {
+        Some(how) => bail!(
+            "--serve: a server must keep running in the foreground and listen at {}, but {name} {how}",
+            job.scenario.requests[0].target
+        ),
+        None => Ok(()),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::options::{Args, HowArrivals, HowTls, HowVersion};
 use super::permission::permitted;
-use crate::load::{GeneratorLaunch, LoadSlot, MOST_REQUESTS};
+use crate::load::{GeneratorLaunch, LoadSlot, MOST_REQUESTS, TRIES};
 use crate::scan::{Scan, fill};
 use anyhow::{Context, bail, ensure};
 use assay_data::code;
@@ -24,8 +24,6 @@ const SLICE: f64 = 2.0;
 const SETTLE: (f64, f64) = (0.2, 1.0);
 /// Default initial rate of a search, 1/s.
 const FIRST_RATE: f64 = 100.0;
-/// Approximate number of slices in a search.
-const TRIES: f64 = 10.0;
 /// Default number of connections of a closed test.
 const CONNECTIONS: &str = "16";
 /// Name of the parameter whose values are the steps.
@@ -441,7 +439,10 @@ impl LoadSettings {
         let http = if args.connect.http2 { "HTTP/2" } else { "HTTP/1.1" };
         environment.set("load_loop", if self.is_closed { "closed" } else { "open" });
         environment.set("load_protocol", http);
-        let connections = if self.connecting.new { "new for each request" } else { "kept alive" };
+        let connections = match self.connecting.new {
+            true => "new for each request",
+            false => "kept alive where the server allows it",
+        };
         environment.set("load_connections", connections);
         if self.urls.iter().any(|url| url.starts_with("https")) {
             let tls = match args.connect.tls {

@@ -55,14 +55,20 @@ impl Telling {
                 format!("{blocks} blocks take {}, or up to {hangs} if a server hangs", time(taken))
             }
             StopRule::Sequential { .. } => {
-                let latest = time(limit.max(block_seconds));
-                let why = match block_seconds > limit {
-                    true => format!(
-                        ", because a block is always finished, beyond the budget of {}",
-                        time(limit)
+                let (latest, why) = match (block_seconds > limit, from) {
+                    (false, _) => (limit, String::new()),
+                    (true, Some(_)) => {
+                        (limit, ", which may be too short to find the capacity".to_owned())
+                    }
+                    (true, None) => (
+                        block_seconds,
+                        format!(
+                            ", because a block is always finished, beyond the budget of {}",
+                            time(limit)
+                        ),
                     ),
-                    false => String::new(),
                 };
+                let latest = time(latest);
                 format!("it ends as soon as the answer is clear, after {latest} at the latest{why}")
             }
         };
@@ -70,7 +76,8 @@ impl Telling {
         let block = time(block_seconds);
         // Slices that have enough requests take longer at low rates.
         let longer = from.map_or(String::new(), |rate| {
-            format!(", longer if less than {}/s is held", number::chosen(rate, &Unit::One))
+            let rate = number::chosen(rate, &Unit::One);
+            format!(", longer if less than {rate}/s is held, or if requests pile up")
         });
         self.line.say(&format!("{steps}, about {block} a block{longer}; {total}"));
     }

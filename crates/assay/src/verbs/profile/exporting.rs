@@ -56,7 +56,8 @@ pub(super) fn check(show: &ProfileShowArgs, inputs: &[PathBuf]) -> anyhow::Resul
 
 /// Like [`check`], for files given by name.
 pub(crate) fn check_files(files: &[PathBuf], inputs: &[PathBuf]) -> anyhow::Result<()> {
-    let wanted: Vec<_> = files.iter().map(|path| ("--export", path.as_path())).collect();
+    let wanted: Vec<_> =
+        files.iter().map(|path| ("--export", path.as_path(), "profile.svg")).collect();
     outputs::check(inputs, &wanted)?;
     for path in files {
         if form_of(path).is_none() && !is_of_result(path) {
@@ -67,8 +68,6 @@ pub(crate) fn check_files(files: &[PathBuf], inputs: &[PathBuf]) -> anyhow::Resu
                 endings.join(", ")
             );
         }
-        whole_file::check(path, "profile.svg")
-            .with_context(|| format!("--export {}", path.display()))?;
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ const IDENTITY: [&str; 5] = ["hostname", "cpu_model", "cpus_online", "memory_tot
 
 /// Reads the records, shows whether the first one's results were confirmed, and writes the exports.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
-    present::check_exports(&args.show, &args.files, None)?;
+    present::check_exports(&args.show, &args.files, None, &[])?;
     let pages = &args.show.pages;
     ensure!(
         pages.report.is_none() && pages.plots.is_none(),

@@ -43,7 +43,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     if let Some(option) = args.profiling.by.given() {
         bail!("{option} applies to sampling; add --profile");
     }
-    recorded::run(&args.record, || measure(args, None), |path| resumed(args, path))
+    let junit = args.look.junit.as_deref().map(|path| ("--junit", path, "junit.xml"));
+    recorded::run(
+        &args.record,
+        junit.as_slice(),
+        || measure(args, None),
+        |path| resumed(args, path),
+    )
 }
 
 /// Resumes a recorded run with its original command line.

@@ -1,0 +1,124 @@
+//! The load of a load test in words: what was asked for, and what became of the connections.
+
+use super::name;
+use crate::number;
+use crate::words::counted;
+use assay_analysis::Analysis;
+use assay_analysis::slices::Answers;
+use assay_data::{Unit, list};
+use std::collections::BTreeSet;
+
+/// Minimum number of connections for reporting that the server closes them.
+const FEW_CONNECTIONS: u64 = 4;
+
+/// Returns true if the load test searched for the highest rate.
+pub(crate) fn is_search(analysis: &Analysis) -> bool {
+    analysis.environment.text("load_goals").is_some()
+}
+
+/// Returns the goals of a search in words: `p99 below 50ms and errors below 0.1%`.
+pub(crate) fn goals(analysis: &Analysis) -> Option<String> {
+    let goal = |text: &str| match text.split_once('<') {
+        Some((name, limit)) => {
+            format!("{} below {}", name.trim(), limit.trim_start_matches('=').trim())
+        }
+        None => text.trim().to_owned(),
+    };
+    let all: Vec<String> = analysis.environment.text("load_goals")?.split(',').map(goal).collect();
+    Some(list::all(&all))
+}
+
+/// Returns the applied load as recorded, or `None` if the recording lacks it.
+pub(super) fn load(analysis: &Analysis) -> Option<String> {
+    let fact = |name: &str| analysis.environment.text(name);
+    let mut parts = vec![format!("load: {}", fact("load")?)];
+    parts.extend(fact("load_goals").map(|goals| format!("goals: {goals}")));
+    let protocol = fact("load_protocol").map(str::to_owned);
+    parts.extend(match (protocol, closing(analysis), fact("load_connections")) {
+        (Some(protocol), Some(closing), _) => Some(format!("{protocol} requested; {closing}")),
+        (None, Some(closing), _) => Some(closing),
+        (protocol, None, how) => {
+            let is_kept = how.is_some_and(|how| how.starts_with("kept alive"));
+            let how = if is_kept { Some("kept alive") } else { how };
+            let connections = how.map(|how| format!("connections {how}"));
+            let all: Vec<String> = protocol.into_iter().chain(connections).collect();
+            (!all.is_empty()).then(|| all.join(", "))
+        }
+    });
+    Some(parts.join("; "))
+}
+
+/// Returns which servers closed a connection after each request although it was to be kept alive;
+/// `None` if no server did.
+fn closing(analysis: &Analysis) -> Option<String> {
+    if is_new_each(analysis) {
+        return None;
+    }
+    let (closing, others): (Vec<&Answers>, Vec<&Answers>) =
+        analysis.answers.iter().filter(|own| own.count("sent") > 0).partition(|own| {
+            let (opened, sent) = (own.count("connections"), own.count("sent"));
+            // Requests that failed or were under way at the end have no such connection.
+            opened >= FEW_CONNECTIONS && own.count("closed_by_server") * 2 > sent
+        });
+    let sides = |all: &[&Answers]| -> BTreeSet<usize> {
+        all.iter().map(|own| analysis.subjects[own.subject].side).collect()
+    };
+    let (closing, others) = (sides(&closing), sides(&others));
+    let names: Vec<String> =
+        closing.difference(&others).map(|&side| analysis.sides[side].name.clone()).collect();
+    let what = "each connection";
+    Some(match (names.len(), analysis.sides.len()) {
+        (0, _) => return None,
+        (1, 1) => format!("the server closes {what}"),
+        (closing, all) if closing == all => format!("the servers close {what}"),
+        (1, _) => format!("{} closes {what}", names[0]),
+        _ => format!("{} close {what}", list::all(&names)),
+    })
+}
+
+/// Returns a line with the connections, requests and received bytes of a subject.
+fn connections(analysis: &Analysis, own: &Answers) -> Option<String> {
+    let opened = own.count("connections");
+    // Older recordings lack the number of requests sent.
+    let sent = Some(own.count("sent")).filter(|sent| *sent > 0)?;
+    let mut text = format!(
+        "{} for {}",
+        counted(opened as usize, "connection"),
+        counted(sent as usize, "request")
+    );
+    let received = analysis.metrics.iter().position(|metric| metric.name == "received");
+    let received = received.and_then(|metric| {
+        analysis.subjects[own.subject].metrics.get(metric)?.as_ref().map(|own| own.mean)
+    });
+    if let Some(bytes) = received.filter(|bytes| bytes.is_finite()) {
+        text += &format!(", {}/s received", number::rough(bytes, &Unit::Byte));
+    }
+    let closed = own.count("closed_by_server");
+    if closed * 2 >= opened && opened >= FEW_CONNECTIONS && !is_new_each(analysis) {
+        text += "; the server closes them";
+    }
+    let stray = own.count("stray");
+    if stray > 0 {
+        text += &format!("; {stray} given up, because bytes came that belong to no answer");
+    }
+    Some(text)
+}
+
+/// Returns the connections of every subject, at most `most` lines.
+pub(super) fn all_connections(analysis: &Analysis, most: usize) -> Vec<String> {
+    let told: Vec<(&Answers, String)> = analysis
+        .answers
+        .iter()
+        .filter_map(|own| Some((own, connections(analysis, own)?)))
+        .collect();
+    let one = told.len() == 1;
+    let line = |(own, text): (&Answers, String)| match one {
+        true => text,
+        false => format!("{}: {text}", name(analysis, own.subject)),
+    };
+    told.into_iter().take(most).map(line).collect()
+}
+
+fn is_new_each(analysis: &Analysis) -> bool {
+    analysis.environment.text("load_connections").is_some_and(|how| how.starts_with("new"))
+}

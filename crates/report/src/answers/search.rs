@@ -1,0 +1,73 @@
+//! The short screen of a search for the highest rate: what each server sustains, and how fast it
+//! answers there. Everything else is for `--verbose`.
+
+use super::{SHOWN, applied, latency, missed_goals, name, notes};
+use crate::layout::{Page, Tone};
+use crate::remarks::List;
+use crate::screen_table::column_of;
+use crate::{scan, small_table};
+use assay_analysis::Analysis;
+use assay_analysis::slices::Answers;
+
+/// Name of the metric that a search finds.
+pub(crate) const CAPACITY: &str = "capacity";
+
+/// Draws the capacities and adds the remaining facts to the remarks.
+pub(crate) fn draw(page: &mut Page, analysis: &Analysis, remarks: &mut List) {
+    match analysis.subjects.len() {
+        // Its capacity is in the answer.
+        1 => analysis.answers.iter().take(1).for_each(|own| there(page, own)),
+        // The table of a scan has a row for each.
+        _ if scan::shows(analysis) => {}
+        _ => capacities(page, analysis),
+    }
+    missed_goals(analysis).for_each(|line| remarks.check(page, 6, line));
+    let load = applied::load(analysis).into_iter();
+    load.chain(notes(analysis)).for_each(|line| remarks.note(page, line));
+}
+
+/// Draws the latencies of the only server at its capacity.
+fn there(page: &mut Page, own: &Answers) {
+    if own.count("due") == 0 {
+        return;
+    }
+    let quantiles = SHOWN.map(|(name, wanted)| format!("{name} {}", latency(own, wanted)));
+    page.gap();
+    let text = format!("latency at that rate: {}", quantiles.join(" · "));
+    page.paragraph(2, &[(Tone::Plain, text)]);
+}
+
+/// Draws a row for each server.
+fn capacities(page: &mut Page, analysis: &Analysis) {
+    let places: Vec<(&str, f64)> =
+        SHOWN.into_iter().filter(|(_, q)| [0.5, 0.99].contains(q)).collect();
+    let mut head: Vec<String> = vec![String::new(), CAPACITY.to_owned()];
+    head.extend(places.iter().map(|(name, _)| format!("{name} there")));
+    let row = |subject: usize| {
+        let answers = analysis.answers.iter().find(|own| own.subject == subject);
+        let answers = answers.filter(|own| own.count("due") > 0);
+        let latencies = places.iter().map(|&(_, wanted)| Some(latency(answers?, wanted)));
+        let cells = std::iter::once(capacity(analysis, subject)).chain(latencies);
+        let cells = cells.map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
+        std::iter::once(name(analysis, subject)).chain(cells).collect::<Vec<_>>()
+    };
+    let rows: Vec<Vec<String>> = (0..analysis.subjects.len()).map(row).collect();
+    page.gap();
+    small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
+}
+
+/// Returns the capacity of a subject with its interval; `None` if no search found it.
+pub(super) fn capacity(analysis: &Analysis, subject: usize) -> Option<String> {
+    let metric = analysis.metrics.iter().position(|metric| metric.name == CAPACITY)?;
+    let d = analysis.subjects[subject].metrics.get(metric)?.as_ref()?;
+    let column = column_of(analysis, metric, true);
+    Some(match d.median_interval.filter(|interval| interval.is_bounded()) {
+        None => column.with_unit(d.median),
+        Some(i) => format!(
+            "{} [{} … {}]",
+            column.with_unit(d.median),
+            column.number(i.lower),
+            column.number(i.upper)
+        ),
+    })
+}
