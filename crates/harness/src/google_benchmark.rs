@@ -4,7 +4,8 @@
 //! Since 1.8, `--benchmark_min_time=Nx` fixes the number of iterations. Earlier versions accept
 //! only a time, and every process searches for its number itself; the help shows which of the two
 //! it is. The search also warms up; a fixed number of iterations is preceded by a warm-up where the
-//! version has one (since 1.7) and the user did not set it. The result is written to a file, because programs print anything on standard output.
+//! version has one (since 1.7) and the user did not set it. The result is written to a file,
+//! because programs print anything on standard output.
 
 mod symbols;
 
@@ -170,6 +171,26 @@ mod tests {
         assert_eq!(request.args[0], r"--benchmark_filter=^BM<int>/8$");
         assert_eq!(request.args[1], "--benchmark_min_time=40x");
         assert_eq!(request.answer, Answer::File("/s/result.json".into()));
+    }
+
+    #[test]
+    fn a_fixed_number_of_iterations_is_warmed_up_once_unless_it_is_counted() {
+        let help = "benchmark [--benchmark_list_tests={true|false}] [--benchmark_min_time=`<integer>x` OR `<float>s`] \
+                    [--benchmark_min_warmup_time=<min_warmup_time>]";
+        let warm_up = |words: &[&str], help: &str, effort| {
+            let words: Vec<std::ffi::OsString> = words.iter().map(Into::into).collect();
+            let driver =
+                recognise(&Program::look(&words, Path::new("/bm")), help).expect("it is one");
+            let request = driver.measure("a", effort, Path::new("/s"));
+            request.args.iter().any(|arg| arg.to_string_lossy().starts_with(WARM_UP))
+        };
+        let own = ["bm", "--benchmark_min_warmup_time=1"];
+        assert!(warm_up(&["bm"], help, Effort::Iterations(9)));
+        assert!(!warm_up(&["bm"], help, Effort::Counted(9)));
+        assert!(!warm_up(&["bm"], help, Effort::Seconds(0.1)));
+        assert!(!warm_up(&own, help, Effort::Iterations(9)));
+        let older = help.replace("--benchmark_min_warmup_time=", "--");
+        assert!(!warm_up(&["bm"], &older, Effort::Iterations(9)));
     }
 
     #[test]
