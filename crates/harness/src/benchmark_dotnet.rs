@@ -86,7 +86,9 @@ impl Driver for BenchmarkDotNet {
                 ("--iterationCount", "1".to_owned()),
                 ("--iterationTime", format!("{}", (seconds * 1e3).ceil().max(1.0))),
             ],
-            Effort::Once | Effort::Iterations(_) => vec![("--job", "Dry".to_owned())],
+            Effort::Once | Effort::Iterations(_) | Effort::Counted(_) => {
+                vec![("--job", "Dry".to_owned())]
+            }
         };
         self.request(filter_of(benchmark), &options, scratch)
     }

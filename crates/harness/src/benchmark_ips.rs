@@ -6,16 +6,27 @@
 //! says. The shim replaces its measuring: it lists the items, or measures one for a given number of
 //! iterations and ends the script. The items and their names remain the library's. In addition to
 //! the times it reports the objects allocated per iteration, as counted by Ruby.
+//!
+//! The first timed run of an item warms up for as long as the script says, and reports after how
+//! many calls the times were steady. Later runs make twice as many untimed calls, rather than spend
+//! seconds on each process.
 
 use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, message_line};
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, readings};
 use crate::reply::{Answer, Reply};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Name by which users choose it.
 pub(crate) const NAME: &str = "benchmark-ips";
+
+/// Metric of an answer that has the calls of the warm-up.
+const WARM_UP: &str = "warm_up";
+/// Metric of an answer that has the seconds that later runs save by warming up for these calls.
+const SAVED: &str = "warm_up_saved";
 
 /// Loaded before the script.
 const SHIM: &str = include_str!("shims/benchmark_ips.rb");
@@ -25,6 +36,16 @@ const SHIM: &str = include_str!("shims/benchmark_ips.rb");
 struct BenchmarkIps {
     /// True if the command begins with the interpreter, which accepts options before the script.
     is_direct: bool,
+    /// Items of each block that calls `compare!`; empty before the list was read.
+    compared: RefCell<Vec<Vec<String>>>,
+    /// Calls after which an item was steady in a run with the script's own warm-up.
+    warm_ups: RefCell<BTreeMap<String, u64>>,
+}
+
+impl BenchmarkIps {
+    fn new(is_direct: bool) -> Self {
+        Self { is_direct, compared: RefCell::default(), warm_ups: RefCell::default() }
+    }
 }
 
 /// Ruby interpreters.
@@ -46,10 +67,28 @@ pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
 
 /// Creates the driver for any command that runs such a script.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
-    Box::new(BenchmarkIps { is_direct: RUBIES.iter().any(|name| program.is_called(name)) })
+    Box::new(BenchmarkIps::new(RUBIES.iter().any(|name| program.is_called(name))))
 }
 
 impl BenchmarkIps {
+    /// Keeps what was found out about the warm-up, which is not a result.
+    fn without_warm_ups(&self, mut found: Vec<Reading>) -> Vec<Reading> {
+        for reading in &mut found {
+            reading.values.retain(|(metric, value)| match metric.name.as_str() {
+                WARM_UP => {
+                    self.warm_ups.borrow_mut().insert(reading.benchmark.clone(), *value as u64);
+                    false
+                }
+                SAVED => {
+                    reading.once_seconds = *value;
+                    false
+                }
+                _ => true,
+            });
+        }
+        found
+    }
+
     /// Returns the request to run the script with the shim, which answers in this file.
     fn shimmed(&self, scratch: &Path, answer: &str) -> Request {
         let shim = scratch.join("assay_benchmark_ips.rb");
@@ -83,7 +122,7 @@ impl Driver for BenchmarkIps {
         self.shimmed(scratch, "items.txt")
     }
 
-    /// Parses the list, a JSON string per line.
+    /// Parses the list, a line of JSON for each item and each comparison.
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
         if !reply.success {
             return Err(HarnessError::NoBenchmark { said: error_message(reply) });
@@ -96,33 +135,51 @@ impl Driver for BenchmarkIps {
             }
             Err(error) => return Err(error),
         };
-        let names: Result<Vec<String>, _> =
-            String::from_utf8_lossy(&bytes).lines().map(serde_json::from_str).collect();
-        let names = names.map_err(|error| HarnessError::Garbage {
+        let garbage = |error: serde_json::Error| HarnessError::Garbage {
             harness: "benchmark-ips",
             why: error.to_string(),
             said: error_message(reply),
-        })?;
+        };
+        let (mut names, mut compared) = (Vec::new(), Vec::new());
+        for line in String::from_utf8_lossy(&bytes).lines() {
+            if line.starts_with('[') {
+                compared.push(serde_json::from_str(line).map_err(garbage)?);
+            } else {
+                names.push(serde_json::from_str(line).map_err(garbage)?);
+            }
+        }
+        self.compared.replace(compared);
         if names.is_empty() {
             return Err(HarnessError::NoBenchmark { said: error_message(reply) });
         }
         Ok(names)
     }
 
+    fn compared(&self) -> Vec<Vec<String>> {
+        self.compared.borrow().clone()
+    }
+
     fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request {
-        let request = self.shimmed(scratch, "result.assay").env("ASSAY_IPS_ITEM", benchmark);
+        let mut request = self.shimmed(scratch, "result.assay").env("ASSAY_IPS_ITEM", benchmark);
+        let is_timed = matches!(effort, Effort::Seconds(_) | Effort::Iterations(_));
+        if let Some(calls) = self.warm_ups.borrow().get(benchmark).filter(|_| is_timed) {
+            request = request.env("ASSAY_IPS_WARM_UP", calls.to_string());
+        }
         match effort {
             Effort::Seconds(seconds) => request.env("ASSAY_IPS_SECONDS", seconds.to_string()),
             Effort::Iterations(count) => {
                 request.env("ASSAY_IPS_ITERATIONS", count.max(1).to_string())
             }
+            Effort::Counted(count) => request
+                .env("ASSAY_IPS_ITERATIONS", count.max(1).to_string())
+                .env("ASSAY_IPS_COLD", "1"),
             Effort::Once => request.env("ASSAY_IPS_ITERATIONS", "1").env("ASSAY_IPS_COLD", "1"),
         }
     }
 
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
         match imported(reply, "benchmark-ips") {
-            Ok(samples) => Ok(readings(&samples)),
+            Ok(samples) => Ok(self.without_warm_ups(readings(&samples))),
             // The script failed, or had no such item.
             Err(HarnessError::NoAnswer { path, source, .. }) => {
                 Err(HarnessError::NoAnswer { path, source, said: error_message(reply) })
@@ -142,7 +199,9 @@ mod tests {
     use super::*;
     use std::ffi::OsString;
 
-    const DIRECT: BenchmarkIps = BenchmarkIps { is_direct: true };
+    fn direct() -> BenchmarkIps {
+        BenchmarkIps::new(true)
+    }
 
     const RESULT: &str = r#"{"assay":1,"kind":"run","tool":"benchmark-ips 2.14.0"}
 {"kind":"side","name":""}
@@ -169,27 +228,35 @@ mod tests {
 
     #[test]
     fn the_shim_stands_before_the_script_and_is_handed_over() {
-        let request = DIRECT.measure("a b", Effort::Iterations(7), Path::new("/scratch"));
+        let request = direct().measure("a b", Effort::Iterations(7), Path::new("/scratch"));
         let shim = "/scratch/assay_benchmark_ips.rb";
         assert_eq!(request.before, [OsString::from("-r"), OsString::from(shim)]);
         assert_eq!(request.files[0].0, Path::new(shim));
         assert!(request.args.is_empty());
         let has =
             |name: &str, value: &str| request.env.contains(&(name.to_owned(), value.to_owned()));
-        let indirect = BenchmarkIps { is_direct: false };
+        let indirect = BenchmarkIps::new(false);
         let by_variable = indirect.measure("a b", Effort::Once, Path::new("/scratch"));
         assert!(by_variable.before.is_empty());
         assert_eq!(by_variable.options, [("RUBYOPT".to_owned(), format!("-r{shim}"))]);
         assert!(has("ASSAY_IPS_ITEM", "a b") && has("ASSAY_IPS_ITERATIONS", "7"));
+        assert!(!request.env.iter().any(|(name, _)| name == "ASSAY_IPS_COLD"));
+        let counted = direct().measure("a b", Effort::Counted(7), Path::new("/scratch"));
+        let cold = ("ASSAY_IPS_COLD".to_owned(), "1".to_owned());
+        assert!(counted.env.contains(&cold));
     }
 
     #[test]
-    fn names_are_a_text_a_line() {
+    fn names_are_a_text_a_line_and_comparisons_a_list() {
         let scratch = tempfile::tempdir().unwrap();
         let reply = answered("\"sum\"\n\"a \\u0022b\\u0022\\u000ac\"\n", scratch.path());
-        assert_eq!(DIRECT.listed(&reply).unwrap(), ["sum", "a \"b\"\nc"]);
-        for wrong in ["", "sum\n", "\"sum\"\n\"cut off"] {
-            assert!(DIRECT.listed(&answered(wrong, scratch.path())).is_err(), "{wrong}");
+        assert_eq!(direct().listed(&reply).unwrap(), ["sum", "a \"b\"\nc"]);
+        let driver = direct();
+        let reply = answered("\"sum\"\n\"loop\"\n[\"sum\",\"loop\"]\n\"text\"\n", scratch.path());
+        assert_eq!(driver.listed(&reply).unwrap(), ["sum", "loop", "text"]);
+        assert_eq!(driver.compared(), [["sum", "loop"]]);
+        for wrong in ["", "sum\n", "\"sum\"\n\"cut off", "[\"sum\"]\n"] {
+            assert!(direct().listed(&answered(wrong, scratch.path())).is_err(), "{wrong}");
         }
     }
 
@@ -202,20 +269,49 @@ mod tests {
             answer: gone,
             ..Reply::default()
         };
-        assert!(matches!(DIRECT.listed(&silent), Err(HarnessError::NoBenchmark { said: None })));
-        assert!(DIRECT.listed(&failed).unwrap_err().to_string().contains("NameError"));
+        assert!(matches!(direct().listed(&silent), Err(HarnessError::NoBenchmark { said: None })));
+        assert!(direct().listed(&failed).unwrap_err().to_string().contains("NameError"));
     }
 
     #[test]
     fn a_result_is_read_and_an_error_is_a_reading() {
         let scratch = tempfile::tempdir().unwrap();
-        let found = DIRECT.read(&answered(RESULT, scratch.path())).unwrap();
+        let found = direct().read(&answered(RESULT, scratch.path())).unwrap();
         assert_eq!(found[0].iterations, Some(1000.0));
         let values: Vec<_> = found[0].values.iter().map(|(m, v)| (m.name.as_str(), *v)).collect();
         assert_eq!(values, [("wall", 7.5e-7), ("allocated_objects", 5.0)]);
-        let found = DIRECT.read(&answered(BROKEN, scratch.path())).unwrap();
+        assert!(!found[0].is_cold);
+        let found = direct().read(&answered(BROKEN, scratch.path())).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].error.as_deref(), Some("ArgumentError: no"));
-        assert!(DIRECT.read(&answered("Calculating", scratch.path())).is_err());
+        assert!(direct().read(&answered("Calculating", scratch.path())).is_err());
+    }
+
+    #[test]
+    fn later_runs_warm_up_for_as_many_calls_as_the_first_found_necessary() {
+        let scratch = tempfile::tempdir().unwrap();
+        let driver = direct();
+        let warm_up = |effort| {
+            let request = driver.measure("sum", effort, Path::new("/scratch"));
+            request.env.into_iter().find(|(name, _)| name == "ASSAY_IPS_WARM_UP")
+        };
+        assert_eq!(warm_up(Effort::Iterations(7)), None);
+        let (head, observation) = RESULT.trim_end().rsplit_once('\n').unwrap();
+        let metric = |name| format!("{{\"kind\":\"metric\",\"name\":\"{name}\",\"unit\":\"1\"}}\n");
+        let metrics = metric("warm_up") + &metric("warm_up_saved");
+        let observation =
+            observation.replace("1000}", "1000,\"warm_up\":40,\"warm_up_saved\":1.5}");
+        let cold =
+            r#"{"kind":"finding","code":"COLD","severity":"warning","message":"","subject":"sum"}"#;
+        let text = format!("{head}\n{metrics}{observation}\n{cold}\n");
+        let found = driver.read(&answered(&text, scratch.path())).unwrap();
+        assert!(found[0].is_cold && found[0].values.len() == 2, "{found:?}");
+        assert!((found[0].once_seconds - 1.5).abs() < 1e-12);
+        for effort in [Effort::Iterations(7), Effort::Seconds(0.1)] {
+            assert_eq!(warm_up(effort).unwrap().1, "40");
+        }
+        for effort in [Effort::Counted(7), Effort::Once] {
+            assert_eq!(warm_up(effort), None);
+        }
     }
 }

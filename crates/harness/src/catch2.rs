@@ -108,7 +108,9 @@ impl Driver for Catch2 {
 
     fn measure(&self, _benchmark: &str, effort: Effort, scratch: &Path) -> Request {
         match effort {
-            Effort::Once | Effort::Iterations(_) => self.request(1, 0.0, scratch),
+            Effort::Once | Effort::Iterations(_) | Effort::Counted(_) => {
+                self.request(1, 0.0, scratch)
+            }
             Effort::Seconds(seconds) => {
                 let samples = (seconds * SAMPLES_PER_SECOND).clamp(SAMPLES.0, SAMPLES.1);
                 self.request(samples as u64, seconds / 10.0, scratch)

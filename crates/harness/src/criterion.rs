@@ -120,11 +120,11 @@ impl Driver for Criterion {
         };
         let flags = match effort {
             Effort::Seconds(seconds) => of_time(seconds.max(SHORTEST)),
-            Effort::Once | Effort::Iterations(_) if self.has_quick => {
+            Effort::Once | Effort::Iterations(_) | Effort::Counted(_) if self.has_quick => {
                 request = request.arg("--quick");
                 vec![("--measurement-time", "0.000000001".to_owned())]
             }
-            Effort::Once | Effort::Iterations(_) => of_time(SHORTEST),
+            Effort::Once | Effort::Iterations(_) | Effort::Counted(_) => of_time(SHORTEST),
         };
         for (flag, value) in flags.into_iter().chain([("--nresamples", "1000".to_owned())]) {
             request = request.arg(flag).arg(value);

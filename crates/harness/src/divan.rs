@@ -93,7 +93,7 @@ impl Driver for Divan {
     fn measure(&self, benchmark: &str, effort: Effort, _scratch: &Path) -> Request {
         let request = match effort {
             Effort::Once => self.request(1, 1),
-            Effort::Iterations(count) => {
+            Effort::Iterations(count) | Effort::Counted(count) => {
                 let samples = count.clamp(1, SAMPLES);
                 // The size of a sample is a 32-bit number.
                 let size = (count.saturating_add(samples / 2) / samples).clamp(1, u32::MAX.into());

@@ -11,8 +11,12 @@ use std::path::{Path, PathBuf};
 pub enum Effort {
     /// The harness finds the number of iterations that take about this many seconds.
     Seconds(f64),
-    /// Exactly this many iterations. Only for drivers that [pin](Driver::pins).
+    /// Exactly this many iterations, after the harness's warm-up. Only for drivers that
+    /// [pin](Driver::pins).
     Iterations(u64),
+    /// Exactly this many iterations and no others, for counts of the whole process. Only for drivers
+    /// that [pin](Driver::pins).
+    Counted(u64),
     /// The least that the harness can do, to check that the benchmark works.
     Once,
 }
@@ -123,6 +127,12 @@ pub trait Driver: std::fmt::Debug {
     /// # Errors
     /// If the answer is not from this harness.
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError>;
+
+    /// Returns the groups of benchmarks that the program itself compares, each against its first;
+    /// known after [`Driver::listed`].
+    fn compared(&self) -> Vec<Vec<String>> {
+        Vec::new()
+    }
 
     /// Returns the request for measuring one benchmark in one run (all of them if the driver does
     /// not [isolate](Driver::isolates)).

@@ -76,7 +76,7 @@ impl Driver for GoTest {
 
     fn measure(&self, benchmark: &str, effort: Effort, _scratch: &Path) -> Request {
         let time = match effort {
-            Effort::Iterations(count) => format!("{}x", count.max(1)),
+            Effort::Iterations(count) | Effort::Counted(count) => format!("{}x", count.max(1)),
             Effort::Once => "1x".to_owned(),
             // Go does not accept durations finer than a nanosecond.
             Effort::Seconds(seconds) => format!("{:.9}s", seconds.max(1e-9)),

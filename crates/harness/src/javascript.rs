@@ -124,6 +124,9 @@ impl Driver for Script {
             Effort::Iterations(count) => {
                 request.env("ASSAY_JS_ITERATIONS", count.max(1).to_string())
             }
+            Effort::Counted(count) => request
+                .env("ASSAY_JS_ITERATIONS", count.max(1).to_string())
+                .env("ASSAY_JS_COLD", "1"),
             Effort::Once => request.env("ASSAY_JS_ITERATIONS", "1").env("ASSAY_JS_COLD", "1"),
         }
     }

@@ -118,7 +118,7 @@ impl Driver for Jmh {
         }
         let (warm_ups, seconds) = match effort {
             Effort::Seconds(seconds) => ("1", Some(seconds)),
-            Effort::Once | Effort::Iterations(_) => ("0", None),
+            Effort::Once | Effort::Iterations(_) | Effort::Counted(_) => ("0", None),
         };
         request = self.option(request, "-f", "1");
         request = self.option(request, "-wi", warm_ups);

@@ -7,8 +7,8 @@
 //! its result are the list. A benchmark that is not in this driver's list is measured by a run of
 //! all of them, which is slower but equally correct.
 //!
-//! Values are not warmed up: an exact number of iterations matters more than the first call, and
-//! both sides make that call.
+//! A run that is timed begins with an untimed value, as pyperf's own runs do by default; a
+//! calibration warms up by its trials.
 
 use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, tail};
@@ -56,10 +56,11 @@ pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(Pyperf::default())
 }
 
-/// Returns the request for a worker that takes this many values.
-fn worker(values: u32, scratch: &Path) -> Request {
+/// Returns the request for a worker that takes this many values, after untimed ones.
+fn worker(warm_ups: u32, values: u32, scratch: &Path) -> Request {
     let file = scratch.join("result.json");
-    Request::with(["--worker", "--warmups=0"])
+    Request::with(["--worker"])
+        .arg(format!("--warmups={warm_ups}"))
         .arg(format!("--values={values}"))
         .arg(format!("--output={}", file.display()))
         .answered_in(Answer::File(file))
@@ -79,7 +80,7 @@ impl Driver for Pyperf {
     }
 
     fn list(&self, scratch: &Path) -> Request {
-        worker(1, scratch).arg("--loops=1")
+        worker(0, 1, scratch).arg("--loops=1")
     }
 
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
@@ -103,12 +104,13 @@ impl Driver for Pyperf {
         let task = tasks.iter().position(|task| task.name == benchmark);
         // One trial may be long because the machine was busy; three are unlikely to be.
         let values = if matches!(effort, Effort::Seconds(_)) { 3 } else { 1 };
-        let mut request = worker(values, scratch);
+        let warm_ups = u32::from(matches!(effort, Effort::Iterations(_)));
+        let mut request = worker(warm_ups, values, scratch);
         if let Some(number) = task {
             request = request.arg(format!("--worker-task={number}"));
         }
         match effort {
-            Effort::Iterations(count) => {
+            Effort::Iterations(count) | Effort::Counted(count) => {
                 let inner = task.map_or(1.0, |number| tasks[number].inner);
                 let loops = (count as f64 / inner).round().max(1.0);
                 request.arg(format!("--loops={loops}"))
@@ -239,6 +241,9 @@ mod tests {
         let asked = words(&driver.measure("sort", Effort::Iterations(500), scratch.path()));
         // Ten of them in every loop.
         assert!(asked.contains("--worker-task=1") && asked.ends_with("--loops=50"), "{asked}");
+        assert!(asked.contains("--warmups=1 --values=1"), "{asked}");
+        let counted = words(&driver.measure("sort", Effort::Counted(500), scratch.path()));
+        assert!(counted.contains("--warmups=0") && counted.ends_with("--loops=50"), "{counted}");
     }
 
     #[test]

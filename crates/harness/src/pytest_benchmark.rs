@@ -89,14 +89,18 @@ impl Driver for PytestBenchmark {
         let seconds = match effort {
             Effort::Seconds(seconds) => seconds,
             // The minimum time is over after the first call.
-            Effort::Once | Effort::Iterations(_) => 1e-9,
+            Effort::Once | Effort::Iterations(_) | Effort::Counted(_) => 1e-9,
         };
         let failed = serde_json::json!({ benchmark: true });
-        quiet(scratch)
+        let mut request = quiet(scratch);
+        // A timed run warms up as the user's own would.
+        if !matches!(effort, Effort::Seconds(_)) {
+            request = request.arg("--benchmark-warmup=off");
+        }
+        request
             .arg("--last-failed")
             .arg("--last-failed-no-failures=none")
             .arg("--benchmark-enable")
-            .arg("--benchmark-warmup=off")
             .arg("--benchmark-min-rounds=1")
             .arg(format!("--benchmark-max-time={seconds:.9}"))
             .arg(format!("--benchmark-min-time={:.9}", (seconds / ROUNDS).max(1e-9)))

@@ -6,7 +6,7 @@
 //! the time that the process took. From a summary, the mean is used, or the median if there is no
 //! mean.
 
-use assay_data::code::BENCHMARK_FAILED;
+use assay_data::code::{BENCHMARK_FAILED, COLD, Code};
 use assay_data::import::{self, ImportOptions};
 use assay_data::samples::{ITERATIONS, PER_ITERATION};
 use assay_data::{Metric, ParameterValue, Samples};
@@ -30,6 +30,10 @@ pub struct Reading {
     pub values: Vec<(Metric, f64)>,
     /// The benchmark's message when it ended with an error.
     pub error: Option<String>,
+    /// True if the iterations were still getting faster when they were measured.
+    pub is_cold: bool,
+    /// Seconds of this run that later ones do not take.
+    pub once_seconds: f64,
 }
 
 /// Go's counts that are the same for the same work.
@@ -132,7 +136,9 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
             label: samples.row_of(own).label.clone(),
             parameters: own.parameters.clone(),
             iterations: (all > 0.0).then_some(all),
-            error: error_of(samples, &own.name),
+            error: message_of(samples, BENCHMARK_FAILED, &own.name),
+            is_cold: message_of(samples, COLD, &own.name).is_some(),
+            once_seconds: 0.0,
             values,
         }
     };
@@ -163,9 +169,9 @@ pub(crate) fn add_iterations(found: &mut [Reading], counts: impl Iterator<Item =
     }
 }
 
-fn error_of(samples: &Samples, name: &str) -> Option<String> {
-    let is =
-        |f: &&assay_data::Finding| f.is(BENCHMARK_FAILED) && f.subject.as_deref() == Some(name);
+/// Returns the message of the answer's finding with this code about a benchmark.
+fn message_of(samples: &Samples, code: &Code, name: &str) -> Option<String> {
+    let is = |f: &&assay_data::Finding| f.is(code) && f.subject.as_deref() == Some(name);
     samples.findings.iter().find(is).map(|finding| finding.message.clone())
 }
 

@@ -7,6 +7,7 @@
 use super::asker::Question;
 use super::code::Codes;
 use super::counting::Counting;
+use super::trial::BenchmarkTrial;
 use super::{Asker, Catalogue, Executed, Ran, Trial};
 use crate::run_error::RunError;
 use assay_data::code;
@@ -81,6 +82,8 @@ pub(crate) struct Benchmarks<'a> {
     /// Findings about the smallest slowdown of these functions that would be detected.
     pub(super) sensitivity: Vec<Finding>,
     pub(super) counting: Counting,
+    /// Findings about benchmarks whose values are cold.
+    cold: Vec<Finding>,
 }
 
 impl<'a> Benchmarks<'a> {
@@ -107,6 +110,7 @@ impl<'a> Benchmarks<'a> {
             changes: Vec::new(),
             sensitivity: Vec::new(),
             counting: Counting::default(),
+            cold: cold(catalogue, trial),
         };
         for side in &catalogue.sides {
             all.declared.add_side(Side {
@@ -169,6 +173,7 @@ impl<'a> Benchmarks<'a> {
         for (sides, benchmarks) in groups {
             all.add(&sides, benchmarks, trial, seconds, &mut files, recorded)?;
         }
+        all.compare_within_a_side();
         let mut codes = Codes::of(catalogue, &mut files);
         for unit in &all.units {
             for (side, _, subjects) in &unit.on {
@@ -260,6 +265,25 @@ impl<'a> Benchmarks<'a> {
         }
         self.units.push(Runs { benchmarks, on, pinned });
         Ok(())
+    }
+
+    /// Makes the first benchmark of each group that the program itself compares the reference of
+    /// the others, unless there are other sides to compare them with.
+    fn compare_within_a_side(&mut self) {
+        if self.catalogue.sides.len() > 1 {
+            return;
+        }
+        for group in self.catalogue.drivers[0].compared() {
+            let is_own = |unit: &&Runs| {
+                let own = self.catalogue.benchmarks[unit.benchmarks[0]].on[0].as_ref();
+                own.is_some_and(|own| group.contains(own))
+            };
+            let subjects: Vec<usize> =
+                self.units.iter().filter(is_own).map(|unit| unit.on[0].2[0]).collect();
+            for &subject in &subjects {
+                self.declared.subjects[subject].against = Some(subjects[0]);
+            }
+        }
     }
 
     /// Returns the index of a metric, adding it if it is new. `None` if a metric of this name has
@@ -390,8 +414,33 @@ impl Source for Benchmarks<'_> {
         });
         let failures = self.failures.iter().cloned().chain(measured);
         let counting = self.counting.findings.iter().chain(&self.sensitivity).cloned();
-        counting.chain(failures.map(|failure| failure.finding())).collect()
+        counting
+            .chain(self.cold.iter().cloned())
+            .chain(failures.map(|failure| failure.finding()))
+            .collect()
     }
+}
+
+/// Returns findings about benchmarks that were still getting faster when their warm-up was over.
+fn cold(catalogue: &Catalogue, trial: &Trial) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (benchmark, tried) in catalogue.benchmarks.iter().zip(&trial.tried) {
+        let is_cold =
+            |one: &BenchmarkTrial| one.reading.as_ref().is_some_and(|reading| reading.is_cold);
+        let sides = catalogue.sides.iter().zip(tried).filter(|(_, one)| is_cold(one));
+        let sides: Vec<String> = sides.map(|(side, _)| side.name.clone()).collect();
+        if sides.is_empty() {
+            continue;
+        }
+        let message = format!(
+            "`{}` on {} was still getting faster when its warm-up was over: its values are cold",
+            benchmark.name,
+            list::all(&sides)
+        );
+        let advice = Action::text("give it a longer warm-up, as in x.config(warmup: 2)");
+        found.push(Finding::new(code::COLD, message).about(&benchmark.name).advise(advice));
+    }
+    found
 }
 
 /// Returns the name of a benchmark on one side.

@@ -253,8 +253,8 @@ impl Benchmarks<'_> {
             return self.counted(benchmark, side, Effort::Once, by);
         };
         let between = most.saturating_sub(1).clamp(1, BETWEEN);
-        let (few, _) = self.counted(benchmark, side, Effort::Iterations(1), by)?;
-        let (many, said) = self.counted(benchmark, side, Effort::Iterations(1 + between), by)?;
+        let (few, _) = self.counted(benchmark, side, Effort::Counted(1), by)?;
+        let (many, said) = self.counted(benchmark, side, Effort::Counted(1 + between), by)?;
         let difference = |((metric, few), (_, many)): (Count, Count)| {
             if !is_sum(&metric.name) {
                 return (metric, many);

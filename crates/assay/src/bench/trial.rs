@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub(crate) struct BenchmarkTrial {
     /// Reading of the benchmark; `None` if it failed, or is not on that side.
     pub reading: Option<Reading>,
-    /// Duration of the process, s.
+    /// Duration of a process, s, without what only the first one does.
     pub seconds: f64,
     /// The reason for a missing reading.
     pub failure: Option<String>,
@@ -90,9 +90,10 @@ impl Trial {
                     // The benchmark's own message is more informative than the program's exit
                     // status.
                     let failure = error.or(failed.clone()).or_else(empty);
+                    let once = reading.as_ref().map_or(0.0, |reading| reading.once_seconds);
                     tried[index][side] = BenchmarkTrial {
                         reading: reading.filter(|_| failure.is_none()),
-                        seconds: ran.result.wall_seconds,
+                        seconds: (ran.result.wall_seconds - once).max(0.0),
                         failure,
                     };
                 }

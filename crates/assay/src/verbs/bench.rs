@@ -73,7 +73,7 @@ Examples:
 pub(crate) struct Args {
     /// Benchmark programs, in quotes if they have arguments; the first is the reference
     ///
-    /// For a single program, only its numbers are shown.
+    /// For a single program, only its numbers are shown, and a ranking if its script calls `compare!`.
     #[arg(required_unless_present_any = ["rev", "builds", "resume"], value_name = "PROGRAM", value_parser = any_words())]
     programs: Vec<String>,
 
@@ -555,12 +555,12 @@ fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Resu
     let mut analysis = analysis.context("nothing was measured on both sides")?;
     let (dialect, rows) = (Dialect::Bench, args.suite.shown());
     let how = Showing { dialect, rows, show: &args.record.show, file };
-    if samples.sides.len() < 2 {
+    if samples.sides.len() < 2 && analysis.comparisons.is_empty() {
         present::numbers(how, &mut analysis, samples)?;
         return Ok(Ending::Fine);
     }
     present::present(how, &mut analysis, samples)?;
-    if args.why {
+    if args.why && samples.sides.len() > 1 {
         super::why::print_after(samples, file, args.record.show.color)?;
     }
     Ok(args.same.ending(&analysis, present::judge(&analysis, &args.judge.fail_if)))

@@ -44,6 +44,7 @@ mod ministat;
 mod mistakes;
 mod options;
 mod others;
+mod own_comparisons;
 mod pages;
 mod planning;
 mod portable;

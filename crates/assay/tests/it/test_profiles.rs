@@ -44,7 +44,7 @@ fn profiled(room: &Room, options: &[&str], command: &[&str]) -> Ended {
     room.run(&[&["tests", "--profile"], options, &["--"], command].concat())
 }
 
-fn ruby_has(library: &str) -> bool {
+pub(crate) fn ruby_has(library: &str) -> bool {
     let asked = Command::new("ruby")
         .args(["-e", &format!("require '{library}'")])
         .stderr(Stdio::null())

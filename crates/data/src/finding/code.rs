@@ -201,6 +201,12 @@ catalogue! {
     /// **What to do:** add a benchmark that calls the named functions, or run one that does.
     CODE_CHANGED: Note | Warning;
 
+    /// A benchmark was still getting faster when the warm-up of its harness was over (`assay bench`).
+    /// **Why:** a process first fills caches and its heap, and compiles. Such values are larger than
+    /// those of the harness itself, which measures for longer.
+    /// **What to do:** give it a longer warm-up, as in `x.config(warmup: 2)`.
+    COLD: Warning;
+
     /// Commits around a change cannot be measured or listed: one does not build or its program
     /// fails (`assay bisect`), or the repository's history no longer connects the two commits
     /// around the change (`assay history trend`).

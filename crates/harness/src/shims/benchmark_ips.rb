@@ -7,7 +7,8 @@
 # versions. No other library is loaded, so that the script finds its process as it is without us.
 #
 # From the environment: ASSAY_IPS_ANSWER, the file to write; ASSAY_IPS_ITEM, the item to measure (without it all are listed);
-# ASSAY_IPS_ITERATIONS or else ASSAY_IPS_SECONDS, how much; ASSAY_IPS_COLD, not to call it beforehand.
+# ASSAY_IPS_ITERATIONS or else ASSAY_IPS_SECONDS, how much; ASSAY_IPS_WARM_UP, the calls of the
+# warm-up, otherwise those of the script's own; ASSAY_IPS_COLD, no warm-up.
 
 # A report that goes to a server is none of ours.
 %w[SHARE SHARE_URL].each { |name| ENV.delete(name) }
@@ -17,6 +18,13 @@ module Benchmark
     class Job
       module Assay
         MOST = 1 << 30
+        # Seconds of the first window of a warm-up, and of a batch of calls in it.
+        FIRST_WINDOW = 0.02
+        BATCH = 0.001
+        # An iteration is faster if it takes less than this share of the time.
+        STEADY = 0.95
+        # An item is cold if its last iterations took less than this share of those before.
+        COLD = 0.9
 
         @names = {}
 
@@ -50,26 +58,58 @@ module Benchmark
             nil
           end
 
-          # So many iterations as take about so many seconds; the search warms up, too. Of two trials the shorter counts: a
-          # trial may be long because the machine did something else.
-          def count_for(entry, seconds)
-            count = 1
-            loop do
-              took = [timed(entry, count)['wall'], timed(entry, count)['wall']].min
-              return (count * seconds / took).ceil.clamp(1, MOST) if took * 10 >= seconds || count >= MOST
-
-              count *= 2
-            end
+          # The iterations that take about this many seconds.
+          def count_for(each, seconds)
+            (seconds / [each, 1e-9].max).ceil.clamp(1, MOST)
           end
 
-          # The first call fills caches, those of this method too. A compiler wants to see the code some dozen times.
-          def warm_up(entry, count)
-            return if ENV['ASSAY_IPS_COLD']
-
-            compiles = RUBY_ENGINE != 'ruby' || %i[YJIT ZJIT RJIT MJIT].any? do |name|
-              RubyVM.const_defined?(name) && RubyVM.const_get(name).enabled?
+          # Calls an item untimed for the script's own warm-up, in windows of time that are each twice as long as the one before.
+          # Returns the shortest times of an iteration in the last of them; the calls after which the times were like those, and the
+          # seconds that a run with twice these calls saves; and whether they were still getting shorter. CPU time shows it: a busy machine changes it little.
+          def warm_up(entry, limit)
+            windows = []
+            called = 0
+            spent = 0.0
+            seconds = FIRST_WINDOW
+            count = 1
+            loop do
+              each, count, calls, took = window(entry, count, [seconds, limit - spent].min)
+              called += calls
+              spent += took
+              seconds *= 2
+              windows << [each, called, spent]
+              break if spent >= limit
             end
-            timed(entry, compiles ? [count, 100].min : 1)
+            last = windows[-1][0]
+            slow = windows.rindex { |each,| last['cpu'] < each['cpu'] * STEADY }
+            before = windows[-2]
+            calls, needed = slow ? windows[slow].drop(1) : [1, 0.0]
+            [last, { 'warm_up' => calls, 'warm_up_saved' => [spent - (2 * needed), 0.0].max }, !before.nil? && last['cpu'] < before[0]['cpu'] * COLD]
+          end
+
+          # Calls an item as often as an earlier run found necessary, and twice that to be safe. Returns the shortest times.
+          def warm_up_again(entry, calls)
+            timed(entry, 2 * calls)
+            window(entry, 1, FIRST_WINDOW)[0] unless ENV['ASSAY_IPS_ITERATIONS']
+          end
+
+          # Calls an item for about this long. Returns the shortest times of an iteration, in batches long enough for the clock, their
+          # size, the calls, and the seconds.
+          def window(entry, count, seconds)
+            each = { 'wall' => Float::INFINITY, 'cpu' => Float::INFINITY }
+            calls = 0
+            spent = 0.0
+            loop do
+              took = timed(entry, count)
+              calls += count
+              spent += took['wall']
+              if took['wall'] < BATCH && count < MOST
+                count *= 2
+              else
+                each = each.to_h { |metric, shortest| [metric, [shortest, took[metric] / count].min] }
+                return [each, count, calls, spent] if spent >= seconds
+              end
+            end
           end
 
           # Totals of so many iterations in one go.
@@ -84,15 +124,23 @@ module Benchmark
             { 'wall' => wall / 1e9, 'cpu' => cpu / 1e9, 'allocated_objects' => objects }.compact
           end
 
-          def measured(entry, suite)
+          # The iterations, their totals, what was found out about the warm-up, and whether the values are cold.
+          def measured(entry, suite, limit)
             given = ENV['ASSAY_IPS_ITERATIONS']
+            known = ENV['ASSAY_IPS_WARM_UP']
+            if known
+              each = warm_up_again(entry, Integer(known))
+            elsif !ENV['ASSAY_IPS_COLD']
+              suite.warming(entry.label, limit) if suite.respond_to?(:warming)
+              each, warmed, cold = warm_up(entry, limit)
+            end
             seconds = given ? 0.0 : Float(ENV.fetch('ASSAY_IPS_SECONDS'))
-            count = given ? Integer(given) : count_for(entry, seconds)
-            warm_up(entry, count)
+            count = given ? Integer(given) : count_for(each['wall'], seconds)
             # Suites that switch the garbage collector off do it here.
             suite.running(entry.label, seconds) if suite.respond_to?(:running)
             GC.start
-            [count, timed(entry, count)]
+            totals = timed(entry, count)
+            [count, totals, warmed || {}, cold || (warmed && totals['cpu'] / count < each['cpu'] * COLD)]
           end
 
           # The answer is a file of assay's own format.
@@ -100,14 +148,19 @@ module Benchmark
             head = ["{\"assay\":1,\"kind\":\"run\",\"tool\":#{quoted("benchmark-ips #{VERSION}")}}",
                     "{\"kind\":\"side\",\"name\":\"\"}", "{\"kind\":\"row\",\"name\":#{quoted(name)}}",
                     "{\"kind\":\"subject\",\"side\":0,\"row\":0,\"name\":#{quoted(name)}}"]
-            count, totals = yield
+            count, totals, warmed, cold = yield
             values = totals.map { |metric, total| "\"#{metric}\":#{total.to_f / count}" }
             units = totals.map do |metric, _|
               "{\"kind\":\"metric\",\"name\":\"#{metric}\",\"unit\":\"#{metric == 'allocated_objects' ? '1' : 's'}\"}"
             end
             iterations = '{"kind":"metric","name":"iterations","unit":"1","better":"higher"}'
             values << "\"iterations\":#{count}"
-            write(head + units + [iterations, "{\"kind\":\"obs\",\"subject\":0,\"values\":{#{values.join(',')}}}"])
+            warmed.each { |metric, value| values << "\"#{metric}\":#{value}" }
+            units += warmed.keys.map { |metric| "{\"kind\":\"metric\",\"name\":\"#{metric}\",\"unit\":\"1\"}" }
+            found = units + [iterations, "{\"kind\":\"obs\",\"subject\":0,\"values\":{#{values.join(',')}}}"]
+            found << "{\"kind\":\"finding\",\"code\":\"COLD\",\"severity\":\"warning\",\"message\":\"\"," \
+                     "\"subject\":#{quoted(name)}}" if cold
+            write(head + found)
           rescue StandardError, ScriptError, SystemStackError, NoMemoryError => e
             why = quoted("#{e.class}: #{e.message}".encode('UTF-8', invalid: :replace, undef: :replace).scrub)
             write(head + ["{\"kind\":\"finding\",\"code\":\"BENCHMARK_FAILED\",\"severity\":\"serious\"," \
@@ -117,16 +170,17 @@ module Benchmark
 
         def run
           wanted = ENV['ASSAY_IPS_ITEM']&.dup&.force_encoding('UTF-8')
-          list.each do |entry|
-            name = Assay.name_of(entry.label)
+          names = list.map { |entry| Assay.name_of(entry.label) }
+          list.zip(names) do |entry, name|
             if wanted == name
-              Assay.answer(name) { Assay.measured(entry, @out || @suite) }
+              Assay.answer(name) { Assay.measured(entry, @out || @suite, Float(@warmup || 0)) }
               exit
             end
             Assay.write([Assay.quoted(name)], 'a') unless wanted
             # A script may look at its report: there is one, of once a second.
             create_report(entry.label, 1_000_000, 1, Stats::SD.new([1.0]), 1)
           end
+          Assay.write(["[#{names.map { |name| Assay.quoted(name) }.join(',')}]"], 'a') if compare? && !wanted
         end
 
         def run_comparison; end

@@ -63,7 +63,7 @@ const tinybench = (library) => {
     bench.throws = false;
     const isShort = !wanted || cold;
     bench.time = !isShort && !iterations && seconds ? seconds * 1e3 : 0;
-    bench.iterations = isShort ? 1 : Math.max(iterations, 1);
+    bench.iterations = wanted ? Math.max(iterations, 1) : 1;
     if (isShort && !warmup) bench.warmup = false;
     return wanted;
   };

@@ -24,6 +24,8 @@ fn a_script_is_listed_and_its_items_measured_one_by_one() {
     let driver = by_looks(&script.program()).expect("it requires the library");
     assert_eq!(driver.name(), "benchmark-ips");
     assert_eq!(script.list(&*driver), NAMES);
+    // Its first block calls `compare!`.
+    assert_eq!(driver.compared(), [&NAMES[..4]]);
 
     let once = script.measure(&*driver, NAMES[0], Effort::Once);
     assert_eq!(once.iterations, Some(1.0));
@@ -43,6 +45,27 @@ fn a_script_is_listed_and_its_items_measured_one_by_one() {
     assert!((2.0..=5.0).contains(&objects) && objects.fract() == 0.0, "{objects}");
     let broken = script.measure(&*driver, NAMES[5], Effort::Once);
     assert_eq!(broken.error.as_deref(), Some("ArgumentError: not today"));
+}
+
+#[test]
+fn an_item_is_measured_after_its_warm_up_and_counted_without() {
+    if !is_there() {
+        return;
+    }
+    let script = Subject::new(&["ruby", "ruby/warming.rb"]);
+    let driver = by_looks(&script.program()).expect("it requires the library");
+    assert_eq!(script.list(&*driver), ["warmed up", "cold"]);
+    assert!(driver.compared().is_empty());
+    // Its first 40 calls burn 4 ms each, later ones 0.4 ms. The first run finds that out.
+    for effort in [Effort::Seconds(0.02), Effort::Iterations(5)] {
+        let warm = script.measure(&*driver, "warmed up", effort);
+        assert!((0.0004..0.002).contains(&value(&warm, "cpu")), "{warm:?}");
+        assert!(!warm.is_cold);
+    }
+    let counted = script.measure(&*driver, "warmed up", Effort::Counted(5));
+    assert!(counted.iterations == Some(5.0) && value(&counted, "cpu") >= 0.004, "{counted:?}");
+    let cold = script.measure(&*driver, "cold", Effort::Seconds(0.02));
+    assert!(cold.is_cold, "{cold:?}");
 }
 
 #[test]
