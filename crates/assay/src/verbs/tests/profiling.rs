@@ -8,11 +8,12 @@ use crate::run_error::RunError;
 use crate::tests::{Side, directory_of, order_of, prepared, told};
 use crate::verbs::profile::exporting;
 use crate::verbs::profile::sampling::{
-    SampledRun, Sampling, Settings, name_of, no_collection, plan_of, take,
+    SampledRun, Sampling, Settings, no_collection, plan_of, take,
 };
 use crate::{Ending, output, present, room};
 use anyhow::{Context, bail};
 use assay_analysis::checks::interrupted;
+use assay_data::list;
 use assay_data::source::{Layout, Measured, Obstacle, Source, Turn};
 use assay_data::{Action, Metric, Unit};
 use assay_measure::clock::now_seconds;
@@ -135,7 +136,7 @@ fn suite<'a>(
         wanted: RunRequirements { only, frames: true, ..RunRequirements::default() },
         order: None,
         room: room::temporary()?,
-        name: name_of(&program),
+        name: list::line(&program.argv),
         metrics: vec![Metric::wall()],
         taken: Vec::new(),
     })
