@@ -11,9 +11,7 @@ use crate::policy;
 use crate::verdict::Scale;
 use assay_data::code;
 use assay_data::import;
-use assay_data::{
-    Action, Environment, Finding, Metric, Outcome, Plan, Samples, StopRule, Threshold,
-};
+use assay_data::{Action, Environment, Finding, Metric, Outcome, Plan, Samples, Threshold};
 
 mod builds;
 mod requests;

@@ -301,8 +301,7 @@ mod tests {
         let metrics = metric("warm_up") + &metric("warm_up_saved");
         let observation =
             observation.replace("1000}", "1000,\"warm_up\":40,\"warm_up_saved\":1.5}");
-        let cold =
-            r#"{"kind":"finding","code":"COLD","severity":"warning","message":"","subject":"sum"}"#;
+        let cold = r#"{"kind":"finding","code":"WARM_UP","severity":"warning","message":"","subject":"sum"}"#;
         let text = format!("{head}\n{metrics}{observation}\n{cold}\n");
         let found = driver.read(&answered(&text, scratch.path())).unwrap();
         assert!(found[0].is_cold && found[0].values.len() == 2, "{found:?}");

@@ -6,7 +6,7 @@
 //! the time that the process took. From a summary, the mean is used, or the median if there is no
 //! mean.
 
-use assay_data::code::{BENCHMARK_FAILED, COLD, Code};
+use assay_data::code::{BENCHMARK_FAILED, Code, WARM_UP};
 use assay_data::import::{self, ImportOptions};
 use assay_data::samples::{ITERATIONS, PER_ITERATION};
 use assay_data::{Metric, ParameterValue, Samples};
@@ -137,7 +137,7 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
             parameters: own.parameters.clone(),
             iterations: (all > 0.0).then_some(all),
             error: message_of(samples, BENCHMARK_FAILED, &own.name),
-            is_cold: message_of(samples, COLD, &own.name).is_some(),
+            is_cold: message_of(samples, WARM_UP, &own.name).is_some(),
             once_seconds: 0.0,
             values,
         }

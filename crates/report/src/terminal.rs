@@ -20,7 +20,7 @@ use crate::remarks;
 use crate::scan;
 use crate::screen_table as table;
 use crate::secondary;
-use crate::words::{self, Sentence, counted};
+use crate::words::{self, Sentence};
 use assay_analysis::{Analysis, Comparison, Description, Verdict};
 use assay_data::code::{self, Topic, topic};
 use assay_data::list;

@@ -438,7 +438,7 @@ fn cold(catalogue: &Catalogue, trial: &Trial) -> Vec<Finding> {
             list::all(&sides)
         );
         let advice = Action::text("give it a longer warm-up, as in x.config(warmup: 2)");
-        found.push(Finding::new(code::COLD, message).about(&benchmark.name).advise(advice));
+        found.push(Finding::new(code::WARM_UP, message).about(&benchmark.name).advise(advice));
     }
     found
 }

@@ -68,7 +68,7 @@ fn values_that_are_cold_are_named() {
     room.write("x.rb", &text);
     let result = room.json(&BENCH);
     let cold: Vec<_> =
-        result["findings"].as_array().unwrap().iter().filter(|f| f["code"] == "COLD").collect();
+        result["findings"].as_array().unwrap().iter().filter(|f| f["code"] == "WARM_UP").collect();
     assert_eq!(cold.len(), 1, "{:?}", codes(&result));
     assert_eq!(cold[0]["subject"], "long");
 }

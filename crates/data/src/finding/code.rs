@@ -201,12 +201,6 @@ catalogue! {
     /// **What to do:** add a benchmark that calls the named functions, or run one that does.
     CODE_CHANGED: Note | Warning;
 
-    /// A benchmark was still getting faster when the warm-up of its harness was over (`assay bench`).
-    /// **Why:** a process first fills caches and its heap, and compiles. Such values are larger than
-    /// those of the harness itself, which measures for longer.
-    /// **What to do:** give it a longer warm-up, as in `x.config(warmup: 2)`.
-    COLD: Warning;
-
     /// Commits around a change cannot be measured or listed: one does not build or its program
     /// fails (`assay bisect`), or the repository's history no longer connects the two commits
     /// around the change (`assay history trend`).
@@ -1003,15 +997,17 @@ catalogue! {
     /// certain; more values per process do not.
     UNITS_COMPARED: Note | Warning;
 
-    /// A series was worse at first and steady from some point on (`assay describe`). `begins` is
-    /// the index of that point, counted from 0. `change` is the difference between the median of
-    /// the steady part and that of the part before.
-    /// **Why:** a program behaves differently while caches fill and code is compiled; both parts
-    /// together describe neither. If the steady part neither drifts nor is correlated, `DRIFT` and
-    /// `DEPENDENCE` are not reported separately: their results are in its evidence (`drift`,
-    /// `effective`). The same is true for `CHANGE_POINT`.
-    /// **What to do:** warm up longer before measuring (`--warmup`), or describe only the steady part:
-    /// `assay describe --skip N`, where N is `begins`.
+    /// A series was worse at first and steady from some point on (`assay describe`), or a benchmark
+    /// was still getting faster when the warm-up of its harness ended (`assay bench`). For a series,
+    /// `begins` is the index of that point, counted from 0, and `change` is the difference between
+    /// the median of the steady part and that of the part before.
+    /// **Why:** a program behaves differently while caches and its heap fill and code is compiled;
+    /// both parts together describe neither. If the steady part neither drifts nor is correlated,
+    /// `DRIFT` and `DEPENDENCE` are not reported separately: their results are in its evidence
+    /// (`drift`, `effective`). The same is true for `CHANGE_POINT`.
+    /// **What to do:** warm up longer before measuring (`--warmup`, or the harness's own setting,
+    /// such as `x.config(warmup: 2)`), or describe only the steady part: `assay describe --skip N`,
+    /// where N is `begins`.
     WARM_UP: Warning, Series;
 }
 

@@ -158,7 +158,7 @@ module Benchmark
             warmed.each { |metric, value| values << "\"#{metric}\":#{value}" }
             units += warmed.keys.map { |metric| "{\"kind\":\"metric\",\"name\":\"#{metric}\",\"unit\":\"1\"}" }
             found = units + [iterations, "{\"kind\":\"obs\",\"subject\":0,\"values\":{#{values.join(',')}}}"]
-            found << "{\"kind\":\"finding\",\"code\":\"COLD\",\"severity\":\"warning\",\"message\":\"\"," \
+            found << "{\"kind\":\"finding\",\"code\":\"WARM_UP\",\"severity\":\"warning\",\"message\":\"\"," \
                      "\"subject\":#{quoted(name)}}" if cold
             write(head + found)
           rescue StandardError, ScriptError, SystemStackError, NoMemoryError => e
