@@ -290,9 +290,8 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
                     self.keep(&turn, measured, (pass, first_block + turn.block), time, experiment)
                 }
             };
-            match self.source.conclude(&turn) {
-                Err(obstacle) => return Ok(Phase { reason: reason_of(obstacle)?, ..phase }),
-                Ok(()) => {}
+            if let Err(obstacle) = self.source.conclude(&turn) {
+                return Ok(Phase { reason: reason_of(obstacle)?, ..phase });
             }
             seconds = (self.clock)() - began - preparing;
             let blocks = experiment.blocks_of(turn.unit);
