@@ -139,7 +139,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let sides = sides(args, &config, &mut repository, head);
     if args.explain {
         let compared = sides.as_ref().map(|(compared, _)| compared.clone());
-        return explain(args, &asked, &found, compared.map_err(|error| output::told(error)));
+        return explain(args, &asked, &found, compared.map_err(output::told));
     }
     let (compared, revisions) = sides?;
     if found.ways.is_empty() {
