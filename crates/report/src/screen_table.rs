@@ -114,7 +114,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
     let own = columns[0].width() + primary.iter().map(|c| c.gap + c.width()).sum::<usize>();
     if own > page.table_width() {
         draw_stacked(page, analysis);
-        return draw_missing(page, analysis, names);
+        return;
     }
     columns.extend(primary);
     let mut used = own;
@@ -142,11 +142,13 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
         columns.push(column);
     }
     draw_columns(page, &columns, names.len());
-    draw_missing(page, analysis, names);
 }
 
-/// Writes the reason why medians of the primary metric have no interval.
-fn draw_missing(page: &mut Page, analysis: &Analysis, names: &[String]) {
+/// Returns the reasons why medians of the primary metric have no interval, a line each.
+pub(crate) fn without_interval(
+    analysis: &Analysis,
+    names: &[String],
+) -> impl Iterator<Item = String> {
     let described = |subject| Some((subject, analysis.primary_of(subject)?));
     let all: Vec<_> = (0..analysis.subjects.len()).filter_map(described).collect();
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
@@ -158,13 +160,13 @@ fn draw_missing(page: &mut Page, analysis: &Analysis, names: &[String]) {
             None => reasons.push((reason, vec![name])),
         }
     }
-    for (reason, subjects) in reasons {
+    reasons.into_iter().map(move |(reason, subjects)| {
         let whose = match subjects.len() {
             n if n == all.len() => String::new(),
             _ => format!(" for {}", list::first(&subjects, NAMED)),
         };
-        page.paragraph(2, &[(Tone::Quiet, format!("no interval{whose}: {reason}"))]);
-    }
+        format!("no interval{whose}: {reason}")
+    })
 }
 
 /// Returns the medians and intervals of the primary metric.

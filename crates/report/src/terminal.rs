@@ -96,6 +96,9 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> St
                 page.paragraph(2, &[(Tone::Quiet, "medians of the slices:".to_owned())]);
             }
             table::draw(&mut page, analysis, &in_table);
+            for line in table::without_interval(analysis, &in_table) {
+                remarks.check(&page, 2, line);
+            }
         }
         // The table of a short search has the latencies.
         if !is_short_search && (analysis.plan.secondary.is_empty() || !is_whole) {

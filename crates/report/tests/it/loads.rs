@@ -19,7 +19,7 @@ fn on_one_line(text: &str) -> String {
 }
 
 #[test]
-fn a_search_says_which_server_sustains_more_and_at_most_five_lines_below_that() {
+fn a_search_says_which_server_sustains_more_and_little_below_that() {
     let mut analysis = common::analysed(&common::search_samples(12));
     analysis.environment.set("load", "the highest rate that meets the goals");
     for name in ["a", "b", "c"] {
@@ -32,7 +32,8 @@ fn a_search_says_which_server_sustains_more_and_at_most_five_lines_below_that() 
     assert!(answer.starts_with("thin sustains 3"), "{text}");
     let goals = "fewer requests per second with p90 below 200ms and errors below 0.1% than unicorn";
     assert!(answer.contains(goals), "{text}");
-    assert!(rest.lines().count() <= 5, "{text}");
+    // Each of several warnings gets a line below the table.
+    assert!(rest.lines().count() <= 7, "{text}");
     let row = |name: &str| {
         rest.lines().find(|line| line.trim().starts_with(name)).map(on_one_line).unwrap_or_default()
     };
