@@ -279,12 +279,15 @@ impl CheckReport<'_> {
             true => "the working tree".to_owned(),
             false => format!("HEAD ({})", short(&own.head)),
         };
+        let measured = match self.programs.is_empty() {
+            true => String::new(),
+            false => format!("; measured for up to {}", number::duration(self.budget)),
+        };
         format!(
-            "{head} against {}, where it left {}; {} changed; measured for up to {}",
+            "{head} against {}, where it left {}; {} changed{measured}",
             short(&own.base),
             own.branch,
             counted(own.files.len(), "file"),
-            number::duration(self.budget)
         )
     }
 }

@@ -2,7 +2,7 @@
 //! each program, as `assay gate --confirm` does. Alarms are measured again with a second build.
 
 use super::found::{Program, ProgramGroup, line_of};
-use crate::bench::{Asker, BenchmarkSelection, Catalogue, Codes, Executed, Side};
+use crate::bench::{Asker, BenchmarkSelection, Catalogue, Codes, Executed, Side, has_same_sources};
 use crate::output;
 use crate::own;
 use crate::revisions::{NO_BUILD, found, placed, staged, told};
@@ -349,17 +349,32 @@ impl Measuring<'_> {
             return Err(Obstacle::Other(why));
         }
         let mut codes = Codes::of(&catalogue, &mut Fingerprints::default());
+        let compared: Vec<[Option<String>; 2]> = common
+            .iter()
+            .map(|&one| [0, 1].map(|side| codes.digest(&catalogue, one, side)))
+            .collect();
+        // Both were built with the same line.
+        let has_same_sources = has_same_sources(&catalogue);
+        // Only where machine code is not known, or does not exist, the benchmarks are run.
+        let is_unknown = |own: &[Option<String>; 2]| own.contains(&None) && !has_same_sources;
+        let unknown: Vec<usize> = common
+            .iter()
+            .zip(&compared)
+            .filter_map(|(&one, own)| is_unknown(own).then_some(one))
+            .collect();
         let executed =
-            Executed::of(&catalogue, &common, (&mut asker, most_seconds), &mut |_, _| {})
+            Executed::of(&catalogue, &unknown, (&mut asker, most_seconds), &mut |_, _| {})
                 .map_err(anyhow::Error::from)?;
-        let mut is_same = |benchmark: usize| {
-            let own = [0, 1].map(|side| {
-                let code = codes.digest(&catalogue, benchmark, side);
-                code.or_else(|| executed.digest(benchmark, side))
-            });
-            own[0].is_some() && own[0] == own[1]
+        let is_same = |(&one, code): (&usize, &[Option<String>; 2])| {
+            let of = |side: usize| code[side].clone().or_else(|| executed.digest(one, side));
+            has_same_sources || (of(0).is_some() && of(0) == of(1))
         };
-        let unreached: Vec<usize> = common.iter().copied().filter(|&one| is_same(one)).collect();
+        let unreached: Vec<usize> = common
+            .iter()
+            .zip(&compared)
+            .filter(|&pair| is_same(pair))
+            .map(|(&one, _)| one)
+            .collect();
         Ok(Listed {
             program,
             benchmarks: common.len() - unreached.len(),

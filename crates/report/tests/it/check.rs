@@ -33,6 +33,7 @@ fn a_program_that_does_not_build_is_named_and_is_no_success() {
         let comment = markdown(&report);
         assert_eq!(comment.contains("✅"), !is_failure, "{comment}");
         assert!(comment.contains("`parser`: not measured"), "{comment}");
+        assert!(!comment.contains("measured for up to"), "{comment}");
     }
 }
 
