@@ -73,8 +73,8 @@ pub(crate) struct Measured {
 /// A program with its benchmarks.
 struct Listed<'p> {
     program: &'p Program,
-    /// Number of benchmarks to measure.
-    benchmarks: usize,
+    /// Names of the benchmarks to measure; one without a name for a command that is timed as a whole.
+    wanted: Vec<String>,
     /// Names of those that the change does not reach.
     unreached: Vec<String>,
 }
@@ -110,28 +110,29 @@ impl Measuring<'_> {
             let own = self.list(program, &trees, most_seconds);
             patience = (patience - began.elapsed().as_secs_f64()).max(0.0);
             match own {
-                Ok(own) if own.benchmarks == 0 => measured.leave_out(program, SAME_CODE, false),
+                Ok(own) if own.wanted.is_empty() => measured.leave_out(program, SAME_CODE, false),
                 Ok(own) => listed.push(own),
                 Err(Obstacle::Slow(why)) => measured.leave_out(program, &why, false),
                 Err(Obstacle::Other(why)) => measured.leave_out(program, &why, true),
                 Err(Obstacle::Interrupted) => return Err(interrupted()),
             }
         }
-        let mut left: usize = listed.iter().map(|own| own.benchmarks).sum();
+        let mut left: usize = listed.iter().map(|own| own.wanted.len()).sum();
         let all = left;
         let kept = if self.confirms { KEPT_TO_CONFIRM } else { 0.0 };
         let mut budget = self.budget * (1.0 - kept);
         let mut places = Vec::new();
         for (number, own) in listed.iter().enumerate() {
-            let seconds = (budget * own.benchmarks as f64 / left.max(1) as f64).max(LEAST);
+            let count = own.wanted.len();
+            let seconds = (budget * count as f64 / left.max(1) as f64).max(LEAST);
             self.say(&format!(
                 "measuring {} ({}), for up to {}",
                 own.program.name,
-                assay_report::words::counted(own.benchmarks, "benchmark"),
+                assay_report::words::counted(count, "benchmark"),
                 assay_report::number::duration(seconds)
             ));
             let file = self.file(own.program, "");
-            let confidence = confidence_of_program(self.confidence, own.benchmarks, all);
+            let confidence = confidence_of_program(self.confidence, count, all);
             let began = Instant::now();
             let mut options = self.options(confidence, seconds);
             if !own.program.is_timed {
@@ -144,7 +145,8 @@ impl Measuring<'_> {
             match self.measure(own.program, line.as_deref(), &trees, &options, more, &file) {
                 Ok(analysis) => {
                     let (name, unreached) = (own.program.name.clone(), own.unreached.clone());
-                    measured.programs.push(CheckedProgram::new(name, analysis, unreached));
+                    let checked = CheckedProgram::new(name, analysis, unreached, &own.wanted);
+                    measured.programs.push(checked);
                     places.push(number);
                 }
                 Err(Obstacle::Slow(why) | Obstacle::Other(why)) => {
@@ -153,7 +155,7 @@ impl Measuring<'_> {
                 Err(Obstacle::Interrupted) => return Err(interrupted()),
             }
             budget = (budget - began.elapsed().as_secs_f64()).max(0.0);
-            left -= own.benchmarks;
+            left -= count;
         }
         let rest = budget + self.budget * kept;
         let programs: Vec<&Program> = places.iter().map(|&at| listed[at].program).collect();
@@ -321,7 +323,7 @@ impl Measuring<'_> {
         most_seconds: f64,
     ) -> Result<Listed<'p>, Obstacle> {
         if program.is_timed {
-            return Ok(Listed { program, benchmarks: 1, unreached: Vec::new() });
+            return Ok(Listed { program, wanted: vec![String::new()], unreached: Vec::new() });
         }
         let mut command = Command::parse(&program.command, false).map_err(anyhow::Error::from)?;
         command.env.extend(program.variables());
@@ -365,24 +367,15 @@ impl Measuring<'_> {
         let executed =
             Executed::of(&catalogue, &unknown, (&mut asker, most_seconds), &mut |_, _| {})
                 .map_err(anyhow::Error::from)?;
-        let is_same = |(&one, code): (&usize, &[Option<String>; 2])| {
+        let is_same = |&(&one, code): &(&usize, &[Option<String>; 2])| {
             let of = |side: usize| code[side].clone().or_else(|| executed.digest(one, side));
             has_same_sources || (of(0).is_some() && of(0) == of(1))
         };
-        let unreached: Vec<usize> = common
-            .iter()
-            .zip(&compared)
-            .filter(|&pair| is_same(pair))
-            .map(|(&one, _)| one)
-            .collect();
-        Ok(Listed {
-            program,
-            benchmarks: common.len() - unreached.len(),
-            unreached: unreached
-                .iter()
-                .map(|&one| catalogue.benchmarks[one].name.clone())
-                .collect(),
-        })
+        let (unreached, wanted): (Vec<_>, Vec<_>) = common.iter().zip(&compared).partition(is_same);
+        let names = |of: Vec<(&usize, _)>| -> Vec<String> {
+            of.iter().map(|(one, _)| catalogue.benchmarks[**one].name.clone()).collect()
+        };
+        Ok(Listed { program, wanted: names(wanted), unreached: names(unreached) })
     }
 
     fn bench_words(&self, program: &Program, line: Option<&str>) -> Vec<String> {

@@ -39,7 +39,8 @@ fn a_program_that_does_not_build_is_named_and_is_no_success() {
 
 /// Returns the comment about a program that was slower at first, with this verdict of a second build.
 fn comment_after(verdict: Verdict) -> String {
-    let mut program = CheckedProgram::new("p".to_owned(), common::four_times_slower(), Vec::new());
+    let mut program =
+        CheckedProgram::new("p".to_owned(), common::four_times_slower(), Vec::new(), &[]);
     assert_eq!(program.alarms(), [0]);
     program.settle(0, Second::Measured { verdict, ratio: None });
     markdown(&CheckReport {
