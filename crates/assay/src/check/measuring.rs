@@ -14,6 +14,7 @@ use assay_analysis::check::{
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::code;
 use assay_data::{StopReason, assay_file};
+use assay_measure::code::is_same_program;
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::revisions::{Built, Linker, Repository, Revision, RevisionError};
 use assay_measure::{Command, word_of};
@@ -33,7 +34,8 @@ const LISTING: f64 = 0.5;
 const LEAST_LISTING: f64 = 10.0;
 /// The share of a program's time that one of its runs may take.
 const MOST_OF_RUN: f64 = 0.25;
-/// The reason why a program was not measured.
+/// Reasons why a program was not measured.
+const SAME_BYTES: &str = "the change does not reach it: it is byte-identical in both revisions";
 const SAME_CODE: &str =
     "the change does not reach it: its benchmarks have the same code in both revisions";
 /// Seconds that a program gets at least, so that it can say something.
@@ -100,8 +102,7 @@ impl Measuring<'_> {
         let mut listed = Vec::new();
         let mut patience = self.budget * LISTING;
         for (number, program) in programs.iter().enumerate() {
-            if self.is_identical(program, &trees) {
-                let why = "the change does not reach it: it is byte-identical in both revisions";
+            if let Some(why) = self.is_identical(program, &trees) {
                 measured.leave_out(program, why, false);
                 continue;
             }
@@ -302,17 +303,22 @@ impl Measuring<'_> {
         Ok(trees)
     }
 
-    /// Returns true if a program that was built is the same file in both revisions.
-    fn is_identical(&self, program: &Program, trees: &[Built]) -> bool {
-        let Ok(command) = Command::parse(&program.command, false) else { return false };
+    /// Returns the reason why a program that was built does the same in both revisions, if it does.
+    fn is_identical(&self, program: &Program, trees: &[Built]) -> Option<&'static str> {
+        let command = Command::parse(&program.command, false).ok()?;
         // A program from the settings may be a script that reads other files.
         if program.sources.is_empty() || !program.command.starts_with('.') {
-            return false;
+            return None;
         }
+        let paths: Vec<PathBuf> =
+            trees.iter().map(|tree| tree.directory.join(&command.argv[0])).collect();
         let mut files = Fingerprints::default();
-        let digests: Vec<Option<String>> =
-            trees.iter().map(|tree| files.digest(tree.directory.join(&command.argv[0]))).collect();
-        digests.first().is_some_and(Option::is_some) && digests.windows(2).all(|d| d[0] == d[1])
+        let mut digest = |path: &PathBuf| files.digest(path.clone());
+        let [base, head] = &paths[..] else { return None };
+        if digest(base)? == digest(head)? {
+            return Some(SAME_BYTES);
+        }
+        is_same_program(base, head).then_some(SAME_CODE)
     }
 
     /// Lists the benchmarks that both revisions have. A run for this may take `most_seconds`.
