@@ -82,6 +82,8 @@ pub struct CheckedProgram {
     /// Names of the benchmarks that were not measured, because their machine code and all that they
     /// call is the same on both sides.
     pub unreached: Vec<String>,
+    /// Names of the benchmarks without a result: they failed, or the time ended before them.
+    pub missing: Vec<String>,
 }
 
 /// Returns true if a verdict is an alarm: worse, and by more than the threshold.
@@ -91,8 +93,14 @@ pub fn is_alarm(comparison: &Comparison) -> bool {
 }
 
 impl CheckedProgram {
-    /// Returns the benchmarks of a measurement that was not repeated.
-    pub fn new(name: String, analysis: Analysis, unreached: Vec<String>) -> Self {
+    /// Returns the benchmarks of a measurement that was not repeated. `wanted` are the names of
+    /// those to be measured.
+    pub fn new(
+        name: String,
+        analysis: Analysis,
+        unreached: Vec<String>,
+        wanted: &[String],
+    ) -> Self {
         let row = |(index, comparison): (usize, &Comparison)| {
             let standing = match comparison.decision.verdict {
                 Verdict::Slower if is_alarm(comparison) => Standing::Slower,
@@ -104,7 +112,11 @@ impl CheckedProgram {
             CheckedRow { comparison: index, standing, second: None }
         };
         let rows = analysis.comparisons.iter().enumerate().map(row).collect();
-        Self { name, analysis, rows, unreached }
+        let has = |name: &&String| {
+            analysis.comparisons.iter().any(|own| analysis.row_of(own).name == **name)
+        };
+        let missing = wanted.iter().filter(|name| !has(name)).cloned().collect();
+        Self { name, analysis, rows, unreached, missing }
     }
 
     /// Returns the indices of the alarms among the rows.
@@ -168,7 +180,7 @@ pub fn answer(programs: &[CheckedProgram]) -> Answer {
     let any = |of: &[Standing]| rows().any(|row| of.contains(&row.standing));
     if any(&[Standing::Slower]) {
         Answer::Slower
-    } else if any(&OPEN) {
+    } else if any(&OPEN) || programs.iter().any(|program| !program.missing.is_empty()) {
         Answer::Inconclusive
     } else if any(&[Standing::Faster]) {
         Answer::Faster
@@ -233,7 +245,7 @@ mod tests {
     fn checked(ratio: f64, stream: &mut Stream) -> Answer {
         let confidence = confidence_of_program(0.95, 50, 50);
         let first = measured(50, ratio, confidence, stream);
-        let mut program = CheckedProgram::new("p".to_owned(), first, Vec::new());
+        let mut program = CheckedProgram::new("p".to_owned(), first, Vec::new(), &[]);
         for row in program.alarms() {
             let own = if program.benchmark(&program.rows[row]) == "b0" { ratio } else { 1.0 };
             let second = measured(1, own, confidence, stream);
@@ -242,6 +254,24 @@ mod tests {
             program.settle(row, Second::Measured { verdict, ratio });
         }
         answer(&[program])
+    }
+
+    #[test]
+    fn a_benchmark_without_a_result_is_not_known() {
+        let mut stream = Stream::new(12, 0);
+        let of = |wanted: &[&str], stream: &mut Stream| {
+            let names: Vec<String> = wanted.iter().map(|&name| name.to_owned()).collect();
+            let own = measured(2, 1.0, 0.95, stream);
+            CheckedProgram::new("p".to_owned(), own, Vec::new(), &names)
+        };
+        let all = of(&["b0", "b1"], &mut stream);
+        assert!(all.missing.is_empty());
+        let mut some = of(&["b0", "b1", "b2"], &mut stream);
+        assert_eq!(some.missing, ["b2"]);
+        some.rows.iter_mut().for_each(|row| row.standing = Standing::Equivalent);
+        assert_eq!(answer(&[some.clone()]), Answer::Inconclusive);
+        some.missing.clear();
+        assert_eq!(answer(&[some]), Answer::Equivalent);
     }
 
     #[test]

@@ -156,6 +156,12 @@ pub trait Driver: std::fmt::Debug {
         None
     }
 
+    /// Returns true if its programs run on Node.js, which can note what a benchmark executes of
+    /// their scripts.
+    fn notes_scripts(&self) -> bool {
+        false
+    }
+
     /// Returns the reason why the times of a run are larger than those of an optimized build, if
     /// the answer says so. It is measured anyway.
     fn debug_build(&self, _reply: &Reply) -> Option<String> {

@@ -4,12 +4,14 @@
 //! Python and Ruby note or delay every function that is started, by a file of ours that the
 //! interpreter loads first: a `sitecustomize`, which then calls the user's, or one that `RUBYOPT`
 //! requires. Go counts the blocks of its own coverage, in a program
-//! built with `-cover`; to delay calls, it must be built with [`GO_WAIT`].
+//! built with `-cover`; to delay calls, it must be built with [`GO_WAIT`]. Node.js, which knows the
+//! text of every script that it runs, compiled or not, answers with digests of what it executed.
 
 pub use crate::driver::Language;
 
 use crate::driver::Request;
-use std::path::Path;
+use crate::javascript::url;
+use std::path::{Path, PathBuf};
 
 /// A place in a source file that was executed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +20,15 @@ pub struct SourceLine {
     pub file: String,
     /// The line, counted from 1; 0 for what a file does when it is loaded.
     pub line: usize,
+}
+
+/// A script that Node.js ran.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ExecutedScript {
+    /// Absolute path of the script.
+    pub file: PathBuf,
+    /// Digest of the script's text without the functions that were not called.
+    pub digest: String,
 }
 
 /// Variables that name the delayed function, and the delay of its calls in nanoseconds.
@@ -30,6 +41,7 @@ const DIRECTORY: &str = "executed";
 /// Our files, and their texts.
 const PYTHON: (&str, &str) = ("sitecustomize.py", include_str!("shims/executed.py"));
 const RUBY: (&str, &str) = ("executed.rb", include_str!("shims/executed.rb"));
+const NODE: (&str, &str) = ("executed.mjs", include_str!("shims/executed.mjs"));
 /// Go's answer.
 const GO: &str = "executed.cover";
 
@@ -88,12 +100,7 @@ impl Language {
     pub fn executed(self, scratch: &Path) -> Option<Vec<SourceLine>> {
         match self {
             Self::Python | Self::Ruby => {
-                let directory = scratch.join(DIRECTORY);
-                let entries = std::fs::read_dir(directory).ok()?.flatten();
-                let answers =
-                    entries.filter(|own| own.path().extension() == Some("started".as_ref()));
-                let texts = answers.map(|own| std::fs::read_to_string(own.path()));
-                let texts: Vec<String> = texts.collect::<Result<_, _>>().ok()?;
+                let texts = answers(scratch)?;
                 let places: Vec<SourceLine> =
                     texts.iter().flat_map(|text| text.lines()).filter_map(started).collect();
                 (!places.is_empty()).then_some(places)
@@ -106,6 +113,34 @@ impl Language {
             }
         }
     }
+}
+
+/// Returns a request that also answers what Node.js executes, in `scratch`.
+#[must_use]
+pub fn noting_scripts(request: Request, scratch: &Path) -> Request {
+    let (name, text) = NODE;
+    let file = scratch.join(DIRECTORY).join(name);
+    let option = format!("--import={}", url(&file));
+    request.file(file, text).option("NODE_OPTIONS", &option)
+}
+
+/// Returns the scripts that Node.js executed; `None` if the program did not answer.
+#[must_use]
+pub fn executed_scripts(scratch: &Path) -> Option<Vec<ExecutedScript>> {
+    let script = |line: &str| {
+        let (digest, file) = line.split_once('\t')?;
+        Some(ExecutedScript { file: file.into(), digest: digest.to_owned() })
+    };
+    let texts = answers(scratch)?;
+    let scripts: Vec<_> = texts.iter().flat_map(|text| text.lines()).filter_map(script).collect();
+    (!scripts.is_empty()).then_some(scripts)
+}
+
+/// Returns the texts that our files wrote, one for each process.
+fn answers(scratch: &Path) -> Option<Vec<String>> {
+    let entries = std::fs::read_dir(scratch.join(DIRECTORY)).ok()?.flatten();
+    let answers = entries.filter(|own| own.path().extension() == Some("started".as_ref()));
+    answers.map(|own| std::fs::read_to_string(own.path()).ok()).collect()
 }
 
 /// Parses a line of our file: a line number and a path.
@@ -216,6 +251,35 @@ mod tests {
         let all = (room.path(), None);
         let slow = Language::Ruby.delaying(Request::default(), all, (&used, 0), 10_000_000);
         assert_eq!(run(slow).as_deref(), Some("true\n"));
+    }
+
+    #[test]
+    fn node_notes_the_functions_that_it_calls() {
+        let digest_of = |text: &str| {
+            let room = tempfile::tempdir().unwrap();
+            let at = |name: &str| room.path().join(name);
+            std::fs::create_dir(at(DIRECTORY)).unwrap();
+            std::fs::write(at(DIRECTORY).join(NODE.0), NODE.1).unwrap();
+            std::fs::write(at("own.mjs"), text).unwrap();
+            std::fs::write(at("script.mjs"), "import './own.mjs'; process.exit(0);").unwrap();
+            let request = noting_scripts(Request::default(), room.path());
+            let mut node = std::process::Command::new("node");
+            node.arg(at("script.mjs")).envs(request.options).output().ok()?;
+            let scripts = executed_scripts(room.path()).unwrap();
+            assert_eq!(scripts.len(), 2, "{scripts:?}");
+            scripts.into_iter().find(|own| own.file.ends_with("own.mjs")).map(|own| own.digest)
+        };
+        let text =
+            "function used() { return () => 1; }\nfunction unused() { return 2; }\nused();\n";
+        // Without Node.js there is nothing to compare.
+        let Some(first) = digest_of(text) else { return };
+        let with = |old: &str, new: &str| digest_of(&text.replace(old, new)).unwrap();
+        assert_eq!(first, with("return 2", "return 3 + 4"));
+        assert_eq!(first, with("() => 1", "() => 5"), "it was made, but not called");
+        assert_eq!(first, with("function unused", "function more() {}\n\nfunction unused"));
+        assert_eq!(first, with("used();\n", "used();\n//# sourceMappingURL=x\n"));
+        assert_ne!(first, with("return ()", "return 1, ()"));
+        assert_ne!(first, with("used();\n", "used(1);\n"));
     }
 
     #[test]

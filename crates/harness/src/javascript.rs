@@ -70,7 +70,7 @@ impl Script {
 }
 
 /// Returns the file's URL. Node splits its options at blanks.
-fn url(path: &Path) -> String {
+pub(crate) fn url(path: &Path) -> String {
     let mut url = "file://".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
@@ -91,6 +91,10 @@ impl Driver for Script {
     /// Returns true for tinybench only: mitata repeats in batches of its own.
     fn pins(&self) -> bool {
         self.library == TINYBENCH
+    }
+
+    fn notes_scripts(&self) -> bool {
+        true
     }
 
     fn list(&self, scratch: &Path) -> Request {

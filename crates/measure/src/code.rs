@@ -20,7 +20,10 @@
 
 mod arm64;
 mod image;
+mod same;
 mod x86;
+
+pub use same::is_same_program;
 
 use image::{Extent, Image, RelocatedValue};
 use object::Architecture;

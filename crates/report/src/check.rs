@@ -90,6 +90,11 @@ impl CheckReport<'_> {
         self.programs.iter().map(|program| program.unreached.len()).sum()
     }
 
+    /// Returns the number of benchmarks without a result.
+    fn missing(&self) -> usize {
+        self.programs.iter().map(|program| program.missing.len()).sum()
+    }
+
     /// Returns the name of a benchmark: with that of its program, if there are several.
     pub fn name(&self, program: &CheckedProgram, row: &CheckedRow) -> String {
         let own = program.benchmark(row);
@@ -110,7 +115,7 @@ impl CheckReport<'_> {
         if !self.nothing.is_empty() {
             return self.nothing.to_owned();
         }
-        let all = self.rows().count() + self.unreached();
+        let all = self.rows().count() + self.unreached() + self.missing();
         let mut said = Vec::new();
         match answer(self.programs) {
             Answer::Slower => said.extend(self.alarms(all)),
@@ -221,6 +226,7 @@ impl CheckReport<'_> {
             ),
             (undecided, "may be slower, which a second build does not decide".to_owned()),
             (n(Standing::Inconclusive), "are not known".to_owned()),
+            (self.missing(), "have no result".to_owned()),
             (self.unreached(), "are not reached by the change".to_owned()),
         ];
         let said: Vec<String> = parts
@@ -240,6 +246,9 @@ impl CheckReport<'_> {
     /// Returns the sentence about how much slower the benchmarks without an answer may be. Their
     /// intervals hold simultaneously, so the sentence is as certain as the whole answer.
     fn bound(&self) -> Option<String> {
+        if self.missing() > 0 {
+            return None;
+        }
         let rows = self.rows().filter(|(_, row)| OPEN.contains(&row.standing));
         let worst: Option<Vec<f64>> = rows.map(|(program, row)| program.at_worst(row)).collect();
         let worst = worst?.into_iter().reduce(f64::max)?;
@@ -284,15 +293,15 @@ impl CheckReport<'_> {
             true => "the working tree".to_owned(),
             false => format!("HEAD ({})", short(&own.head)),
         };
-        let measured = match self.nothing.is_empty() && self.rows().next().is_some() {
-            true => format!("; measured for up to {}", number::duration(self.budget)),
-            false => String::new(),
+        let measured = match self.programs.is_empty() {
+            true => String::new(),
+            false => format!("; measured for up to {}", number::duration(self.budget)),
         };
         format!(
             "{head} against {}, where it diverged from {}; {} changed{measured}",
             short(&own.base),
             name(&own.branch),
-            counted(own.files.len(), "file")
+            counted(own.files.len(), "file"),
         )
     }
 }

@@ -4,11 +4,11 @@
 //! The functions of both trees are compared by their text. A benchmark that executes no changed
 //! function is a control if nothing else differs between the trees. No conclusion is drawn if a
 //! side does not answer, or if it executes a copy of a changed file from elsewhere (an installed
-//! package).
+//! package). Node.js answers differently ([`scripts`]).
 
 use super::functions::{Function, OUTSIDE, at, functions};
 use super::reached::{Wording, reach};
-use super::{Asker, Catalogue, Side};
+use super::{Asker, Catalogue, Side, scripts};
 use crate::output;
 use crate::run_error::RunError;
 use assay_data::Finding;
@@ -27,7 +27,9 @@ use std::time::Instant;
 const LEFT_OUT: [&str; 7] =
     ["__pycache__", "node_modules", "site-packages", "venv", "testdata", "target", "build"];
 /// Files that no benchmark executes.
-const NO_CODE: [&str; 5] = ["md", "rst", "txt", "adoc", "lock"];
+const NO_CODE: [&str; 4] = ["md", "rst", "txt", "adoc"];
+/// Files that state the versions of packages, which are installed apart from the tree.
+const LOCKS: [&str; 1] = ["lock"];
 /// Maximum number of files of a tree.
 const MOST_FILES: usize = 20_000;
 
@@ -89,9 +91,10 @@ impl Executed {
     ) -> Result<Self, RunError> {
         let began = Instant::now();
         let mut found = Self::default();
-        if !catalogue.isolates() {
+        if benchmarks.is_empty() || !catalogue.isolates() {
             return Ok(found);
         }
+        found.digests = scripts::digests(catalogue, benchmarks, (asker, most_seconds), telling)?;
         let trees = trees(catalogue);
         let Some(Some(reference)) = trees.first() else { return Ok(found) };
         let others: Vec<usize> = (1..trees.len())
@@ -208,6 +211,66 @@ impl Executed {
     }
 }
 
+/// The files below a directory.
+pub(super) struct TreeContents {
+    /// The sources, by their paths below it.
+    pub sources: Vec<String>,
+    /// Digests of all other files that may matter.
+    pub others: BTreeMap<String, u64>,
+}
+
+/// Returns the files below a directory: the sources, which have one of these endings, and the
+/// others, without those that have one of the endings `left_out`. `None` if there are too many.
+pub(super) fn contents(root: &Path, endings: &[&str], left_out: &[&str]) -> Option<TreeContents> {
+    let mut found = TreeContents { sources: Vec::new(), others: BTreeMap::new() };
+    let mut directories = vec![root.to_owned()];
+    let mut count = 0;
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).ok()?.flatten() {
+            let path = entry.path();
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let kind = entry.file_type().ok()?;
+            if name.starts_with('.') || LEFT_OUT.contains(&name.as_str()) {
+                continue;
+            }
+            if kind.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            count += 1;
+            if count > MOST_FILES {
+                return None;
+            }
+            let below = path.strip_prefix(root).ok()?.to_string_lossy().into_owned();
+            let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+            let is_one = |endings: &[&str]| endings.contains(&extension.as_str());
+            if is_one(endings) {
+                found.sources.push(below);
+            } else if kind.is_file() && !is_one(&NO_CODE) && !is_one(left_out) {
+                let mut hasher = DefaultHasher::new();
+                fs::read(&path).ok()?.hash(&mut hasher);
+                found.others.insert(below, hasher.finish());
+            }
+        }
+    }
+    Some(found)
+}
+
+/// Returns the top of the tree that a side runs in, if it has one.
+pub(super) fn root_of(side: &Side) -> Option<PathBuf> {
+    let cwd = side.command.cwd.clone()?.canonicalize().ok()?;
+    Some(git::top(&cwd).unwrap_or(cwd))
+}
+
+/// Returns true if the trees of the sides have the same functions and other files, whatever their
+/// comments are. The programs then do the same if they were built in the same way.
+pub(crate) fn has_same_sources(catalogue: &Catalogue) -> bool {
+    let trees = trees(catalogue);
+    let Some((Some(reference), others)) = trees.split_first() else { return false };
+    let is_same = |own: &Option<Tree>| own.as_ref().is_some_and(|own| own.is_same(reference));
+    !others.is_empty() && others.iter().all(is_same)
+}
+
 /// Returns true if functions of this name changed in several files.
 fn ambiguous(changed: &BTreeMap<Key, usize>, name: &str) -> bool {
     changed.keys().filter(|(_, own)| own == name).count() > 1
@@ -242,50 +305,32 @@ impl Tree {
             Language::Ruby => "rb",
             Language::Go => "go",
         };
-        let mut own = Self {
-            language,
-            files: BTreeMap::new(),
-            others: BTreeMap::new(),
-            module: module(&root),
-            root,
-        };
-        let mut directories = vec![own.root.clone()];
-        let mut count = 0;
-        while let Some(directory) = directories.pop() {
-            for entry in fs::read_dir(&directory).ok()?.flatten() {
-                let path = entry.path();
-                let name = entry.file_name().to_string_lossy().into_owned();
-                let kind = entry.file_type().ok()?;
-                if name.starts_with('.') || LEFT_OUT.contains(&name.as_str()) {
-                    continue;
-                }
-                if kind.is_dir() {
-                    directories.push(path);
-                    continue;
-                }
-                count += 1;
-                if count > MOST_FILES {
-                    return None;
-                }
-                let below = path.strip_prefix(&own.root).ok()?.to_string_lossy().into_owned();
-                let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-                if extension == ending {
-                    let text = String::from_utf8_lossy(&fs::read(&path).ok()?).into_owned();
-                    own.files.insert(below, functions(language, &text));
-                } else if kind.is_file() && !NO_CODE.contains(&extension.as_str()) {
-                    let mut hasher = DefaultHasher::new();
-                    fs::read(&path).ok()?.hash(&mut hasher);
-                    own.others.insert(below, hasher.finish());
-                }
-            }
+        let TreeContents { sources, others } = contents(&root, &[ending], &LOCKS)?;
+        let mut files = BTreeMap::new();
+        for below in sources {
+            let text = fs::read(root.join(&below)).ok()?;
+            let text = String::from_utf8_lossy(&text);
+            files.insert(below, functions(language, &text));
         }
-        (!own.files.is_empty()).then_some(own)
+        let is_empty = files.is_empty();
+        let module = module(&root);
+        (!is_empty).then_some(Self { root, language, files, others, module })
     }
 
     fn differs(&self, reference: &Self) -> bool {
         self.language == reference.language
             && self.root != reference.root
             && !reference.changed(self).is_empty()
+    }
+
+    /// Returns true if another tree has the same text, without comments. Of Go, this does not know
+    /// all.
+    fn is_same(&self, reference: &Self) -> bool {
+        self.language == reference.language
+            && self.language != Language::Go
+            && self.root != reference.root
+            && self.others == reference.others
+            && reference.changed(self).is_empty()
     }
 
     /// Returns the functions that differ, or that only one of the trees has, with the number of
@@ -473,6 +518,9 @@ mod tests {
         assert_ne!(first, loaded("LIMIT = 4\ndef fast():\n    return LIMIT\n"));
         let with = loaded("LIMIT = 3\ndef fast():\n    return LIMIT\n__version__ = '1.1'\n");
         assert_eq!(first, with);
+        // Comments are not code.
+        let commented = tree(&root.join("commented"), &format!("# A comment.\n\n{text}"));
+        assert!(commented.is_same(&old) && !new.is_same(&old) && !old.is_same(&old));
         // A copy elsewhere is not the code that was built.
         let copy = SourceLine { file: "/lib/site-packages/pkg/a.py".to_owned(), line: 4 };
         assert_eq!(new.keys(&[copy]), None);
@@ -482,5 +530,8 @@ mod tests {
         let mut found = Executed::default();
         found.add(&[0, 1], &executed, (&old, &with), 1, "");
         assert_eq!(found.digest(0, 0), None);
+        fs::write(commented.root.join("pkg/native.so"), "x").unwrap();
+        let with = Tree::read(Language::Python, commented.root.clone()).unwrap();
+        assert!(!with.is_same(&old));
     }
 }

@@ -2,7 +2,7 @@
 //! each program, as `assay gate --confirm` does. Alarms are measured again with a second build.
 
 use super::found::{Program, ProgramGroup, line_of};
-use crate::bench::{Asker, BenchmarkSelection, Catalogue, Codes, Executed, Side};
+use crate::bench::{Asker, BenchmarkSelection, Catalogue, Codes, Executed, Side, has_same_sources};
 use crate::output;
 use crate::own;
 use crate::revisions::{NO_BUILD, found, placed, staged, told};
@@ -14,6 +14,7 @@ use assay_analysis::check::{
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::code;
 use assay_data::{StopReason, assay_file};
+use assay_measure::code::is_same_program;
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::revisions::{Built, Linker, Repository, Revision, RevisionError};
 use assay_measure::{Command, word_of};
@@ -33,7 +34,8 @@ const LISTING: f64 = 0.5;
 const LEAST_LISTING: f64 = 10.0;
 /// The share of a program's time that one of its runs may take.
 const MOST_OF_RUN: f64 = 0.25;
-/// The reason why a program was not measured.
+/// Reasons why a program was not measured.
+const SAME_BYTES: &str = "the change does not reach it: it is byte-identical in both revisions";
 const SAME_CODE: &str =
     "the change does not reach it: its benchmarks have the same code in both revisions";
 /// Seconds that a program gets at least, so that it can say something.
@@ -73,8 +75,8 @@ pub(crate) struct Measured {
 /// A program with its benchmarks.
 struct Listed<'p> {
     program: &'p Program,
-    /// Number of benchmarks to measure.
-    benchmarks: usize,
+    /// Names of the benchmarks to measure; one without a name for a command that is timed as a whole.
+    wanted: Vec<String>,
     /// Names of those that the change does not reach.
     unreached: Vec<String>,
 }
@@ -100,8 +102,7 @@ impl Measuring<'_> {
         let mut listed = Vec::new();
         let mut patience = self.budget * LISTING;
         for (number, program) in programs.iter().enumerate() {
-            if self.is_identical(program, &trees) {
-                let why = "the change does not reach it: it is byte-identical in both revisions";
+            if let Some(why) = self.is_identical(program, &trees) {
                 measured.leave_out(program, why, false);
                 continue;
             }
@@ -110,28 +111,29 @@ impl Measuring<'_> {
             let own = self.list(program, &trees, most_seconds);
             patience = (patience - began.elapsed().as_secs_f64()).max(0.0);
             match own {
-                Ok(own) if own.benchmarks == 0 => measured.leave_out(program, SAME_CODE, false),
+                Ok(own) if own.wanted.is_empty() => measured.leave_out(program, SAME_CODE, false),
                 Ok(own) => listed.push(own),
                 Err(Obstacle::Slow(why)) => measured.leave_out(program, &why, false),
                 Err(Obstacle::Other(why)) => measured.leave_out(program, &why, true),
                 Err(Obstacle::Interrupted) => return Err(interrupted()),
             }
         }
-        let mut left: usize = listed.iter().map(|own| own.benchmarks).sum();
+        let mut left: usize = listed.iter().map(|own| own.wanted.len()).sum();
         let all = left;
         let kept = if self.confirms { KEPT_TO_CONFIRM } else { 0.0 };
         let mut budget = self.budget * (1.0 - kept);
         let mut places = Vec::new();
         for (number, own) in listed.iter().enumerate() {
-            let seconds = (budget * own.benchmarks as f64 / left.max(1) as f64).max(LEAST);
+            let count = own.wanted.len();
+            let seconds = (budget * count as f64 / left.max(1) as f64).max(LEAST);
             self.say(&format!(
                 "measuring {} ({}), for up to {}",
                 own.program.name,
-                assay_report::words::counted(own.benchmarks, "benchmark"),
+                assay_report::words::counted(count, "benchmark"),
                 assay_report::number::duration(seconds)
             ));
             let file = self.file(own.program, "");
-            let confidence = confidence_of_program(self.confidence, own.benchmarks, all);
+            let confidence = confidence_of_program(self.confidence, count, all);
             let began = Instant::now();
             let mut options = self.options(confidence, seconds);
             if !own.program.is_timed {
@@ -144,7 +146,8 @@ impl Measuring<'_> {
             match self.measure(own.program, line.as_deref(), &trees, &options, more, &file) {
                 Ok(analysis) => {
                     let (name, unreached) = (own.program.name.clone(), own.unreached.clone());
-                    measured.programs.push(CheckedProgram::new(name, analysis, unreached));
+                    let checked = CheckedProgram::new(name, analysis, unreached, &own.wanted);
+                    measured.programs.push(checked);
                     places.push(number);
                 }
                 Err(Obstacle::Slow(why) | Obstacle::Other(why)) => {
@@ -153,7 +156,7 @@ impl Measuring<'_> {
                 Err(Obstacle::Interrupted) => return Err(interrupted()),
             }
             budget = (budget - began.elapsed().as_secs_f64()).max(0.0);
-            left -= own.benchmarks;
+            left -= count;
         }
         let rest = budget + self.budget * kept;
         let programs: Vec<&Program> = places.iter().map(|&at| listed[at].program).collect();
@@ -300,17 +303,22 @@ impl Measuring<'_> {
         Ok(trees)
     }
 
-    /// Returns true if a program that was built is the same file in both revisions.
-    fn is_identical(&self, program: &Program, trees: &[Built]) -> bool {
-        let Ok(command) = Command::parse(&program.command, false) else { return false };
+    /// Returns the reason why a program that was built does the same in both revisions, if it does.
+    fn is_identical(&self, program: &Program, trees: &[Built]) -> Option<&'static str> {
+        let command = Command::parse(&program.command, false).ok()?;
         // A program from the settings may be a script that reads other files.
         if program.sources.is_empty() || !program.command.starts_with('.') {
-            return false;
+            return None;
         }
+        let paths: Vec<PathBuf> =
+            trees.iter().map(|tree| tree.directory.join(&command.argv[0])).collect();
         let mut files = Fingerprints::default();
-        let digests: Vec<Option<String>> =
-            trees.iter().map(|tree| files.digest(tree.directory.join(&command.argv[0]))).collect();
-        digests.first().is_some_and(Option::is_some) && digests.windows(2).all(|d| d[0] == d[1])
+        let mut digest = |path: &PathBuf| files.digest(path.clone());
+        let [base, head] = &paths[..] else { return None };
+        if digest(base)? == digest(head)? {
+            return Some(SAME_BYTES);
+        }
+        is_same_program(base, head).then_some(SAME_CODE)
     }
 
     /// Lists the benchmarks that both revisions have. A run for this may take `most_seconds`.
@@ -321,7 +329,7 @@ impl Measuring<'_> {
         most_seconds: f64,
     ) -> Result<Listed<'p>, Obstacle> {
         if program.is_timed {
-            return Ok(Listed { program, benchmarks: 1, unreached: Vec::new() });
+            return Ok(Listed { program, wanted: vec![String::new()], unreached: Vec::new() });
         }
         let mut command = Command::parse(&program.command, false).map_err(anyhow::Error::from)?;
         command.env.extend(program.variables());
@@ -349,25 +357,31 @@ impl Measuring<'_> {
             return Err(Obstacle::Other(why));
         }
         let mut codes = Codes::of(&catalogue, &mut Fingerprints::default());
+        let compared: Vec<[Option<String>; 2]> = common
+            .iter()
+            .map(|&one| [0, 1].map(|side| codes.digest(&catalogue, one, side)))
+            .collect();
+        // Both were built with the same line.
+        let has_same_sources = has_same_sources(&catalogue);
+        // Only where machine code is not known, or does not exist, the benchmarks are run.
+        let is_unknown = |own: &[Option<String>; 2]| own.contains(&None) && !has_same_sources;
+        let unknown: Vec<usize> = common
+            .iter()
+            .zip(&compared)
+            .filter_map(|(&one, own)| is_unknown(own).then_some(one))
+            .collect();
         let executed =
-            Executed::of(&catalogue, &common, (&mut asker, most_seconds), &mut |_, _| {})
+            Executed::of(&catalogue, &unknown, (&mut asker, most_seconds), &mut |_, _| {})
                 .map_err(anyhow::Error::from)?;
-        let mut is_same = |benchmark: usize| {
-            let own = [0, 1].map(|side| {
-                let code = codes.digest(&catalogue, benchmark, side);
-                code.or_else(|| executed.digest(benchmark, side))
-            });
-            own[0].is_some() && own[0] == own[1]
+        let is_same = |&(&one, code): &(&usize, &[Option<String>; 2])| {
+            let of = |side: usize| code[side].clone().or_else(|| executed.digest(one, side));
+            has_same_sources || (of(0).is_some() && of(0) == of(1))
         };
-        let unreached: Vec<usize> = common.iter().copied().filter(|&one| is_same(one)).collect();
-        Ok(Listed {
-            program,
-            benchmarks: common.len() - unreached.len(),
-            unreached: unreached
-                .iter()
-                .map(|&one| catalogue.benchmarks[one].name.clone())
-                .collect(),
-        })
+        let (unreached, wanted): (Vec<_>, Vec<_>) = common.iter().zip(&compared).partition(is_same);
+        let names = |of: Vec<(&usize, _)>| -> Vec<String> {
+            of.iter().map(|(one, _)| catalogue.benchmarks[**one].name.clone()).collect()
+        };
+        Ok(Listed { program, wanted: names(wanted), unreached: names(unreached) })
     }
 
     fn bench_words(&self, program: &Program, line: Option<&str>) -> Vec<String> {

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")]
 
-use assay_measure::code::{Code, changed};
+use assay_measure::code::{Code, changed, is_same_program};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -169,4 +169,38 @@ fn nothing_is_said_of_what_has_no_symbols() {
         std::fs::write(&script, damaged).unwrap();
         let _ = digest(&script);
     }
+}
+
+const RUST: &str = r#"
+#[inline(never)]
+fn work(values: &[u64], at: usize) -> u64 {
+    values[at] * 3 + values.first().copied().expect("a value")
+}
+fn main() {
+    let values: Vec<u64> = std::env::args().map(|text| text.len() as u64).collect();
+    let table = std::hint::black_box([7_u64, 8, 9]);
+    println!("{}", work(&values, values.len() - 1) + table[values.len() % 3]);
+}
+"#;
+
+#[test]
+fn a_program_of_rust_is_the_same_whatever_the_lines_of_its_source() {
+    let room = tempfile::tempdir().unwrap();
+    let build = |name: &str, text: &str| {
+        // The panics name the file, so it has the same name.
+        std::fs::write(room.path().join("main.rs"), text).unwrap();
+        let program = room.path().join(name);
+        let mut compiler = Command::new("rustc");
+        compiler.args(["-O", "main.rs", "-o"]).arg(&program).current_dir(room.path());
+        assert!(compiler.status().unwrap().success());
+        program
+    };
+    let first = build("first", RUST);
+    let same = |name: &str, text: String| is_same_program(&first, &build(name, &text));
+    assert!(same("commented", format!("// A comment.\n\n{RUST}")));
+    assert!(same("unused", format!("#[allow(dead_code)]\nfn unused() -> u8 {{ 3 }}\n{RUST}")));
+    assert!(!same("another-factor", RUST.replace("* 3", "* 5")));
+    assert!(!same("another-table", RUST.replace("8, 9", "8, 6")));
+    assert!(!same("another-text", RUST.replace("a value", "a thing")));
+    assert!(!is_same_program(&first, &room.path().join("main.rs")));
 }

@@ -81,6 +81,8 @@ view! {
         confidence: f64 => program.analysis.plan.confidence,
         /// Benchmarks whose code is the same on both sides; they were not measured.
         unreached: Vec<String>,
+        /// Benchmarks without a result: they failed, or the time ended before them.
+        missing: Vec<String>,
         /// The measured benchmarks.
         benchmarks: Vec<CheckedBenchmark> = program.rows.iter().map(|row| CheckedBenchmark::of(row, program)).collect(),
     }

@@ -67,7 +67,8 @@ fn the_comment_shows_the_base_so_that_it_can_be_copied() {
 
 /// Returns the comment about a program that was slower at first, with this verdict of a second build.
 fn comment_after(verdict: Verdict) -> String {
-    let mut program = CheckedProgram::new("p".to_owned(), common::four_times_slower(), Vec::new());
+    let mut program =
+        CheckedProgram::new("p".to_owned(), common::four_times_slower(), Vec::new(), &[]);
     assert_eq!(program.alarms(), [0]);
     program.settle(0, Second::Measured { verdict, ratio: None });
     markdown(&CheckReport {

@@ -82,14 +82,42 @@ fn installing(tree: &Tree, package: &Value) -> Option<String> {
     if !has("dependencies") && !has("devDependencies") {
         return None;
     }
+    if tree.has("package-lock.json") {
+        return Some("npm ci --no-audit --no-fund".to_owned());
+    }
     let known = [
-        ("package-lock.json", "npm ci --no-audit --no-fund"),
-        ("pnpm-lock.yaml", "$(command -v pnpm || echo npx --yes pnpm) install --frozen-lockfile"),
-        ("yarn.lock", "$(command -v yarn || echo npx --yes yarn) install --frozen-lockfile"),
-        ("bun.lock", "$(command -v bun || echo npx --yes bun) install --frozen-lockfile"),
+        ("pnpm-lock.yaml", "pnpm"),
+        ("yarn.lock", "yarn"),
+        ("bun.lock", "bun"),
+        ("bun.lockb", "bun"),
     ];
     let found = known.into_iter().find(|(file, _)| tree.has(file));
-    Some(found.map_or("npm install --no-audit --no-fund", |(_, line)| line).to_owned())
+    Some(found.map_or_else(
+        || "npm install --no-audit --no-fund".to_owned(),
+        |(_, name)| format!("{} install --frozen-lockfile", manager(package, name)),
+    ))
+}
+
+/// Returns the words that start a package manager: the installed one, or the version in
+/// `packageManager`, downloaded. The newest version may not run on this Node.js, nor accept the lock
+/// file.
+fn manager(package: &Value, name: &str) -> String {
+    let pinned = package["packageManager"].as_str().and_then(|text| {
+        let version = text.strip_prefix(name)?.strip_prefix('@')?;
+        // A hash may follow.
+        let version = version.split('+').next().unwrap_or_default();
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-".contains(&byte);
+        (!version.is_empty() && version.bytes().all(is_plain)).then_some(version)
+    });
+    let wanted = match pinned {
+        // From version 2 on, Yarn is another package.
+        Some(version) if name == "yarn" && !version.starts_with("1.") => {
+            format!("--package=@yarnpkg/cli-dist@{version} yarn")
+        }
+        Some(version) => format!("{name}@{version}"),
+        None => name.to_owned(),
+    };
+    format!("$(command -v {name} || echo npx --yes {wanted})")
 }
 
 #[cfg(test)]
@@ -102,5 +130,21 @@ mod tests {
         assert!(imports("const { bench } = require(\"mitata\");"));
         assert!(imports("const { run } = await import('mitata')"));
         assert!(!imports("addRoute(router, 'GET', '/npm/tinybench'); const name = 'mitata';"));
+    }
+
+    #[test]
+    fn the_package_manager_is_the_one_that_package_json_names() {
+        let of = |pinned: &str, name| manager(&serde_json::json!({"packageManager": pinned}), name);
+        let or =
+            |name: &str, wanted: &str| format!("$(command -v {name} || echo npx --yes {wanted})");
+        assert_eq!(of("pnpm@10.33.4", "pnpm"), or("pnpm", "pnpm@10.33.4"));
+        assert_eq!(of("pnpm@9.1.0-rc.2+sha256.12ab", "pnpm"), or("pnpm", "pnpm@9.1.0-rc.2"));
+        assert_eq!(of("yarn@1.22.22", "yarn"), or("yarn", "yarn@1.22.22"));
+        let modern = "--package=@yarnpkg/cli-dist@4.9.2 yarn";
+        assert_eq!(of("yarn@4.9.2", "yarn"), or("yarn", modern));
+        // Another manager, nothing, and no version.
+        assert_eq!(of("pnpm@10.33.4", "bun"), or("bun", "bun"));
+        assert_eq!(manager(&serde_json::json!({}), "pnpm"), or("pnpm", "pnpm"));
+        assert_eq!(of("pnpm@1; rm -r x", "pnpm"), or("pnpm", "pnpm"));
     }
 }

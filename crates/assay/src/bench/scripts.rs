@@ -1,0 +1,109 @@
+//! Digests of what benchmarks of Node.js execute: of every script of a tree, the text without the
+//! functions that were not called, in an untimed run of each benchmark. Node.js knows this text also
+//! where a bundler or compiler has written it, so the sources are not needed.
+
+use super::executed::{contents, root_of};
+use super::{Asker, Catalogue};
+use crate::run_error::RunError;
+use assay_harness::Effort;
+use assay_harness::executed::{ExecutedScript, executed_scripts, noting_scripts};
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Endings of scripts, and of files that only describe them.
+const SCRIPTS: [&str; 10] =
+    ["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "map", "tsbuildinfo"];
+/// The directory of installed packages. The files that lock their versions count instead.
+const PACKAGES: &str = "node_modules";
+
+/// Returns the digests by benchmark and side, if all sides run on Node.js, have trees of their own,
+/// and differ only in scripts. Runs each benchmark once on each side, unless that takes longer than
+/// `most_seconds`, in which case nothing is known. Calls `telling(done, total)` with the number of
+/// runs.
+///
+/// # Errors
+/// If the user interrupts. A run that fails merely gives no result.
+pub(super) fn digests(
+    catalogue: &Catalogue,
+    benchmarks: &[usize],
+    (asker, most_seconds): (&mut Asker, f64),
+    telling: &mut dyn FnMut(usize, usize),
+) -> Result<BTreeMap<(usize, usize), String>, RunError> {
+    let began = Instant::now();
+    let mut found = BTreeMap::new();
+    let Some(roots) = roots(catalogue) else { return Ok(found) };
+    let (all, mut done) = (benchmarks.len() * roots.len(), 0);
+    for (side, root) in roots.iter().enumerate() {
+        for &benchmark in benchmarks {
+            telling(done, all);
+            done += 1;
+            if began.elapsed().as_secs_f64() > most_seconds {
+                return Ok(BTreeMap::new());
+            }
+            let Some(name) = &catalogue.benchmarks[benchmark].on[side] else { continue };
+            let scratch = asker.directory().map_err(|e| RunError::Reading(format!("{e:#}")))?;
+            let request = catalogue.drivers[side].measure(name, Effort::Once, &scratch);
+            let request = noting_scripts(request, &scratch);
+            let ran = asker.ask(&catalogue.sides[side], &request, &scratch)?;
+            let scripts = executed_scripts(&scratch).filter(|_| ran.failure().is_none());
+            if let Some(digest) = scripts.and_then(|scripts| digest(root, &scripts)) {
+                found.insert((benchmark, side), digest);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the trees of the sides; `None` if what they execute can't be compared.
+fn roots(catalogue: &Catalogue) -> Option<Vec<PathBuf>> {
+    if !catalogue.drivers.iter().all(|driver| driver.notes_scripts()) {
+        return None;
+    }
+    let roots: Option<Vec<PathBuf>> = catalogue.sides.iter().map(root_of).collect();
+    let roots = roots?;
+    let different: BTreeSet<&PathBuf> = roots.iter().collect();
+    // A file that is not a script may change what a function does.
+    let others = |root: &PathBuf| Some(contents(root, &SCRIPTS, &[])?.others);
+    let others: Option<Vec<_>> = roots.iter().map(others).collect();
+    let is_known = different.len() == roots.len() && others?.windows(2).all(|two| two[0] == two[1]);
+    is_known.then_some(roots)
+}
+
+/// Returns the digest of what was executed of the scripts of a tree; `None` if it is nothing.
+fn digest(root: &Path, scripts: &[ExecutedScript]) -> Option<String> {
+    let own: BTreeSet<(&Path, &str)> = scripts
+        .iter()
+        .filter_map(|script| Some((script.file.strip_prefix(root).ok()?, script.digest.as_str())))
+        .filter(|(file, _)| !file.iter().any(|part| part == PACKAGES))
+        .collect();
+    let mut hasher = DefaultHasher::new();
+    own.hash(&mut hasher);
+    (!own.is_empty()).then(|| format!("executed:{:016x}", hasher.finish()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_scripts_of_the_tree_count() {
+        let script = |file: &str, digest: &str| ExecutedScript {
+            file: file.into(),
+            digest: digest.to_owned(),
+        };
+        let of = |root: &str, scripts: &[ExecutedScript]| digest(Path::new(root), scripts);
+        let base = of("/base", &[script("/base/dist/a.mjs", "1"), script("/base/bench.mjs", "2")]);
+        let others = [
+            script("/head/bench.mjs", "2"),
+            script("/head/dist/a.mjs", "1"),
+            script("/head/node_modules/b/b.js", "3"),
+            script("/usr/lib/npm.js", "4"),
+        ];
+        assert_eq!(base, of("/head", &others));
+        assert_ne!(base, of("/head", &[script("/head/dist/a.mjs", "5"), others[0].clone()]));
+        assert_ne!(base, of("/head", &others[1..]));
+        assert_eq!(of("/head", &others[2..]), None);
+    }
+}
