@@ -19,6 +19,7 @@ mod reached;
 mod scripts;
 mod sensitivity;
 mod sides;
+mod tree;
 mod trial;
 
 pub(crate) use asker::{Asker, Question, Ran};

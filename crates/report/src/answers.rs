@@ -3,12 +3,12 @@
 
 use crate::charts::capital;
 use crate::escape::escaped;
+use crate::goals::is_search;
 use crate::html::Table;
 use crate::label::label;
 use crate::layout::{Page, Tone};
 use crate::number::{self, Column};
 use crate::remarks::List;
-use crate::scan_table::combination;
 use crate::small_table;
 use crate::words::counted;
 use applied::load;
@@ -20,7 +20,7 @@ use assay_data::{Finding, Severity, Unit};
 mod applied;
 pub(crate) mod search;
 
-pub(crate) use applied::{goals, is_search};
+use applied::name;
 
 /// Title of the table.
 const TOGETHER: &str = "requests of all slices together";
@@ -220,18 +220,6 @@ fn three(percent: f64) -> String {
         }
     }
     "99.99999".to_owned()
-}
-
-/// Returns the step with its side, such as `rate = 10, unicorn`.
-fn name(analysis: &Analysis, subject: usize) -> String {
-    let own = &analysis.subjects[subject];
-    let parameters = |subject: usize| &analysis.subjects[subject].parameters;
-    if (0..analysis.subjects.len()).all(|other| parameters(other) == parameters(subject)) {
-        return own.name.clone();
-    }
-    let step = combination(analysis, subject);
-    let side = &analysis.sides[own.side].name;
-    if step.is_empty() { side.clone() } else { format!("{step}, {side}") }
 }
 
 /// Returns true for a missed goal above the measured capacity, which is shown below the table.

@@ -60,6 +60,7 @@ mod escape;
 pub mod farm;
 pub mod findings;
 pub mod glossary;
+mod goals;
 mod grid;
 pub mod history;
 pub mod html;

@@ -9,6 +9,7 @@ use crate::answers;
 use crate::benchmarks::{self, DisplayOptions};
 use crate::checks;
 use crate::findings;
+use crate::goals;
 use crate::label::{label, wording};
 pub use crate::layout::Screen;
 use crate::layout::{Page, STICKY, Tone, said, tone_of};
@@ -47,7 +48,7 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> St
     for finding in &failed {
         page.paragraph(2, &[(Tone::Bad, finding.message.clone())]);
     }
-    let is_short_search = answers::is_search(analysis) && shown.remarks != remarks::Remarks::All;
+    let is_short_search = goals::is_search(analysis) && shown.remarks != remarks::Remarks::All;
     if scan::shows(analysis) {
         scan::draw(&mut page, analysis);
     } else if analysis.subjects.len() == 1 {
@@ -198,7 +199,7 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
     let bound = if late { "at least " } else { "" };
     let claim = if words.is_time {
         format!("'{name}' takes {bound}{value}{interval}")
-    } else if let Some(goals) = words::goals(analysis, metric) {
+    } else if let Some(goals) = goals::of_metric(analysis, metric) {
         format!("{} of '{name}': {bound}{value}{interval} with {goals}", label(metric))
     } else if words.noun_first || metric.better == Better::Higher {
         format!("{} of '{name}': {bound}{value}{interval}", words.whole)
@@ -208,7 +209,7 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
     let mut sureness = medians::sureness(d, analysis.plan.confidence);
     if !analysis.answers.is_empty() && d.median_interval.is_some() {
         // The median of requests is shown next to it.
-        let (one, more) = match answers::is_search(analysis) {
+        let (one, more) = match goals::is_search(analysis) {
             true => ("search", "searches"),
             false => ("slice", "slices"),
         };

@@ -5,7 +5,7 @@
 //! % faster". The interval in the sentence is the one that decided, and the confidence is that of
 //! the plan, for the whole run. Nothing is decided here: the verdict comes from the comparison.
 
-use crate::answers;
+use crate::goals;
 use crate::label::{Wording, article, label, wording};
 use crate::number::{self, Column};
 use assay_analysis::dependence::Dependence;
@@ -195,7 +195,8 @@ impl<'a> Teller<'a> {
     fn new(analysis: &'a Analysis, c: &'a Comparison, of: &str, against: &str) -> Self {
         let metric = &analysis.metrics[c.metric];
         let (of, against) = (quoted(of), quoted(against));
-        let goals = goals(analysis, metric).map_or_else(String::new, |own| format!(" with {own}"));
+        let goals = goals::of_metric(analysis, metric)
+            .map_or_else(String::new, |own| format!(" with {own}"));
         let mut words = wording(metric);
         words.noun += &goals;
         Self { analysis, c, metric, words, goals, form: form(c, &metric.unit), of, against }
@@ -623,11 +624,6 @@ fn form(c: &Comparison, unit: &Unit) -> Form {
 
 fn fixed0(n: f64) -> String {
     number::fixed(n, 0)
-}
-
-/// Returns the goals, in words, with which a search found the values of a metric.
-pub(crate) fn goals(analysis: &Analysis, metric: &Metric) -> Option<String> {
-    answers::goals(analysis).filter(|_| metric.name == answers::search::CAPACITY)
 }
 
 /// Returns the label of the metric that decides.

@@ -8,6 +8,7 @@
 
 use super::functions::{Function, OUTSIDE, at, functions};
 use super::reached::{Wording, reach};
+use super::tree::{TreeContents, contents};
 use super::{Asker, Catalogue, Side, scripts};
 use crate::output;
 use crate::run_error::RunError;
@@ -23,16 +24,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Directories that hold no sources of the project.
-const LEFT_OUT: [&str; 7] =
-    ["__pycache__", "node_modules", "site-packages", "venv", "testdata", "target", "build"];
-/// Files that no benchmark executes.
-const NO_CODE: [&str; 4] = ["md", "rst", "txt", "adoc"];
 /// Files that state the versions of packages, which are installed apart from the tree.
 const LOCKS: [&str; 1] = ["lock"];
-/// Maximum number of files of a tree.
-const MOST_FILES: usize = 20_000;
-
 /// The functions that the benchmarks execute.
 #[derive(Debug, Default)]
 pub(crate) struct Executed {
@@ -209,57 +202,6 @@ impl Executed {
     pub fn finding(&self, side: usize) -> Option<&Finding> {
         self.of_sides.get(&side)
     }
-}
-
-/// The files below a directory.
-pub(super) struct TreeContents {
-    /// The sources, by their paths below it.
-    pub sources: Vec<String>,
-    /// Digests of all other files that may matter.
-    pub others: BTreeMap<String, u64>,
-}
-
-/// Returns the files below a directory: the sources, which have one of these endings, and the
-/// others, without those that have one of the endings `left_out`. `None` if there are too many.
-pub(super) fn contents(root: &Path, endings: &[&str], left_out: &[&str]) -> Option<TreeContents> {
-    let mut found = TreeContents { sources: Vec::new(), others: BTreeMap::new() };
-    let mut directories = vec![root.to_owned()];
-    let mut count = 0;
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(&directory).ok()?.flatten() {
-            let path = entry.path();
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let kind = entry.file_type().ok()?;
-            if name.starts_with('.') || LEFT_OUT.contains(&name.as_str()) {
-                continue;
-            }
-            if kind.is_dir() {
-                directories.push(path);
-                continue;
-            }
-            count += 1;
-            if count > MOST_FILES {
-                return None;
-            }
-            let below = path.strip_prefix(root).ok()?.to_string_lossy().into_owned();
-            let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-            let is_one = |endings: &[&str]| endings.contains(&extension.as_str());
-            if is_one(endings) {
-                found.sources.push(below);
-            } else if kind.is_file() && !is_one(&NO_CODE) && !is_one(left_out) {
-                let mut hasher = DefaultHasher::new();
-                fs::read(&path).ok()?.hash(&mut hasher);
-                found.others.insert(below, hasher.finish());
-            }
-        }
-    }
-    Some(found)
-}
-
-/// Returns the top of the tree that a side runs in, if it has one.
-pub(super) fn root_of(side: &Side) -> Option<PathBuf> {
-    let cwd = side.command.cwd.clone()?.canonicalize().ok()?;
-    Some(git::top(&cwd).unwrap_or(cwd))
 }
 
 /// Returns true if the trees of the sides have the same functions and other files, whatever their

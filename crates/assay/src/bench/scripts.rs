@@ -2,7 +2,7 @@
 //! functions that were not called, in an untimed run of each benchmark. Node.js knows this text also
 //! where a bundler or compiler has written it, so the sources are not needed.
 
-use super::executed::{contents, root_of};
+use super::tree::{contents, root_of};
 use super::{Asker, Catalogue};
 use crate::run_error::RunError;
 use assay_harness::Effort;

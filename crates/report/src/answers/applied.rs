@@ -1,7 +1,7 @@
 //! The load of a load test in words: what was asked for, and what became of the connections.
 
-use super::name;
 use crate::number;
+use crate::scan_table::combination;
 use crate::words::counted;
 use assay_analysis::Analysis;
 use assay_analysis::slices::Answers;
@@ -11,21 +11,16 @@ use std::collections::BTreeSet;
 /// Minimum number of connections for reporting that the server closes them.
 const FEW_CONNECTIONS: u64 = 4;
 
-/// Returns true if the load test searched for the highest rate.
-pub(crate) fn is_search(analysis: &Analysis) -> bool {
-    analysis.environment.text("load_goals").is_some()
-}
-
-/// Returns the goals of a search in words: `p99 below 50ms and errors below 0.1%`.
-pub(crate) fn goals(analysis: &Analysis) -> Option<String> {
-    let goal = |text: &str| match text.split_once('<') {
-        Some((name, limit)) => {
-            format!("{} below {}", name.trim(), limit.trim_start_matches('=').trim())
-        }
-        None => text.trim().to_owned(),
-    };
-    let all: Vec<String> = analysis.environment.text("load_goals")?.split(',').map(goal).collect();
-    Some(list::all(&all))
+/// Returns the step with its side, such as `rate = 10, unicorn`.
+pub(super) fn name(analysis: &Analysis, subject: usize) -> String {
+    let own = &analysis.subjects[subject];
+    let parameters = |subject: usize| &analysis.subjects[subject].parameters;
+    if (0..analysis.subjects.len()).all(|other| parameters(other) == parameters(subject)) {
+        return own.name.clone();
+    }
+    let step = combination(analysis, subject);
+    let side = &analysis.sides[own.side].name;
+    if step.is_empty() { side.clone() } else { format!("{step}, {side}") }
 }
 
 /// Returns the applied load as recorded, or `None` if the recording lacks it.

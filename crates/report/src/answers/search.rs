@@ -1,16 +1,15 @@
 //! The short screen of a search for the highest rate: what each server sustains, and how fast it
 //! answers there. Everything else is for `--verbose`.
 
-use super::{SHOWN, applied, latency, missed_goals, name, notes};
+use super::applied::{self, name};
+use super::{SHOWN, latency, missed_goals, notes};
+use crate::goals::CAPACITY;
 use crate::layout::{Page, Tone};
 use crate::remarks::List;
 use crate::screen_table::column_of;
 use crate::{scan, small_table};
 use assay_analysis::Analysis;
 use assay_analysis::slices::Answers;
-
-/// Name of the metric that a search finds.
-pub(crate) const CAPACITY: &str = "capacity";
 
 /// Draws the capacities and adds the remaining facts to the remarks.
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis, remarks: &mut List) {

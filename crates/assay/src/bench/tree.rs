@@ -1,0 +1,67 @@
+//! The files of the tree that a side runs in.
+
+use super::Side;
+use assay_measure::git;
+use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+/// Directories that hold no sources of the project.
+const LEFT_OUT: [&str; 7] =
+    ["__pycache__", "node_modules", "site-packages", "venv", "testdata", "target", "build"];
+/// Files that no benchmark executes.
+const NO_CODE: [&str; 4] = ["md", "rst", "txt", "adoc"];
+/// Maximum number of files of a tree.
+const MOST_FILES: usize = 20_000;
+
+/// The files below a directory.
+pub(super) struct TreeContents {
+    /// The sources, by their paths below it.
+    pub sources: Vec<String>,
+    /// Digests of all other files that may matter.
+    pub others: BTreeMap<String, u64>,
+}
+
+/// Returns the files below a directory: the sources, which have one of these endings, and the
+/// others, without those that have one of the endings `left_out`. `None` if there are too many.
+pub(super) fn contents(root: &Path, endings: &[&str], left_out: &[&str]) -> Option<TreeContents> {
+    let mut found = TreeContents { sources: Vec::new(), others: BTreeMap::new() };
+    let mut directories = vec![root.to_owned()];
+    let mut count = 0;
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).ok()?.flatten() {
+            let path = entry.path();
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let kind = entry.file_type().ok()?;
+            if name.starts_with('.') || LEFT_OUT.contains(&name.as_str()) {
+                continue;
+            }
+            if kind.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            count += 1;
+            if count > MOST_FILES {
+                return None;
+            }
+            let below = path.strip_prefix(root).ok()?.to_string_lossy().into_owned();
+            let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+            let is_one = |endings: &[&str]| endings.contains(&extension.as_str());
+            if is_one(endings) {
+                found.sources.push(below);
+            } else if kind.is_file() && !is_one(&NO_CODE) && !is_one(left_out) {
+                let mut hasher = DefaultHasher::new();
+                fs::read(&path).ok()?.hash(&mut hasher);
+                found.others.insert(below, hasher.finish());
+            }
+        }
+    }
+    Some(found)
+}
+
+/// Returns the top of the tree that a side runs in, if it has one.
+pub(super) fn root_of(side: &Side) -> Option<PathBuf> {
+    let cwd = side.command.cwd.clone()?.canonicalize().ok()?;
+    Some(git::top(&cwd).unwrap_or(cwd))
+}

@@ -1,0 +1,29 @@
+//! The goals of a search for the highest rate (`assay load --find`), as recorded with its samples.
+
+use assay_analysis::Analysis;
+use assay_data::{Metric, list};
+
+/// Name of the metric that a search finds.
+pub(crate) const CAPACITY: &str = "capacity";
+
+/// Returns true if the load test searched for the highest rate.
+pub(crate) fn is_search(analysis: &Analysis) -> bool {
+    analysis.environment.text("load_goals").is_some()
+}
+
+/// Returns the goals of a search in words: `p99 below 50ms and errors below 0.1%`.
+fn goals(analysis: &Analysis) -> Option<String> {
+    let goal = |text: &str| match text.split_once('<') {
+        Some((name, limit)) => {
+            format!("{} below {}", name.trim(), limit.trim_start_matches('=').trim())
+        }
+        None => text.trim().to_owned(),
+    };
+    let all: Vec<String> = analysis.environment.text("load_goals")?.split(',').map(goal).collect();
+    Some(list::all(&all))
+}
+
+/// Returns the goals, in words, with which a search found the values of a metric.
+pub(crate) fn of_metric(analysis: &Analysis, metric: &Metric) -> Option<String> {
+    goals(analysis).filter(|_| metric.name == CAPACITY)
+}
