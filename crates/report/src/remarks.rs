@@ -41,6 +41,8 @@ const MOST_LINES: usize = 5;
 /// Kind of remark, in decreasing importance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
+    /// A caveat about the design, which the answer mentions.
+    Caveat,
     Warning,
     Hint,
     /// A result of secondary importance.
@@ -106,7 +108,7 @@ impl List {
         let (mut whole, mut short) = (page.like(), page.narrower());
         whole.paragraph(2, &[(Tone::Plain, format!("{message}. {advice}"))]);
         short.paragraph(2, &[(Tone::Plain, message)]);
-        self.add(Kind::Warning, whole, short);
+        self.add(Kind::Caveat, whole, short);
     }
 
     /// Adds a result of secondary importance.
@@ -177,7 +179,7 @@ impl List {
             }
             Remarks::Usual => {
                 // One remark and the line that counts the others follow a table of any length.
-                let warnings = self.remarks.iter().filter(|r| r.kind == Kind::Warning).count();
+                let warnings = self.remarks.iter().filter(|r| r.kind <= Kind::Warning).count();
                 let least = (warnings + 1).clamp(2, MOST_LINES);
                 let most = MOST_LINES.saturating_sub(page.lines_after_answer()).max(least);
                 let mut lines = self.fitted(page, most);
@@ -202,17 +204,17 @@ impl List {
         let mut by_weight: Vec<usize> = (0..self.remarks.len()).collect();
         by_weight.sort_by_key(|&place| self.remarks[place].kind);
         // Every warning gets a line before any gets two.
-        let mut reserved = self.remarks.iter().filter(|r| r.kind == Kind::Warning).count();
+        let mut reserved = self.remarks.iter().filter(|r| r.kind <= Kind::Warning).count();
         let mut lines = vec![0; self.remarks.len()];
         for place in by_weight {
             let Remark { kind, whole, short } = &self.remarks[place];
-            reserved -= usize::from(*kind == Kind::Warning);
+            reserved -= usize::from(*kind <= Kind::Warning);
             // If there are more warnings than lines, the first warnings are shown.
             let free = room.saturating_sub(reserved).max(room.min(1));
             let shown = match whole.lines() {
                 n if n <= free => n,
                 // Without a terminal, a remark is shown with all its sentences or not at all.
-                _ if page.is_whole() && *kind == Kind::Warning && free > 0 => short.lines(),
+                _ if page.is_whole() && *kind <= Kind::Warning && free > 0 => short.lines(),
                 _ if page.is_whole() && short.lines() > free => 0,
                 _ => short.lines().min(free),
             };

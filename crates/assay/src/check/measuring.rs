@@ -34,6 +34,8 @@ const LISTING: f64 = 0.5;
 const LEAST_LISTING: f64 = 10.0;
 /// The share of a program's time that one of its runs may take.
 const MOST_OF_RUN: f64 = 0.25;
+/// Smallest time limit of a run, seconds: a harness starts and warms up in it.
+const LEAST_OF_RUN: f64 = 5.0;
 /// Reasons why a program was not measured.
 const SAME_BYTES: &str = "the change does not reach it: it is byte-identical in both revisions";
 const SAME_CODE: &str =
@@ -137,7 +139,7 @@ impl Measuring<'_> {
             let began = Instant::now();
             let mut options = self.options(confidence, seconds);
             if !own.program.is_timed {
-                let most = (seconds * MOST_OF_RUN).max(LEAST);
+                let most = (seconds * MOST_OF_RUN).max(LEAST_OF_RUN);
                 options.extend(["--timeout".to_owned(), format!("{most:.3}s")]);
             }
             let names: Vec<&str> = own.unreached.iter().map(String::as_str).collect();
@@ -501,8 +503,8 @@ impl From<RevisionError> for Obstacle {
         Self::Other(match error {
             RevisionError::Interrupted => return Self::Interrupted,
             RevisionError::Run { how, end, .. } => {
-                let said = end.lines().find_map(|line| line.trim_start().strip_prefix("error: "));
-                said.map_or_else(|| format!("its measurement {how}"), str::to_owned)
+                let said = end.split_once("error: ").map(|(_, said)| first_sentence(said));
+                said.unwrap_or_else(|| format!("its measurement {how}"))
             }
             other => other.to_string(),
         })
@@ -517,7 +519,30 @@ impl From<anyhow::Error> for Obstacle {
         }
         match error.downcast_ref::<RunError>() {
             Some(RunError::Interrupted(_)) => Self::Interrupted,
-            _ => Self::Other(output::told(&error).lines().next().unwrap_or_default().to_owned()),
+            _ => Self::Other(first_sentence(&output::told(&error))),
         }
+    }
+}
+
+/// Returns the first line of a message; if it announces a list, also the items, which are indented.
+fn first_sentence(message: &str) -> String {
+    let mut lines = message.lines();
+    let first = lines.next().unwrap_or_default().trim();
+    if !first.ends_with(':') {
+        return first.to_owned();
+    }
+    let items: Vec<&str> = lines.take_while(|line| line.starts_with("  ")).map(str::trim).collect();
+    format!("{first} {}", items.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_that_a_message_announces_belongs_to_it() {
+        assert_eq!(first_sentence("no such file\n\nUsage: x"), "no such file");
+        let list = "nothing can be measured:\n  `a`: too slow\n  `b`: fails\nmore";
+        assert_eq!(first_sentence(list), "nothing can be measured: `a`: too slow; `b`: fails");
     }
 }

@@ -62,9 +62,12 @@ fn one_subject_is_chosen_by_its_parameter() {
     let left = room.json(&["describe", "--filter", "sort n:64", "h.json"]);
     assert!(left.to_string().contains("sort 64") && !left.to_string().contains("sort 8"));
     room.run(&["compare", "--col", "m", "h.json"]).ends(2).complains("there are n");
-    let sizes = room.run(&["compare", "--col", "n", "--filter", "sort", "h.json"]).stdout;
-    assert!(sizes.contains("in one recording") && sizes.contains("--old-filter"), "{sizes}");
+    let compare = ["compare", "--col", "n", "--filter", "sort", "h.json"];
+    let sizes = room.run(&compare).stdout;
+    assert!(sizes.contains("Measured one after the other"), "{sizes}");
     assert!(!sizes.contains("separate runs") && !sizes.ends_with("\n\n"), "{sizes}");
+    let whole = room.run(&[&compare[..], &["--verbose"]].concat()).stdout;
+    assert!(whole.contains("--old-filter"), "{whole}");
     room.run(&["convert", "h.json", "-o", "c.assay"]).ends(0);
     room.run(&["describe", "c.assay", "--metric", "cpu"]).ends(2).complains("--primary cpu");
 }

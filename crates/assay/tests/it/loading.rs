@@ -87,7 +87,7 @@ fn a_server_that_stops_answering_is_slower_by_its_failures() {
     let screen = shown(&run);
     assert!(screen.starts_with("b stopped answering in slice"), "{screen}");
     assert!(
-        screen.contains("slower, by failures") && screen.contains("requests of b failed"),
+        screen.contains("slower, by failures") && screen.contains("50 % of its requests failed"),
         "{screen}"
     );
     // A failing reference never makes the other side pass.
@@ -175,7 +175,7 @@ fn the_first_failure_of_a_kind_is_told_exactly() {
 fn a_screen_says_the_load_and_that_a_server_closes_connections() {
     let directory = tempfile::tempdir().unwrap();
     let (closes, _) = scripted(|_, _| well().map(|(answer, _)| (answer, true)));
-    let line = ["--rate", "50", "--slice", "200ms", "-r", "2", "--no-save"];
+    let line = ["--rate", "50", "--slice", "200ms", "-r", "2", "--no-save", "--verbose"];
     let run = assay(directory.path(), &[&line[..], &[&format!("{closes}/")]].concat());
     assert_eq!(run.status.code(), Some(0), "{}", said(&run));
     let screen = shown(&run).replace("\n  ", " ");

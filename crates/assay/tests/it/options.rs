@@ -197,10 +197,11 @@ fn an_export_that_cannot_be_written_is_refused_before_anything_is_measured() {
 #[test]
 fn an_export_that_fails_in_the_end_costs_neither_the_screen_nor_the_other_exports() {
     let room = Room::new();
-    std::fs::create_dir(room.path("taken.json")).unwrap();
-    let exports = ["--export", "taken.json", "--export", "r.json"];
-    let ended = room.run(&[&["run", "--no-save", "-r", "2"], &exports[..], &["true"]].concat());
-    ended.ends(2).complains("taken.json").shows("'true' takes");
+    std::fs::create_dir(room.path("gone")).unwrap();
+    let exports = ["--export", "gone/taken.json", "--export", "r.json"];
+    let run = ["run", "--no-save", "-r", "2"];
+    let ended = room.run(&[&run[..], &exports[..], &["rm -rf gone"]].concat());
+    ended.ends(2).complains("taken.json").shows("'rm -rf gone' takes");
     assert!(room.read("r.json").starts_with('{'));
 }
 

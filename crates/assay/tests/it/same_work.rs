@@ -238,7 +238,7 @@ fn outputs_that_have_to_be_the_same_decide_the_exit_status() {
         let run = ["run", "--require-same", "--shell", "sh", "--runs", "1", "--no-save"];
         room.run(&[&run[..], more, &[old, new]].concat())
     };
-    required("echo 1", "echo 1", &[]).ends(0).shows("same output");
+    required("echo 1", "echo 1", &["--verbose"]).ends(0).shows("same output");
     let ended = required("echo 1", "echo 2", &[]).ends(4);
     assert_eq!(ended.complains("\"2\" instead of \"1\"").stdout, "");
     required("date +%N", "date +%N; true", &[]).ends(3);

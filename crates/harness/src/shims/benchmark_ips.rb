@@ -21,6 +21,8 @@ module Benchmark
         # Seconds of the first window of a warm-up, and of a batch of calls in it.
         FIRST_WINDOW = 0.02
         BATCH = 0.001
+        # The fewest windows of a warm-up that ends before the script's own does.
+        ENOUGH = 5
         # An iteration is faster if it takes less than this share of the time.
         STEADY = 0.95
         # An item is cold if its last iterations took less than this share of those before.
@@ -63,7 +65,7 @@ module Benchmark
             (seconds / [each, 1e-9].max).ceil.clamp(1, MOST)
           end
 
-          # Calls an item untimed for the script's own warm-up, in windows of time that are each twice as long as the one before.
+          # Calls an item untimed until it is steady, at most for the script's own warm-up, in windows of time that are each twice as long as the one before.
           # Returns the shortest times of an iteration in the last of them; the calls after which the times were like those, and the
           # seconds that a run with twice these calls saves; and whether they were still getting shorter. CPU time shows it: a busy machine changes it little.
           def warm_up(entry, limit)
@@ -78,13 +80,18 @@ module Benchmark
               spent += took
               seconds *= 2
               windows << [each, called, spent]
-              break if spent >= limit
+              break if spent >= limit || steady?(windows)
             end
             last = windows[-1][0]
             slow = windows.rindex { |each,| last['cpu'] < each['cpu'] * STEADY }
             before = windows[-2]
             calls, needed = slow ? windows[slow].drop(1) : [1, 0.0]
             [last, { 'warm_up' => calls, 'warm_up_saved' => [spent - (2 * needed), 0.0].max }, !before.nil? && last['cpu'] < before[0]['cpu'] * COLD]
+          end
+
+          # Whether the last windows, which took most of the time, show no faster iterations than those before them.
+          def steady?(windows)
+            windows.size >= ENOUGH && windows.last(3).each_cons(2).none? { |before, after| after[0]['cpu'] < before[0]['cpu'] * STEADY }
           end
 
           # Calls an item as often as an earlier run found necessary, and twice that to be safe. Returns the shortest times.

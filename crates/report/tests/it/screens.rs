@@ -26,8 +26,9 @@ fn every_situation_reads_well_at_100_columns() {
 
 #[test]
 fn at_most_five_lines_follow_the_answer() {
-    // The tables and plots of scans are results, and so is the table of all tests.
-    let is_long = |name: &str| name.contains("scan") || name.contains("every_test");
+    // The tables and plots of scans are results, and so are those of all tests and metrics.
+    let is_long =
+        |name: &str| ["scan", "every_test", "secondary"].iter().any(|long| name.contains(long));
     for (name, analysis) in common::all().into_iter().filter(|(name, _)| !is_long(name)) {
         // The rows of a longer table are results, and every warning about the result is shown.
         let warnings = analysis.findings.iter().filter(|own| own.severity == Severity::Warning);
@@ -162,6 +163,11 @@ fn without_escapes(text: &str) -> String {
 
 #[test]
 fn a_missing_interval_has_its_reason() {
+    let at = |analysis: &Analysis, width: usize| {
+        let shown = DisplayOptions { remarks: Remarks::All, ..DisplayOptions::default() };
+        let screen = Screen { width, color: false, unicode: true, whole: false };
+        render(analysis, shown, &screen)
+    };
     let text = at(&common::too_few(), 100);
     assert!(text.contains("\nno interval: too few values\n"), "{text}");
     let mut analysis = common::faster();
