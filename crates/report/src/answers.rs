@@ -45,8 +45,12 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, remarks: &mut List) {
     let (head, rows) = table(analysis);
     if !rows.is_empty() {
         page.gap();
-        let caption = load(analysis).map_or_else(String::new, |load| format!("{load}; "));
-        page.paragraph(2, &[(Tone::Quiet, format!("{caption}{}:", title(analysis)))]);
+        let caption = match (load(analysis), remarks.shows_all()) {
+            (None, _) => title(analysis).to_owned(),
+            (Some(load), true) => format!("{load}; {}", title(analysis)),
+            (Some(_), false) => applied::briefly(analysis),
+        };
+        page.paragraph(2, &[(Tone::Quiet, format!("{caption}:"))]);
         let failed = |own: &&Answers| if own.count("failed") > 0 { Tone::Bad } else { Tone::Plain };
         let tones: Vec<Tone> = shown(analysis).iter().map(failed).collect();
         small_table::draw(page, &head, &rows, &tones);

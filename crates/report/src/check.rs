@@ -252,10 +252,11 @@ impl CheckReport<'_> {
         let rows = self.rows().filter(|(_, row)| OPEN.contains(&row.standing));
         let worst: Option<Vec<f64>> = rows.map(|(program, row)| program.at_worst(row)).collect();
         let worst = worst?.into_iter().reduce(f64::max)?;
-        Some(format!(
-            "No benchmark without an answer is slower by more than {}.",
-            number::percent(worst)
-        ))
+        // A bound of more than twice the time says nothing.
+        (worst <= 1.0).then(|| {
+            let most = number::percent(worst);
+            format!("No benchmark without an answer is slower by more than {most}.")
+        })
     }
 
     /// Returns the sentence about benchmarks for which there was not enough time.

@@ -9,6 +9,7 @@ use crate::benchmarks::{self, DisplayOptions};
 use crate::escape::escaped;
 use crate::findings;
 use crate::label::label;
+use crate::medians;
 use crate::number;
 use crate::progress;
 use crate::ranking;
@@ -96,15 +97,8 @@ fn table(analysis: &Analysis) -> String {
             let column = column_of(analysis, metric, metric == analysis.primary);
             let cell = match &subject.metrics[metric] {
                 None => String::new(),
-                Some(d) => match d.median_interval.filter(|_| metric == analysis.primary) {
-                    None => column.with_unit(d.median),
-                    Some(i) => format!(
-                        "{} [{} … {}]",
-                        column.with_unit(d.median),
-                        column.number(i.lower),
-                        column.number(i.upper)
-                    ),
-                },
+                Some(d) if metric == analysis.primary => medians::with_interval(&column, d),
+                Some(d) => column.with_unit(d.median),
             };
             row += &format!(" {} |", cell.replace('|', "\\|"));
         }

@@ -1,6 +1,6 @@
 //! Wording about a median and its interval, shared by all screens and pages.
 
-use crate::number;
+use crate::number::{self, Column};
 use crate::words::counted;
 use assay_analysis::{Description, NoMedianInterval};
 
@@ -19,6 +19,15 @@ pub(crate) fn sureness(d: &Description, confidence: f64) -> String {
         Some(NoMedianInterval::TooDependent) => {
             format!("median of {}, {}; no interval", counted(d.n, "value"), worth(d))
         }
+    }
+}
+
+/// Returns a median with its unit, and its interval in brackets if it has one.
+pub(crate) fn with_interval(column: &Column, d: &Description) -> String {
+    let median = column.with_unit(d.median);
+    match d.median_interval.filter(|interval| interval.is_bounded()) {
+        None => median,
+        Some(i) => format!("{median} [{} … {}]", column.number(i.lower), column.number(i.upper)),
     }
 }
 

@@ -80,6 +80,11 @@ impl List {
         Self { how_much, remarks: Vec::new() }
     }
 
+    /// Returns true if nothing is left out.
+    pub(crate) fn shows_all(&self) -> bool {
+        self.how_much == Remarks::All
+    }
+
     /// Creates a list of these findings in display order, warnings before notes.
     pub(crate) fn of<'f>(
         how_much: Remarks,

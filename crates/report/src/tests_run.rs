@@ -91,19 +91,17 @@ impl<'a> OfStatus<'a> {
     }
 }
 
-/// Returns `pytest 8.3.2: 312 tests in 2.134 s`, and the interval of the time.
-fn headline(found: &Testing, framework: &str) -> (String, String) {
+/// Returns `pytest 8.3.2: 312 tests in 2.134 s, all passed`, and the interval of the time.
+fn headline(found: &Testing, framework: &str, findings: &[Finding]) -> (String, String) {
     let (time, interval) = with_interval(found.whole.median, found.whole.median_interval);
     let condition = medians::condition(found.whole.assumes_independence());
-    let head = format!("{framework}: {} in {time}", counted(found.count(), "test"));
+    let passed = if has_passed(found, findings) { ", all passed" } else { "" };
+    let head = format!("{framework}: {} in {time}{passed}", counted(found.count(), "test"));
     (head, interval + condition)
 }
 
 fn head(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
-    let (mut head, interval) = headline(found, shown.framework);
-    if has_passed(found, shown.findings) {
-        head += ", all passed";
-    }
+    let (head, interval) = headline(found, shown.framework, shown.findings);
     let runs = match found.runs {
         1 => "1 run".to_owned(),
         n => format!("{n} runs{}", shown.order),
@@ -262,18 +260,20 @@ fn columns(page: &Page, found: &Testing, rows: &[TestTime]) -> Vec<Cells> {
 /// Returns the name and the description of a part.
 fn told_part(part: &str, is_told: bool) -> (&'static str, &'static str) {
     match part {
-        "boot" => ("start", "until the framework is there: interpreters, compilers"),
-        "loading" => ("loading", "files of tests are loaded and collected"),
-        "hooks" => ("hooks of groups", "what is set up once for a suite, a file, a group"),
-        "setup" => ("setup", "of single tests"),
+        "boot" => ("start", "interpreters and compilers, until the framework runs"),
+        "loading" => ("loading", "loading and collecting the test files"),
+        "hooks" => ("hooks of groups", "setup and teardown of a suite, a file or a group"),
+        "setup" => ("setup", "before each test"),
         "body" if is_told => ("bodies", "of tests"),
         "body" => ("tests", ""),
-        "teardown" => ("teardown", "of single tests"),
-        "gc" => ("garbage collector", "within tests"),
-        "framework" => ("framework", "its own work for each test: reports, plugins, the next test"),
+        "teardown" => ("teardown", "after each test"),
+        "gc" => ("garbage collector", "during tests"),
+        "framework" => {
+            ("framework", "the framework's own work: reports, plugins, choosing the next test")
+        }
         "ending" => ("end", "after the last test"),
-        _ if is_told => ("unaccounted", "what is none of these"),
-        _ => ("beside tests", "start, loading, and all else: the report does not say"),
+        _ if is_told => ("unaccounted", "everything else"),
+        _ => ("outside tests", "start, loading and everything else: the report does not say"),
     }
 }
 
@@ -318,10 +318,10 @@ fn parts(page: &mut Page, found: &Testing) {
     if let Some(workers) = found.workers.filter(|workers| *workers > 1.5) {
         let (together, _) = with_interval(found.together, None);
         let line = format!(
-            "{} ran tests beside one another, which took {together} together; the parts are of the one that ended last",
-            counted(workers.round() as usize, "process")
+            "{} processes ran tests in parallel, {together} in total; the parts are those of the one that ended last",
+            workers.round()
         );
-        page.paragraph(2, &[(Tone::Quiet, line.replace("processs", "processes"))]);
+        page.paragraph(2, &[(Tone::Quiet, line)]);
     }
 }
 

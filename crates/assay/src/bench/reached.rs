@@ -54,6 +54,11 @@ pub(super) fn reach(
     let told = match (differ, none.is_empty()) {
         (0, true) => format!("no benchmark {reaches} code that changed{whose}"),
         (0, false) => format!("of {all} benchmarks {none}{whose}"),
+        // What differs is then data, or code that belongs to no function.
+        _ if lacking == functions.len() => {
+            format!("{differ} of {all} benchmarks may {reach} data that changed{whose}")
+        }
+        (1, _) if all == 1 => format!("the only benchmark {reaches} code that changed{whose}"),
         (1, _) => format!("1 of {all} benchmarks {reaches} code that changed{whose}"),
         _ => format!("{differ} of {all} benchmarks {reach} code that changed{whose}"),
     };
@@ -69,4 +74,29 @@ pub(super) fn reach(
         0 => finding.advise(Action::text("add a benchmark that calls what changed")),
         _ => finding,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(reached: &[bool], counts: (usize, usize)) -> String {
+        let changed = |&is_reached: &bool| Changed { name: "f".to_owned(), bytes: 8, is_reached };
+        let functions: Vec<Changed> = reached.iter().map(changed).collect();
+        reach(&functions, counts, "", Wording::Reaches).unwrap().message
+    }
+
+    #[test]
+    fn benchmarks_reach_no_code_if_they_reach_no_changed_function() {
+        assert_eq!(told(&[true], (1, 1)), "the only benchmark reaches code that changed");
+        assert_eq!(told(&[true, true], (2, 3)), "2 of 3 benchmarks reach code that changed");
+        assert_eq!(
+            told(&[false], (2, 2)),
+            "2 of 2 benchmarks may reach data that changed; none reaches `f`, the longest function that changed"
+        );
+        assert_eq!(
+            told(&[false, false], (0, 2)),
+            "of 2 benchmarks none reaches `f`, the longest function that changed, nor 1 other"
+        );
+    }
 }

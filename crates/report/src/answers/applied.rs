@@ -28,19 +28,33 @@ pub(super) fn load(analysis: &Analysis) -> Option<String> {
     let fact = |name: &str| analysis.environment.text(name);
     let mut parts = vec![format!("load: {}", fact("load")?)];
     parts.extend(fact("load_goals").map(|goals| format!("goals: {goals}")));
-    let protocol = fact("load_protocol").map(str::to_owned);
-    parts.extend(match (protocol, closing(analysis), fact("load_connections")) {
+    parts.extend(protocol(analysis));
+    Some(parts.join("; "))
+}
+
+/// Returns the applied load without the division into slices.
+pub(super) fn briefly(analysis: &Analysis) -> String {
+    let load = analysis.environment.text("load").unwrap_or_default();
+    let load = load.split("; slices of ").next().unwrap_or_default().to_owned();
+    let parts: Vec<String> = std::iter::once(load).chain(protocol(analysis)).collect();
+    parts.join("; ")
+}
+
+/// Returns the protocol and what became of the connections.
+fn protocol(analysis: &Analysis) -> Option<String> {
+    let fact = |name: &str| analysis.environment.text(name);
+    match (fact("load_protocol"), closing(analysis), fact("load_connections")) {
         (Some(protocol), Some(closing), _) => Some(format!("{protocol} requested; {closing}")),
         (None, Some(closing), _) => Some(closing),
         (protocol, None, how) => {
             let is_kept = how.is_some_and(|how| how.starts_with("kept alive"));
             let how = if is_kept { Some("kept alive") } else { how };
             let connections = how.map(|how| format!("connections {how}"));
-            let all: Vec<String> = protocol.into_iter().chain(connections).collect();
+            let all: Vec<String> =
+                protocol.map(str::to_owned).into_iter().chain(connections).collect();
             (!all.is_empty()).then(|| all.join(", "))
         }
-    });
-    Some(parts.join("; "))
+    }
 }
 
 /// Returns which servers closed a connection after each request although it was to be kept alive;

@@ -7,7 +7,7 @@ use crate::goals::CAPACITY;
 use crate::layout::{Page, Tone};
 use crate::remarks::List;
 use crate::screen_table::column_of;
-use crate::{scan, small_table};
+use crate::{medians, scan, small_table};
 use assay_analysis::Analysis;
 use assay_analysis::slices::Answers;
 
@@ -59,14 +59,5 @@ fn capacities(page: &mut Page, analysis: &Analysis) {
 pub(super) fn capacity(analysis: &Analysis, subject: usize) -> Option<String> {
     let metric = analysis.metrics.iter().position(|metric| metric.name == CAPACITY)?;
     let d = analysis.subjects[subject].metrics.get(metric)?.as_ref()?;
-    let column = column_of(analysis, metric, true);
-    Some(match d.median_interval.filter(|interval| interval.is_bounded()) {
-        None => column.with_unit(d.median),
-        Some(i) => format!(
-            "{} [{} … {}]",
-            column.with_unit(d.median),
-            column.number(i.lower),
-            column.number(i.upper)
-        ),
-    })
+    Some(medians::with_interval(&column_of(analysis, metric, true), d))
 }

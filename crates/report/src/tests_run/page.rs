@@ -125,7 +125,7 @@ fn suite(analysis: &Analysis, found: &Testing, several: bool) -> SuiteOnPage {
     let environment = &analysis.environment;
     let own = environment.text(&format!("test_framework@{}", found.side));
     let framework = own.or_else(|| environment.text("test_framework")).unwrap_or("tests");
-    let (claim, interval) = headline(found, framework);
+    let (claim, interval) = headline(found, framework, &analysis.findings);
     let runs = counted(found.runs, "run");
     let ends = match interval.is_empty() {
         true => String::new(),
