@@ -526,8 +526,8 @@ pub(crate) struct KeepInHistoryArgs {
     #[arg(long, value_name = "PROJECT", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "anonymous")]
     pub keep: Option<String>,
 
-    /// History file, or postgres://USER@HOST/DATABASE [default: .assay/history.db of the
-    /// repository, or in the state directory]
+    /// History file, or postgres://USER@HOST/DATABASE [default: .assay/history.db in the
+    /// repository, or a file in the state directory]
     #[arg(long, value_name = "PLACE", requires = "keep")]
     pub store: Option<PathBuf>,
 

@@ -37,7 +37,7 @@ const FILE: &str = "history.db";
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "History")]
 pub(crate) struct StoreArgs {
-    /// History file, or postgres://USER@HOST/DATABASE [default: .assay/history.db of the
+    /// History file, or postgres://USER@HOST/DATABASE [default: .assay/history.db in the
     /// repository]
     ///
     /// If the repository (outside of one, the current directory) has no .assay directory, the file

@@ -23,7 +23,7 @@ use std::time::Duration;
     after_help = "Examples:
   assay mutate -- python -m unittest                which changes does no test notice?
   assay mutate --since main -- pytest               only lines that differ from main
-  assay mutate --budget 5min -- bundle exec rspec   try a sample; the score gets an interval
+  assay mutate --budget 5min -- bundle exec rspec   try a sample; the score has an interval
   assay mutate --coupling -- pytest                 is the code well tested, or tangled?
   assay mutate --list --diff src/stack.py           show the changes without running tests
 
@@ -69,7 +69,8 @@ pub(crate) struct Args {
     /// Limit on the time, as in 90s or 5min, or on the number of changes within function bodies, as
     /// in 1000
     ///
-    /// The changes that fit into the budget are a random sample, and the score gets an interval.
+    /// The changes that fit into the budget are a random sample, and the score is given with an
+    /// interval.
     #[arg(long, value_name = "TIME", value_parser = budget, conflicts_with = "list")]
     pub budget: Option<Budget>,
     /// Also report whether code is well tested or tangled, based on N noticed changes to each

@@ -66,7 +66,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METRIC", help_heading = "Deciding")]
     metric: Option<String>,
 
-    /// Do not measure alarms a second time
+    /// Do not confirm alarms by measuring again
     #[arg(long, help_heading = "Deciding")]
     no_confirm: bool,
 

@@ -18,7 +18,7 @@ pub(crate) struct CompletionsArgs {
     #[arg(value_enum, required_unless_present = "names")]
     shell: Option<clap_complete::Shell>,
 
-    /// Print the metrics or benchmarks of the files among the words, one per line, for the
+    /// Print the metrics or benchmarks in the files named by the words, one per line, for the
     /// completion scripts
     #[arg(long, value_enum, value_name = "WHAT", hide = true)]
     names: Option<Names>,

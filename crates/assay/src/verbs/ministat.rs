@@ -40,7 +40,7 @@ byte for byte those of ministat, so --help is an error here, too. Two versions o
 Ubuntu 26.04; the default) and 2015 (Debian up to 13, Ubuntu up to 25.10). Select one with --flavour as the first argument, or with \
 the environment variable ASSAY_MINISTAT.
 
-If the binary is called as ministat (ln -s assay ministat), it does the same.
+Invoked as ministat (ln -s assay ministat), the binary does the same.
 
 Examples:
   assay ministat old.txt new.txt

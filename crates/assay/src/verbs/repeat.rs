@@ -47,8 +47,8 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// Measure nothing; report on how many machines the result of the first FILE holds, according
-    /// to the repetitions after it
+    /// Measure nothing; count the machines on which the result of the first FILE holds, according
+    /// to the repetitions that follow it
     #[arg(long, conflicts_with_all = ["runs", "time", "seed", "save", "no_save", "anonymous"])]
     summary: bool,
 

@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(last = true, required_unless_present_any = ["status", "stop"], value_name = "COMMAND")]
     command: Vec<OsString>,
 
-    /// Stop the process after it has been unused for this time
+    /// Stop the process after it has been idle for this long
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30min")]
     idle: f64,
 

@@ -225,8 +225,8 @@ catalogue! {
     /// `--counters` cover a whole process, including start-up; or `counters` of Google Benchmark
     /// are totals over all iterations. They are totals unless their author flagged them, and the
     /// file does not say which ones are flagged.
-    /// **Why:** if a harness does not accept a number of iterations, such as Google Benchmark
-    /// before 1.8, no two runs differ only in their iterations. The process does as little work as
+    /// **Why:** if a harness, such as Google Benchmark before 1.8, does not accept a number of
+    /// iterations, no two runs differ only in their iterations. The process does as little work as
     /// possible, so the benchmark's own share of the count is small. A total in a file grows with
     /// the number of iterations, which the tool chooses anew each time. If a counter's values show
     /// that it is a total (they are whole multiples of the iterations), it is divided and called
@@ -392,7 +392,7 @@ catalogue! {
     /// The placement of code in memory differs from build to build, and with it the time, although
     /// nothing was changed. *Several builds of one source* (`--builds`): 95 % of builds are within
     /// `spread` of their mean. *Two builds:* the functions of `benchmarks`, and everything that
-    /// they call in the program, are identical to the last instruction, yet they are faster or
+    /// they call in the program, are identical down to the last instruction, yet they are faster or
     /// slower. *A search* (`assay bisect`): builds of neighboring commits differ (`own`) by a large
     /// part of the change being searched for (`step`), so it cannot tell which commit caused it.
     /// **Why:** the linker's placement of code decides how loops are aligned in caches and in the
@@ -453,7 +453,7 @@ catalogue! {
     /// or on a machine that is not shared.
     MACHINE_BUSY: Note | Warning, Machine;
 
-    /// Settings of the machine were changed while measuring (`--governor`, `--turbo`, `--rt-runtime`,
+    /// Machine settings were changed for the measurement (`--governor`, `--turbo`, `--rt-runtime`,
     /// `--autogroup`) and restored afterwards.
     /// **Why:** the result describes the machine with these settings, not its usual state.
     /// **What to do:** nothing. The message gives the values before and during the run.
@@ -586,8 +586,8 @@ catalogue! {
     OUTPUT_DIFFERS: Warning;
 
     /// A command does less work when its output is discarded (`/dev/null`). Either its user CPU
-    /// time with the output read is more than three times that of the timed runs (`assay run`), or
-    /// the command is known to do this, so its output goes to a pipe that is read.
+    /// time when the output is read is more than three times that of the timed runs (`assay run`),
+    /// or the command is known to do this, so its output goes to a pipe that is read.
     /// **Why:** some programs notice that their output is discarded, and stop at the first result:
     /// `grep`, for example.
     /// **What to do:** measure the command as it is used, with `--output pipe` or `--output FILE`.
@@ -628,8 +628,8 @@ catalogue! {
     /// periods of a whole number of values, up to 500, are found.
     /// **Why:** something recurs that is not the work in question, or is only part of it: a timer,
     /// garbage collection, a buffer that is flushed. Quantiles and means depend on how many periods
-    /// the samples cover. A measurement that is in step with the period sees the effect always or
-    /// never.
+    /// the samples cover. A measurement that is in step with the period sees the effect either
+    /// always or never.
     /// **What to do:** find the cause, and remove it or make it part of every observation (more
     /// work per run, so that one run covers whole periods).
     PERIODIC: Warning, Series;
@@ -775,7 +775,7 @@ catalogue! {
     SAME_CODE_MOVED: Note;
 
     /// Some of the inputs are identical: builds of one side (`--builds`) or recordings of a side
-    /// are identical to the last byte (`differ` is the number of distinct ones, and only these
+    /// are identical down to the last byte (`differ` is the number of distinct ones, and only these
     /// count), or the same file was given twice, under the same or different paths (`assay
     /// compare`).
     /// **Why:** copies say nothing about how builds or recordings differ. A file does not differ from
@@ -902,11 +902,11 @@ catalogue! {
     /// **What to do:** `assay bisect` finds the commit, on a machine of that kind.
     TARGETS_SLOWER: Warning;
 
-    /// On some targets a version has no result: it could not be installed, took too long, was stopped
-    /// by a fault of the machine, or ran no visible test (`assay farm`).
+    /// On some targets, a version has no result: it could not be installed, took too long, was
+    /// stopped by a machine fault, or ran no visible test (`assay farm`).
     /// **Why:** the tests neither failed nor passed.
-    /// **What to do:** see the log of the build for the reason. Faults of machines are retried
-    /// automatically.
+    /// **What to do:** see the log of the build for the reason. After a machine fault, the job is
+    /// retried automatically.
     TARGETS_UNTESTED: Note | Warning;
 
     /// A test of a suite failed. The message gives its last failure (`assay tests`). The time of

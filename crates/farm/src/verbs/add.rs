@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COMMAND", requires = "get", value_parser = given::words)]
     list: Option<String>,
 
-    /// Command that fetches $VERSION from $ADDRESS, with --list
+    /// With --list: command that fetches $VERSION from $ADDRESS
     #[arg(long, value_name = "COMMAND", requires = "list", value_parser = given::words)]
     get: Option<String>,
 

@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub pace: PaceArgs,
 
-    /// Find the highest rate at which these goals hold, as in 'p99<200ms, errors<0.1%', instead of
+    /// Find the highest rate that meets these goals, as in 'p99<200ms, errors<0.1%', instead of
     /// loading at given rates
     #[arg(long, value_name = "GOALS", value_parser = Goal::parse_all, conflicts_with_all = ["connections"], help_heading = "Load")]
     pub find: Option<std::vec::Vec<Goal>>,

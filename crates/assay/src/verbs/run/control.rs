@@ -47,7 +47,8 @@ pub(super) struct ControlArgs {
     #[arg(long)]
     pub mlock: bool,
 
-    /// CPU frequency governor during the run, as in performance; the setting is restored afterwards
+    /// CPU frequency governor during the run, such as performance; the setting is restored
+    /// afterwards
     #[arg(long, value_name = "NAME")]
     pub governor: Option<String>,
 

@@ -221,7 +221,7 @@ pub(crate) struct LookArgs {
     #[arg(long, short = 'n', value_name = "TESTS", default_value_t = 10)]
     pub number: usize,
 
-    /// How a flaky test, which failed in some runs or before a retry, affects the exit status
+    /// How a flaky test (one that failed in some runs or before a retry) affects the exit status
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Flaky::Tell)]
     pub flaky: Flaky,
 
