@@ -84,8 +84,8 @@ pub struct Analysis {
     /// The primary metric of every compared subject against its reference, in the order of the
     /// subjects; for a suite, side by side in the order of the reference's rows.
     pub comparisons: Vec<Comparison>,
-    /// The primary metric of every control against the subject that it repeats. They share no error
-    /// with the others, and no verdict depends on them.
+    /// The primary metric of every control against the subject that it repeats. These comparisons
+    /// share no error with the others, and no verdict depends on them.
     pub controls: Vec<Comparison>,
     /// The other metrics (the plan's secondary metrics, if it names any), metric by metric, decided
     /// and adjusted among themselves.

@@ -39,7 +39,7 @@ pub fn of_ends(plan: &Plan) -> Plan {
     Plan { stop, ..plan.clone() }
 }
 
-/// Returns true if the search may begin after `blocks` blocks of the ends.
+/// Returns true if the search may begin once the ends have `blocks` blocks.
 pub(crate) fn is_looked_at(ends: &Plan, blocks: u32) -> bool {
     let (StopRule::Sequential { max_blocks: most, .. } | StopRule::Fixed { blocks: most }) =
         ends.stop;
@@ -364,7 +364,7 @@ impl Bisected {
         }
     }
 
-    /// Returns true if the change found is clearly smaller than the difference of the ends, so that
+    /// Returns true if the change found is clearly smaller than the difference between the ends, so
     /// there are others.
     pub fn is_part(&self) -> bool {
         let (Some(ends), Some((_, pair))) = (&self.ends, self.best) else { return false };

@@ -306,9 +306,9 @@ pub const OUT_OF_REACH: f64 = 1e-4;
 /// Number of failed requests in a slice without answers from which its server counts as stopped.
 pub const FEWEST_FAILED: u64 = 10;
 /// Share of all requests that a server must refuse, break off or answer incorrectly for this to
-/// count as an absence, if the other server did so at most one [`SPARED`]th as often. At random,
-/// servers that fail alike do not differ as much (`failing.rs`: at most 5 % at each of 16 rates and
-/// lengths, by the sign test).
+/// count as an absence, if the other server did so at most one [`SPARED`]th as often. By chance,
+/// servers that fail equally often rarely differ that much (`failing.rs`: at most 5 % at each of 16
+/// rates and lengths, by the sign test).
 pub const BROKEN_SHARE: f64 = 0.05;
 /// A server whose share of failed requests is smaller by this factor counts as spared.
 pub const SPARED: f64 = 10.0;
@@ -396,7 +396,7 @@ pub const FARM_THRESHOLD: f64 = 0.01;
 /// False-positive rate of reporting that machines (for the farm, targets) differ in the size of an
 /// effect.
 pub const MACHINES_DIFFER: f64 = 0.01;
-/// Maximum number of other facts named that separate the same targets.
+/// Maximum number of other facts named as separating the same targets.
 pub const FARM_ALIKE: usize = 3;
 
 // Searching commits

@@ -76,8 +76,8 @@ pub enum NoExponent {
 ///
 /// A scan's subjects are laid out value by value: every command, in order, for each combination of
 /// parameter values. A command is a side; if there are several commands on one side, as in another
-/// tool's file, it is identified by its name without values. If commands have values of their own,
-/// those of one combination belong together only by position.
+/// tool's file, each is identified by its name without values. If commands have values of their
+/// own, those of one combination belong together only by position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     /// Number of commands, which is the number of subjects per combination.

@@ -59,7 +59,7 @@ pub struct SecondOf {
 /// Ways to fail that a busy machine may cause, and those that are this machine's own.
 const WAITED: [&str; 5] = ["timeout", "connect_timeout", "tls_timeout", "no_port", "no_descriptor"];
 
-/// The shares of which every second has the latency.
+/// Levels of the latency quantiles kept for every second.
 pub const SHARES: [f64; 3] = [0.5, 0.9, 0.99];
 
 impl Answers {

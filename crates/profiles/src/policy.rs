@@ -1,5 +1,5 @@
-//! Thresholds for judging profiles: when a sampler has not delivered, samples are too few, or
-//! functions are too small.
+//! Thresholds for judging profiles: when a sampler has delivered too little, samples are too few,
+//! or functions are too small.
 //!
 //! Thresholds for times are in `policy` of the analysis crate, which this crate does not depend on.
 //! The thresholds here determine what is reported and which functions are compared; a verdict about

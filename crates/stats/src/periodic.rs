@@ -99,8 +99,8 @@ pub fn periodic(xs: &[f64], level: f64) -> Option<Periodic> {
     })
 }
 
-/// The whole period of which this one may be a fraction: folded at half of its period, a rare tick
-/// is detected as well, as one that occurs every other time.
+/// The whole period, of which this one may be a fraction: a rare tick is also detected at half its
+/// period, where it occurs every other time.
 fn whole(ranks: &[f64], period: usize, place: usize, sign: f64, longest: usize) -> (usize, usize) {
     for times in 2..=longest / period {
         let found = means(ranks, times * period);

@@ -58,7 +58,7 @@ fn ranks_by_parts(sorted: &[f64], xs: &[f64], many: usize, part: usize) -> Vec<f
 }
 
 /// Sorted values with a table of where each group with the same leading bits begins, counted from
-/// the smallest, so that a value is searched among few.
+/// the smallest, so that a value is sought among only a few.
 struct Table<'a> {
     sorted: &'a [f64],
     least: u64,

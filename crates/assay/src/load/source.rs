@@ -49,9 +49,9 @@ pub(crate) struct Slices {
     /// Number of slices that ended before any of their answers came.
     outlasted: u32,
     slices: u32,
-    /// Memory limit for all processes of a server, bytes; and the servers that exceeded it, with
-    /// their maximum.
+    /// Memory limit for all processes of a server, bytes.
     pub memory_limit: Option<u64>,
+    /// The servers that exceeded it, with their maximum.
     over_memory: BTreeMap<usize, u64>,
     /// Latencies at each step in earlier slices, of all sides together.
     usual: BTreeMap<String, Histogram>,

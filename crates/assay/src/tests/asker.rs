@@ -528,7 +528,7 @@ fn not_interrupted(result: RunResult) -> Result<RunResult, RunError> {
     Ok(result)
 }
 
-/// Returns the command of a request, after writing the files that it needs at its start.
+/// Returns the command of a request, after writing the files that it needs to start.
 ///
 /// # Errors
 /// If they cannot be written.

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Number of commands after which the launcher is replaced, to forget them.
+/// Number of commands after which the launcher is replaced, so that they are forgotten.
 const MOST_COMMANDS: usize = 200;
 /// Time limit for such a program.
 const PATIENCE: Duration = Duration::from_secs(10);

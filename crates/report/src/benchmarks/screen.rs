@@ -26,7 +26,7 @@ const NARROWEST_NAME: usize = 10;
 const WIDEST_SIDE: usize = 20;
 const NARROWEST_SIDE: usize = 10;
 
-/// Returns the screen as text, every line ended with a newline. O(rows log rows).
+/// Returns the screen as text, each line ending in a newline. O(rows log rows).
 pub(crate) fn render(suite: &Analysis, shown: DisplayOptions, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let mut remarks = remarks::List::new(shown.remarks);

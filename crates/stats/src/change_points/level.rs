@@ -45,7 +45,7 @@ const REACH: f64 = 2.0;
 pub struct LevelChange {
     /// Index of the first value of the new level.
     pub index: usize,
-    /// p-value of such a clear change in a series of this length.
+    /// p-value of a change this clear in a series of this length.
     pub p: f64,
 }
 

@@ -19,7 +19,7 @@ struct Walk {
     /// The current row, and the row where the walk stops.
     row: usize,
     stop: usize,
-    /// Columns from here on are known not to be below.
+    /// Elements from this column on are known not to be `below`.
     end: usize,
 }
 

@@ -47,7 +47,7 @@ impl MeasureArgs {
     }
 }
 
-/// Samples two subjects of a recorded run; `None` if the user interrupts before both were sampled.
+/// Samples two subjects of a recorded run; `None` if the user interrupts before both are sampled.
 pub(super) fn measure(
     args: &MeasureArgs,
     recorded: &Samples,

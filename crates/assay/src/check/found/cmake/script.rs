@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Name of the file that CMake reads in a directory.
 pub(super) const FILE: &str = "CMakeLists.txt";
-/// Most commands that are run, so that loops end.
+/// Maximum number of commands run, so that loops end.
 const MOST_COMMANDS: usize = 200_000;
 /// Deepest nesting of functions, included files and subdirectories.
 const MOST_DEPTH: usize = 24;
