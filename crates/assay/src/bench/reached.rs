@@ -83,7 +83,7 @@ mod tests {
     fn told(reached: &[bool], counts: (usize, usize)) -> String {
         let changed = |&is_reached: &bool| Changed { name: "f".to_owned(), bytes: 8, is_reached };
         let functions: Vec<Changed> = reached.iter().map(changed).collect();
-        reach(&functions, counts, "", Wording::Reaches).unwrap().message
+        reach(&functions, counts, "", Wording::Reaches).expect("a finding").message
     }
 
     #[test]

@@ -68,13 +68,13 @@ fn connections_are_described_as_the_servers_treated_them() {
     count(0, "sent", 300);
     count(1, "sent", 300);
     count(0, "connections", 10);
-    assert!(count(1, "connections", 10).contains("HTTP/1.1, connections kept alive;"));
+    assert!(count(1, "connections", 10).contains("HTTP/1.1, connections kept alive"));
     // A server may close a connection after many requests.
-    assert!(count(0, "closed_by_server", 10).contains("HTTP/1.1, connections kept alive;"));
+    assert!(count(0, "closed_by_server", 10).contains("HTTP/1.1, connections kept alive"));
     count(1, "connections", 300);
     let one = count(1, "closed_by_server", 297);
-    assert!(one.contains("HTTP/1.1 requested; thin closes each connection;"), "{one}");
+    assert!(one.contains("HTTP/1.1 requested; thin closes each connection"), "{one}");
     count(0, "connections", 300);
     let both = count(0, "closed_by_server", 300);
-    assert!(both.contains("HTTP/1.1 requested; the servers close each connection;"), "{both}");
+    assert!(both.contains("HTTP/1.1 requested; the servers close each connection"), "{both}");
 }
