@@ -4,6 +4,7 @@
 
 use super::tree::{contents, root_of};
 use super::{Asker, Catalogue};
+use crate::output;
 use crate::run_error::RunError;
 use assay_harness::Effort;
 use assay_harness::executed::{ExecutedScript, executed_scripts, noting_scripts};
@@ -43,7 +44,7 @@ pub(super) fn digests(
                 return Ok(BTreeMap::new());
             }
             let Some(name) = &catalogue.benchmarks[benchmark].on[side] else { continue };
-            let scratch = asker.directory().map_err(|e| RunError::Reading(format!("{e:#}")))?;
+            let scratch = asker.directory().map_err(|e| RunError::Reading(output::told(&e)))?;
             let request = catalogue.drivers[side].measure(name, Effort::Once, &scratch);
             let request = noting_scripts(request, &scratch);
             let ran = asker.ask(&catalogue.sides[side], &request, &scratch)?;
