@@ -1,10 +1,10 @@
-//! Prints the simulated quantiles that PELT's penalty is fitted to: the gain by one false change in
-//! series without a change.
+//! Prints the simulated quantiles that PELT's penalty is fitted to: the gain from one false change
+//! in a series without changes.
 //!
 //!     cargo run --release -p assay-stats --example change_point_penalty
 //!
-//! A row for each number of values: the gains that a share of 0.2, 0.1, 0.05, 0.02 and 0.01 of the
-//! series exceeds, each with the fitted formula's. Takes some minutes.
+//! Each row gives, for one number of values, the gains exceeded by 20, 10, 5, 2 and 1 % of the
+//! series, each next to the fitted formula's value. Takes a few minutes.
 
 #![allow(clippy::print_stdout, reason = "what it prints is what it is for")]
 
@@ -20,7 +20,7 @@ const LEVELS: [f64; 5] = [0.2, 0.1, 0.05, 0.02, 0.01];
 const SERIES: u64 = 1000;
 /// Minimum number of values in a part.
 const SHORTEST: usize = 10;
-/// Upper bound of the gain by a false change.
+/// Upper bound of the gain from a false change.
 const MOST: f64 = 60.0;
 
 fn main() {

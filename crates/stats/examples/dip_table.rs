@@ -1,8 +1,8 @@
-//! Makes `src/dip/table.rs`: the quantiles of the dip of uniform samples, by simulation.
+//! Generates `src/dip/table.rs`: simulated quantiles of the dip of uniform samples.
 //!
 //!     cargo run -p assay-stats --example dip_table > table.rs && mv table.rs crates/stats/src/dip/ && cargo fmt
 //!
-//! Takes about five minutes. Every row has its own seed, so that rows can be computed separately.
+//! Takes about five minutes. Each row has its own seed, so rows can be computed separately.
 
 #![allow(clippy::print_stdout, reason = "what it prints is the table")]
 
@@ -30,7 +30,7 @@ impl Random {
     }
 }
 
-/// Number of samples for a row: fewer if each costs more.
+/// Number of samples for a row: fewer for large `n`, where each costs more.
 fn samples(n: usize) -> usize {
     (600_000_000 / n).clamp(40_000, 400_000)
 }

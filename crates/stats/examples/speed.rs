@@ -1,13 +1,13 @@
-//! Measures the duration of one task on synthetic data and prints one JSON object, for the
-//! benchmarks.
+//! Times one task on synthetic data and prints a JSON object, for the benchmarks.
 //!
 //!     cargo run --release -p assay-stats --example speed -- TASK VALUES [REPEATS]
 //!     cargo run --release -p assay-stats --example speed -- bootstrap VALUES RESAMPLES THREADS
 //!
 //! TASK is one of `shift` (Hodges-Lehmann with its 95 % interval, and the Mann-Whitney test),
 //! `test` (Mann-Whitney alone), `acf` (30 lags of one sample), `time` (its autocorrelation time),
-//! `levels` (changes of level), `sort`, `data` (nothing: the memory of the data alone). Sorting is
-//! part of the task. There is one task per process, so that its peak memory can be measured.
+//! `levels` (changes of level), `sort`, `data` (only creates the data, to measure its memory).
+//! Sorting is part of the task. Each process runs one task, so that its peak memory can be
+//! measured.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "an example prints, and may stop")]
 
 use assay_stats::bootstrap::{Statistic, bootstrap};
@@ -17,7 +17,7 @@ use assay_stats::{autocorrelation, change_points, descriptive};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Lognormal values rounded to a thousandth, as from a clock: with ties.
+/// Lognormal values rounded to a thousandth, which gives ties like those of a clock.
 fn values(stream: u64, n: usize, shift: f64) -> Vec<f64> {
     let mut random = Stream::new(1, stream);
     let one = || ((5.0 + 0.2 * random.normal()).exp() * 1000.0).round() / 1000.0 + shift;
@@ -57,7 +57,7 @@ fn main() {
             RankSum::of(&x, &y).unwrap().asymptotic(true).two
         }),
         "levels" => timed(repeats, || {
-            // Every hundredth value begins another level.
+            // A new level begins at every hundredth value.
             let stairs = |(i, x): (usize, &f64)| x * (1.0 + (i / 100 * 7 % 5) as f64);
             let xs: Vec<f64> = x.iter().enumerate().map(stairs).collect();
             change_points::levels(&xs, 0.02, 5, 1).changes.len() as f64

@@ -3,8 +3,8 @@
 //!
 //! Holm (1979) bounds the probability of any false rejection, as Bonferroni does with less power
 //! and Hochberg (1988) with more if the tests are not too unusual; Benjamini and Hochberg (1995)
-//! bound the expected share of false ones among the rejections, Benjamini and Yekutieli (2001) the
-//! same under any dependence. All functions return p-values in the given order, as R's `p.adjust`.
+//! bound the expected share of false rejections, Benjamini and Yekutieli (2001) the same under any
+//! dependence. All functions return p-values in the given order, like R's `p.adjust`.
 
 /// Holm's step-down adjustment. `p`: in 0..=1, any order; results in 0..=1; O(k log k).
 #[must_use]
@@ -18,7 +18,7 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Bonferroni's adjustment: every p times their number, at most 1. `p`: in 0..=1; O(k).
+/// Bonferroni's adjustment: every p times the number of tests, at most 1. `p`: in 0..=1; O(k).
 #[must_use]
 pub fn bonferroni(p: &[f64]) -> Vec<f64> {
     let number = p.len() as f64;

@@ -1,14 +1,14 @@
-//! Anytime-valid inference: statements that hold however often one looks, so that one may stop at
-//! any time.
+//! Anytime-valid inference: statements that remain valid however often the data are inspected, so
+//! that sampling may stop at any time.
 //!
-//! There are two. The asymptotic confidence sequence for a mean (Waudby-Smith, Arbour, Sinha,
-//! Kennedy and Ramdas, "Time-uniform central limit theory and asymptotic confidence
+//! There are two methods. The asymptotic confidence sequence for a mean (Waudby-Smith, Arbour,
+//! Sinha, Kennedy and Ramdas, "Time-uniform central limit theory and asymptotic confidence
 //! sequences", 2024) is the normal mixture of Robbins, which contains the mean at all times
-//! simultaneously once there are enough values for the central limit theorem. The sign
-//! e-process is the bet of a uniform prior on the probability of heads against a fair coin,
-//! exact for any number of values and any distribution (Ville, 1939; Howard and Ramdas,
-//! "Sequential estimation of quantiles", 2022, for its use on medians). Values must be
-//! independent: neither accounts for dependence.
+//! simultaneously once there are enough values for the central limit theorem. The sign e-process is
+//! the bet of a uniform prior on the probability of heads against a fair coin, exact for any number
+//! of values and any distribution (Ville, 1939; Howard and Ramdas, "Sequential estimation of
+//! quantiles", 2022, for its use on medians). Values must be independent: neither accounts for
+//! dependence.
 
 use crate::{Interval, descriptive, special};
 
@@ -31,8 +31,8 @@ pub fn mean_sequence(xs: &[f64], level: f64, tuned_for: f64) -> Option<Interval>
     Some(Interval { lower: centre - reach * spread, upper: centre + reach * spread })
 }
 
-/// Half width of [`mean_sequence`] after `n` values, in standard deviations; `None` for a level
-/// outside of 0..1 or no values. O(1).
+/// Half width of the [`mean_sequence`] interval after `n` values, in standard deviations; `None`
+/// for a level outside 0..1 or for no values. O(1).
 #[must_use]
 pub fn sequence_reach(n: usize, level: f64, tuned_for: f64) -> Option<f64> {
     if n == 0 || !(level > 0.0 && level < 1.0) {
@@ -102,7 +102,7 @@ mod tests {
         let lied = (0..SERIES).filter(|&number| {
             let mut stream = Stream::new(53, number);
             let xs: Vec<f64> = (0..LONGEST).map(|_| draw(&mut stream)).collect();
-            // Every look at first, then every tenth value.
+            // Looks at every value up to 100, then at every tenth.
             let looks = (1..100).chain((100..=LONGEST).step_by(10));
             looks.into_iter().any(|n| excludes(&xs[..n]))
         });
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_sequence_is_the_mean_with_the_published_reach() {
-        // At this level −2 ln α is 1, and r is 1 if it is tuned for 1 + ln 2 values.
+        // At this level −2 ln α is 1, and tuning for 1 + ln 2 values makes r 1.
         let (level, tuned_for) = ((-0.5_f64).exp(), 1.0 + std::f64::consts::LN_2);
         let by_hand = (8.0 / 9.0 * (std::f64::consts::LN_2 + 0.5)).sqrt();
         assert!((sequence_reach(3, level, tuned_for).unwrap() - by_hand).abs() < 1e-14);
@@ -173,7 +173,7 @@ mod tests {
         assert!((sign_log_e(0, 3) - 2_f64.ln()).abs() < 1e-14);
         assert!((sign_log_e(1, 2) - (2.0_f64 / 3.0).ln()).abs() < 1e-14);
         assert!(sign_log_e(0, 0).abs() < 1e-14 && sign_log_e(3, 2).is_nan());
-        // It is a fair bet: before each toss, its expectation is its current value.
+        // The bet is fair: the expected e-value after the next toss is the current one.
         for (k, n) in [(0, 4), (3, 9), (50, 99)] {
             let after = (sign_log_e(k, n + 1).exp() + sign_log_e(k + 1, n + 1).exp()) / 2.0;
             assert!((after / sign_log_e(k, n).exp() - 1.0).abs() < 1e-12);

@@ -1,9 +1,9 @@
-//! Autocorrelation of successive values, and their effective number.
+//! Autocorrelation of a series, and its effective number of values.
 //!
 //! The autocorrelation is the biased one of R's `acf` (sums divided by the sum at lag 0).
 //! Dependence is measured by ranks, so that a single stall does not hide it. The autocorrelation
 //! time sums it by Geyer's initial positive sequence ("Practical Markov chain Monte Carlo", 1992):
-//! pairs of lags are added while they are positive. A constant series has no autocorrelation, and
+//! pairs of lags are added while they are positive. A constant series has autocorrelation 0 and
 //! time 1.
 
 use crate::descriptive;
@@ -30,7 +30,7 @@ pub fn autocorrelation(xs: &[f64], max_lag: usize) -> Vec<f64> {
     sums[1..].iter().map(|sum| sum / sums[0]).collect()
 }
 
-/// The deviations from the mean, which is accurate to the last bit of them.
+/// The deviations from the mean; the mean is as accurate as their last bit.
 fn deviations(xs: &[f64]) -> Vec<f64> {
     let centre = descriptive::mean(xs);
     let rest = xs.iter().map(|x| x - centre).sum::<f64>() / xs.len() as f64;
@@ -103,8 +103,8 @@ pub struct Dependence {
     pub lag1: f64,
 }
 
-/// Computes both numbers from the same deviations. `ranks`: the [`ranks`] of the values; cost as of
-/// [`autocorrelation_time`].
+/// Computes both measures from the same deviations. `ranks`: the [`ranks`] of the values; same cost
+/// as [`autocorrelation_time`].
 #[must_use]
 pub fn dependence_of_ranks(ranks: &[f64]) -> Dependence {
     if ranks.iter().all(|rank| *rank == ranks[0]) {
@@ -112,7 +112,7 @@ pub fn dependence_of_ranks(ranks: &[f64]) -> Dependence {
     }
     let deviations = deviations(ranks);
     let farthest = (MOST_PRODUCTS / ranks.len()).max(FIRST_LAGS).min(ranks.len() / 3);
-    // Products at the lags from 0 on.
+    // Products at lags from 0.
     let mut sums: Vec<f64> = Vec::new();
     let mut lags = FIRST_LAGS.min(farthest);
     loop {
@@ -122,7 +122,7 @@ pub fn dependence_of_ranks(ranks: &[f64]) -> Dependence {
         let ended = positive.len() < sums.len() / 2;
         if ended || lags == farthest {
             let time = (2.0 * positive.iter().sum::<f64>() - 1.0).max(1.0);
-            // Two values are too few for a sum, but not for a lag-1 correlation.
+            // Two values are too few for an autocorrelation time, but not for a lag-1 correlation.
             let of_neighbours = |sums: &[f64]| lagged_products(&deviations, 1..2)[0] / sums[0];
             let lag1 = sums.get(1).map_or_else(|| of_neighbours(&sums), |sum| sum / sums[0]);
             return Dependence { time, lag1 };
@@ -134,10 +134,10 @@ pub fn dependence_of_ranks(ranks: &[f64]) -> Dependence {
 /// The autocorrelation time of a first-order autoregression, (1 + φ)/(1 − φ), whose lag-1
 /// correlation was estimated as `lag1` from `n` > 4 values; at least 1, at most 99.
 ///
-/// The estimate from few values is too low by (1 + 4 φ)/n on average, since the mean is taken from
-/// the same values (Kendall, "Note on bias in the estimation of autocorrelation", 1954; Marriott
-/// and Pope, 1954), which is corrected here. Unlike [`autocorrelation_time`], which sums what is
-/// observed, this extrapolates beyond the lags that few values have.
+/// Corrects the bias of `lag1`, which is too low by (1 + 4 φ)/n on average, since the mean is taken
+/// from the same values (Kendall, "Note on bias in the estimation of autocorrelation", 1954;
+/// Marriott and Pope, 1954). Unlike [`autocorrelation_time`], which sums observed lags, this
+/// extrapolates beyond the lags that few values have.
 #[must_use]
 pub fn time_of_lag1(n: usize, lag1: f64) -> f64 {
     let phi = coefficient_of_lag1(n, lag1);
@@ -254,8 +254,7 @@ mod tests {
 
     #[test]
     fn six_rising_ranks_are_worth_three() {
-        // Their correlation at lag 1 is 8.75/17.5, and pairs of lags are used up to there: 2 (1 +
-        // 1/2) − 1.
+        // The correlation at lag 1 is 8.75/17.5, the last that is used: τ = 2 (1 + 1/2) − 1.
         let found = dependence_of_ranks(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         assert!((found.time - 2.0).abs() < 1e-12 && (found.lag1 - 0.5).abs() < 1e-12, "{found:?}");
     }

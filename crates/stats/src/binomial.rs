@@ -23,7 +23,8 @@ pub fn probability(k: u64, n: u64) -> f64 {
         - special::stirling_error(heads)
         - special::stirling_error(tails);
     // Deviance of the two counts from n/2: the sum of c ln(c/(n/2)), whose linear parts cancel.
-    // With e = (2k − n)/n it is n/2 ((1+e) ln(1+e) + (1−e) ln(1−e)), small if k is near the middle.
+    // With e = (2k − n)/n it is n/2 ((1+e) ln(1+e) + (1−e) ln(1−e)), which is small if k is near
+    // n/2.
     let e = (heads - tails) / all;
     let deviance = heads * e.ln_1p() + tails * (-e).ln_1p();
     // Stirling's √(x) factors for Γ(x+1) rather than Γ(x): n/(k(n−k)) under the root.
@@ -96,8 +97,8 @@ pub fn quantile_of(q: f64, n: u64, p: f64) -> u64 {
     if q >= 1.0 {
         return n;
     }
-    // Between `below`, which does not reach q, and `reaches`, which does: starts a few standard
-    // deviations around the mean, so that large n cost no more than small ones.
+    // Bisects between `below`, which does not reach q, and `reaches`, which does, starting a few
+    // standard deviations from the mean, so that a large n costs no more than a small one.
     let mean = n as f64 * p;
     let reach = 1.0 + 9.0 * (mean * (1.0 - p)).sqrt().max(1.0);
     let low = (mean - reach).max(0.0) as u64;

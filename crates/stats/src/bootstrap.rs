@@ -4,10 +4,10 @@
 //! Follows Davison and Hinkley, *Bootstrap Methods and their Application* (1997), chapter 5, and
 //! R's package `boot`: normal, basic and percentile intervals, and BCa (Efron, "Better bootstrap
 //! confidence intervals", 1987) with the acceleration from the jackknife; ends between two
-//! replicates are interpolated on the scale of normal quantiles. There are two deviations: the
-//! median of a resample is drawn directly as an order statistic of uniform ranks, which has the
-//! same distribution and costs next to nothing; and a replicate that equals the estimate up to
-//! rounding does not count as below it.
+//! replicates are interpolated on the scale of normal quantiles. There are two deviations from
+//! `boot`: the median of a resample is drawn directly as an order statistic of uniform ranks, which
+//! has the same distribution and costs next to nothing; and a replicate that equals the estimate up
+//! to rounding does not count as below it.
 //!
 //! The resamples are divided into chunks of fixed size with a stream of random numbers each, so
 //! that any number of threads gives the same digits. Values are assumed independent: for correlated
@@ -18,19 +18,19 @@ use crate::threads::with_threads;
 use crate::{Interval, descriptive, normal};
 use rayon::prelude::*;
 
-/// Default number of resamples, for samples of some thousand values.
+/// Default number of resamples, for samples of a few thousand values.
 pub const RESAMPLES: usize = 10_000;
 
 /// Number of resamples that share a stream.
 const CHUNK: usize = 50;
-/// Number of draws that a small sample may use beyond 10,000 resamples: some ten milliseconds, for
-/// all samples of one question together.
+/// Maximum number of draws for more than 10,000 resamples: about ten milliseconds for all samples
+/// resampled together.
 const CHEAP_DRAWS: usize = 20_000_000;
 const MOST_RESAMPLES: usize = 200_000;
 /// Maximum number of draws allowed by [`resamples_for`]: about a second on one core.
 const MOST_DRAWS: usize = 400_000_000;
 const FEWEST_RESAMPLES: usize = 100;
-/// With fewer draws, starting threads costs more than it saves.
+/// Minimum number of draws for which starting threads pays off.
 const THREADS_FROM: usize = 1 << 20;
 /// A replicate within this share of the standard error counts as equal to the estimate.
 const EQUAL: f64 = 1e-9;
@@ -60,12 +60,12 @@ pub struct Bootstrap {
 }
 
 /// Number of resamples for a sample of `n` values, one of `samples` that are resampled together:
-/// the usual 10,000 if these are cheap.
+/// 10,000 by default.
 ///
-/// Below 2,000 values in total it is more, up to 200,000, at about the same cost: statistics of few
-/// values take few distinct values, and the ends of an interval then depend noticeably on the seed.
-/// Above 40,000 it is fewer, since at most 4·10⁸ values are drawn per sample: 400 resamples of a
-/// million values, and never fewer than 100.
+/// Below 2,000 values in total, up to 200,000 resamples are drawn at about the same cost: a
+/// statistic of few values takes few distinct values, so the ends of its interval depend noticeably
+/// on the seed. Above 40,000 values there are fewer, since at most 4·10⁸ values are drawn per
+/// sample: 400 resamples of a million values, and never fewer than 100.
 #[must_use]
 pub fn resamples_for(n: usize, samples: usize) -> usize {
     let cheap = CHEAP_DRAWS / n.saturating_mul(samples).max(1);
@@ -73,12 +73,11 @@ pub fn resamples_for(n: usize, samples: usize) -> usize {
     cheap.clamp(RESAMPLES, MOST_RESAMPLES).min(most).max(FEWEST_RESAMPLES)
 }
 
-/// Resamples one of the usual statistics.
+/// Resamples a statistic.
 ///
-/// `xs`: n ≥ 1, finite, any order; at least 2 resamples are taken. `None` for no values. The
-/// standard deviation of one value is NaN, and so are all results for it. O(n · resamples), for the
-/// median O(n log n + resamples); uses several threads, with the same digits for any number of
-/// them.
+/// `xs`: n ≥ 1, finite, any order; at least 2 resamples are taken. `None` for no values. For the
+/// standard deviation of one value, all results are NaN. O(n · resamples), for the median O(n log
+/// n + resamples); uses several threads, with the same digits for any number of them.
 #[must_use]
 pub fn bootstrap(
     xs: &[f64],
@@ -197,7 +196,7 @@ impl Centred {
         (self.mean + sum / n * self.scale, sd)
     }
 
-    /// Change of the standard deviation when each value is left out.
+    /// Change of the standard deviation when each value is omitted in turn.
     fn influence_on_sd(&self) -> Vec<f64> {
         let n = self.values.len() as f64;
         let squares: f64 = self.values.iter().map(|x| x * x).sum();
@@ -223,7 +222,7 @@ fn median_replicate(sorted: &[f64], stream: &mut Stream) -> f64 {
     descriptive::midpoint(at(below / whole), at((below + between) / whole))
 }
 
-/// Change of the median when each value is left out, in ascending order.
+/// Change of the median when each value is omitted in turn, in ascending order.
 fn influence_on_median(sorted: &[f64], t0: f64) -> Vec<f64> {
     let n = sorted.len();
     let without = |left_out: usize| {
@@ -294,8 +293,8 @@ impl Bootstrap {
     }
 
     /// The percentile interval corrected for bias (the share of replicates below `t0`) and for a
-    /// standard error that changes with the value. `None` also if no replicate or every one is
-    /// below `t0`, and if leaving out any one value changes nothing.
+    /// standard error that changes with the value. `None` also if no replicate or every replicate
+    /// is below `t0`, or if omitting any one value changes nothing.
     #[must_use]
     pub fn bca(&self, confidence: f64) -> Option<Interval> {
         let a = self.acceleration.filter(|_| self.varies())?;

@@ -7,8 +7,8 @@
 //! where the energy distance between the two sides is largest, tests the split by permutation, and
 //! continues in the parts; it detects any change of the distribution. [`levels`] detects only
 //! changes of level, in series whose values may be dependent, and gives a p-value for each; it is
-//! meant for a history of runs, where every run is expensive. Deviations of the first two from
-//! their sources:
+//! meant for a history of runs, where every run is expensive. The first two deviate from their
+//! sources:
 //!
 //! - Both work on ranks (PELT on their normal scores), so that a stall is not a change and the
 //!   false-positive rate is the same for every distribution. Ties are ranked in a random order
@@ -16,11 +16,11 @@
 //! - A series longer than [`MOST_POINTS`] is first reduced to medians of groups of consecutive
 //!   values; places are then known to within such a group.
 //! - Both statistics are divided by the autocorrelation time, so that correlated neighbors do not
-//!   count fully. The time is estimated from differences between neighbors, which a step does not
-//!   disturb, and again from the residuals after removing the steps.
+//!   count as independent. The time is estimated from differences between neighbors, which a step
+//!   does not disturb, and again from the residuals after removing the steps.
 //!
 //! `level` is the false-positive rate for a series without a change (at most that if values are
-//! correlated: both are then conservative). Nothing is decided about the meaning of a change.
+//! correlated: both are then conservative). This module does not judge whether a change matters.
 
 mod energy;
 mod level;
@@ -34,7 +34,7 @@ use crate::{autocorrelation, descriptive, groups, normal};
 /// Maximum number of points that a detector uses; longer series are reduced to medians of groups.
 pub const MOST_POINTS: usize = 2000;
 
-/// Default minimum number of values between two changes: fewer are a burst, not a new state.
+/// Default minimum number of values between two changes: fewer values are a burst, not a new state.
 pub const SHORTEST: usize = 10;
 
 /// If the autocorrelation time of the residuals exceeds the assumed one by more than this factor,
@@ -77,7 +77,7 @@ impl Settings {
     }
 }
 
-/// A place at which the series changed.
+/// A place where the series changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePoint {
     /// Index of the first value after the change.
@@ -102,10 +102,10 @@ pub struct ChangePoints {
 
 /// Detects the changes in a series.
 ///
-/// `xs`: finite, in order of measurement. None are found in a constant series or one that is
-/// shorter than two parts. After grouping to at most [`MOST_POINTS`] points p: O(p²) at worst, O(p)
-/// typically with many changes (PELT); per split of a part of q points 1,000 permutations of O(q
-/// log q), or 10 p / (q level) if that is more (E-divisive).
+/// `xs`: finite, in order of measurement. A constant series, or one shorter than two parts, has no
+/// changes. After grouping to at most [`MOST_POINTS`] points p: O(p²) at worst, O(p) typically with
+/// many changes (PELT); per split of a part of q points 1,000 permutations of O(q log q), or 10 p /
+/// (q level) if that is more (E-divisive).
 #[must_use]
 pub fn change_points(xs: &[f64], settings: &Settings) -> ChangePoints {
     let group = xs.len().div_ceil(MOST_POINTS).max(1);

@@ -2,7 +2,7 @@
 //! Ljung and Box' Q.
 //!
 //! A gamma distribution of shape df/2 (Abramowitz and Stegun 26.4.19), accurate in both tails.
-//! Equal to R's `pchisq`. There are no quantiles, since nothing needs them.
+//! Equal to R's `pchisq`. Quantiles are not implemented, since nothing needs them.
 
 use crate::special;
 
@@ -23,7 +23,7 @@ pub fn upper(x: f64, df: f64) -> f64 {
     special::incomplete_gamma(df / 2.0, from_zero(x) / 2.0).1
 }
 
-/// Negative values, which a sum of squares never takes, count as 0; a NaN remains one.
+/// Negative values, which a sum of squares never takes, count as 0; NaN remains NaN.
 pub(crate) fn from_zero(x: f64) -> f64 {
     if x < 0.0 { 0.0 } else { x }
 }

@@ -1,23 +1,22 @@
-//! The difference of two sides with several builds (or other units) each, from block differences in
-//! which one unit of either side met one of the other.
+//! The difference of two sides with several builds (or other units) each, from block differences,
+//! each between one unit of each side.
 //!
-//! In the model the difference of a block is the effect of its unit of the second side minus that
-//! of its unit of the first, plus noise. The effects are fitted alternately, each as the
-//! pseudo-median (Hodges and Lehmann, 1963) of the residuals of the units that it met, as in
-//! Tukey's median polish (*Exploratory Data Analysis*, 1977, ch. 11), so a single disturbed block
-//! affects none of them. The interval is Welch's (1947) over the fitted effects, so that it
-//! reflects the spread between units, not the number of blocks: with more blocks it narrows to what
-//! the number of units allows. The noise of the blocks is included in the effects of both sides,
-//! which is conservative.
+//! In the model, the difference of a block is the effect of its second unit minus the effect of its
+//! first, plus noise. The effects are fitted alternately, each as the pseudo-median (Hodges and
+//! Lehmann, 1963) of the residuals of the units that it met, as in Tukey's median polish
+//! (*Exploratory Data Analysis*, 1977, ch. 11), so a single disturbed block affects none of them.
+//! The interval is Welch's (1947) over the fitted effects, so that it reflects the spread between
+//! units, not the number of blocks: with more blocks it narrows to what the number of units allows.
+//! The noise of the blocks is included in the effects of both sides, which is conservative.
 //!
-//! There must be more than one unit per side: the variation between units is unknown otherwise.
+//! Each side needs more than one unit; otherwise the variation between units is unknown.
 
 use crate::interval::Interval;
 use crate::{signed_rank, sorting, student_t};
 use std::collections::BTreeMap;
 
-/// Maximum number of fitting rounds: units that met at random are fitted to a thousandth of the
-/// noise after five.
+/// Maximum number of fitting rounds: randomly paired units are fitted to a thousandth of the noise
+/// after five.
 const ROUNDS: usize = 20;
 
 /// The estimated difference.
@@ -27,7 +26,7 @@ pub struct Crossed {
     pub estimate: f64,
     /// Squared standard error of the difference.
     pub squared_error: f64,
-    /// The part of it due to block noise, counted once.
+    /// The part of `squared_error` due to block noise, counted once.
     pub squared_noise: f64,
     /// Welch's degrees of freedom of the squared error.
     pub df: f64,
@@ -132,7 +131,7 @@ pub fn difference(differences: &[f64], units: &[(u32, u32)]) -> Option<Crossed> 
     });
     Some(Crossed {
         estimate: mean_y - mean_x,
-        // Fewer blocks can't be more precise than this, however alike few units look.
+        // Block noise sets a lower bound, however alike the few units look.
         squared_error: all.max(noise / blocks),
         squared_noise: noise / blocks,
         df: df.max(1.0),
@@ -182,9 +181,9 @@ mod tests {
     }
 
     const NORMAL: Placement = |stream| stream.normal();
-    /// Two equally likely effects, as with code alignment.
+    /// Two equally likely effects, such as those of code alignment.
     const TWO_PLACES: Placement = |stream| if stream.uniform() < 0.5 { 1.0 } else { -1.0 };
-    /// One build in five is unlucky.
+    /// One build in five is slower.
     const UNLUCKY: Placement = |stream| if stream.uniform() < 0.2 { 2.0 } else { 0.0 };
 
     /// Share of `cases` in which the interval at this confidence is above `beyond`, or below its
@@ -224,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_true_difference_is_found_with_five_builds_a_side() {
-        // At the confidence of one of many looks, beyond a threshold of 1 %.
+        // The confidence of one of many looks, and a threshold of 1 %.
         let strict = (0.998, 0.0, 400);
         let power = called((5, 5), 100, (0.5, NORMAL), 3.0, strict);
         assert!(power >= 0.8, "{power}");
@@ -300,7 +299,7 @@ mod tests {
         assert!(near(found.squared_noise, 0.08 / 5.0 / 8.0), "{found:?}");
         assert!(near(found.estimate, 5.5) && near(found.squared_error, 1.25), "{found:?}");
         assert!(near(found.df, 1.25 * 1.25 / (0.0625 + 1.0)), "{found:?}");
-        // The noise in the mean of a unit with four blocks: 0.016/4.
+        // The noise variance in the mean of a unit with four blocks is 0.016/4.
         assert!(near(found.between.unwrap(), (1.25_f64 - 0.016 / 4.0).sqrt()), "{found:?}");
         // With as many blocks as fitted parameters, no noise can be estimated.
         let found = difference(&[5.0, 7.0, 4.0], &[(0, 0), (0, 1), (1, 0)]).unwrap();

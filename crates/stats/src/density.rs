@@ -4,7 +4,7 @@
 //! Statistics and Data Analysis*, 1986). Values are first distributed linearly between the two
 //! nearest points of the grid (Wand & Jones, *Kernel Smoothing*, 1995, appendix D), as in R's
 //! `density`, so that ten million values need one pass. Bandwidths are those of R's `bw.nrd0`,
-//! `bw.nrd` and `bw.SJ`. Nothing is drawn here, and modes are not counted.
+//! `bw.nrd` and `bw.SJ`. This module draws nothing and counts no modes.
 
 mod sheather_jones;
 
@@ -13,7 +13,7 @@ pub use sheather_jones::{sheather_jones_direct, sheather_jones_solve};
 
 /// Number of bandwidths by which the grid extends beyond the extremes, as in R's `density`.
 const REACH: f64 = 3.0;
-/// Number of bandwidths beyond which the kernel adds less than the last bit of its peak.
+/// Number of bandwidths beyond which the kernel is below the last bit of its peak.
 const KERNEL_ENDS: f64 = 8.5;
 
 /// A density at equally spaced points.
@@ -21,8 +21,8 @@ const KERNEL_ENDS: f64 = 8.5;
 pub struct Density {
     /// Ascending, equally spaced, in the unit of the values.
     pub x: Vec<f64>,
-    /// The density there, at least 0, in 1 / unit; its sum times the spacing is 1, except for what
-    /// is beyond the ends (about 0.1 % of the outermost values).
+    /// The density at each `x`, at least 0, in 1/unit; its sum times the spacing is 1, except for
+    /// the mass beyond the ends (about 0.1 % of the outermost values).
     pub y: Vec<f64>,
 }
 
@@ -114,7 +114,7 @@ pub fn nrd0(sorted: &[f64]) -> Option<f64> {
     Some(0.9 * spread * (sorted.len() as f64).powf(-0.2))
 }
 
-/// Scott's variation of it, 1.06 min(sd, IQR / 1.34) n^(−1/5): R's `bw.nrd`.
+/// Scott's variation of [`nrd0`], 1.06 min(sd, IQR / 1.34) n^(−1/5): R's `bw.nrd`.
 ///
 /// `sorted`: ascending, finite. `None` for fewer than two values; 0 if more than half are equal.
 /// O(n).
@@ -124,7 +124,7 @@ pub fn nrd(sorted: &[f64]) -> Option<f64> {
     Some(1.06 * sd.min(robust) * (sorted.len() as f64).powf(-0.2))
 }
 
-/// The standard deviation, and the interquartile range over `divisor`.
+/// The standard deviation, and the interquartile range divided by `divisor`.
 fn spreads(sorted: &[f64], divisor: f64) -> Option<(f64, f64)> {
     if sorted.len() < 2 {
         return None;

@@ -32,10 +32,11 @@ pub fn mean_interval(xs: &[f64], confidence: f64) -> Option<Interval> {
     Some(Interval { lower: centre - reach, upper: centre + reach })
 }
 
-/// The signed-rank interval for the pseudo-median with its distance from the middle widened by √τ.
+/// The signed-rank interval for the pseudo-median with both ends moved outwards, in ranks, by the
+/// factor √τ.
 ///
 /// `xs`: finite, in order of measurement; `confidence` in 0..1. `None` if there are too few values,
-/// or they are too strongly correlated, for an end within the data. O(n log n) typically.
+/// or they are too strongly correlated, for an interval within the data. O(n log n) typically.
 #[must_use]
 pub fn pseudo_median_interval(xs: &[f64], confidence: f64) -> Option<Interval> {
     if !(0.0..1.0).contains(&confidence) {
@@ -195,7 +196,7 @@ mod tests {
 
     #[test]
     fn without_dependence_the_intervals_are_the_plain_ones() {
-        // Neighbors are on either side of the middle: nothing needs widening.
+        // Neighbors alternate around the middle, so nothing needs widening.
         let xs = [1.0, 5.0, 2.0, 6.0, 3.0, 7.5, 4.0];
         assert_eq!(autocorrelation::autocorrelation_time(&xs), 1.0);
         let (found, plain) =
@@ -210,7 +211,7 @@ mod tests {
             assert_eq!(mean_interval(&xs, confidence), None);
             assert_eq!(pseudo_median_interval(&xs, confidence), None);
         }
-        // One value has no spread, and three have no interval for the middle at 99 %.
+        // One value has no spread, and three values give no interval for the median at 99 %.
         assert_eq!(mean_interval(&xs[..1], 0.95), None);
         assert_eq!(pseudo_median_interval(&xs[..3], 0.99), None);
     }
@@ -226,10 +227,10 @@ mod tests {
         assert!(wide(&bound) > 2.0 * wide(&free), "{} {}", wide(&bound), wide(&free));
         let (short, long) = (block_length(&free), block_length(&bound));
         assert!(short >= 1.0 && long > 2.0 * short, "{short} {long}");
-        // It is invariant under unit and origin.
+        // The length does not depend on unit and origin.
         let other: Vec<f64> = bound.iter().map(|x| 8.0 * x).collect();
         assert!((block_length(&other) - long).abs() < 1e-9);
-        // Never more than 3 √n, nor a third of them.
+        // At most 3 √n and at most n/3.
         for n in [9, 12, 30, 300] {
             let rising: Vec<f64> = (0..n).map(f64::from).collect();
             let most = (3.0 * f64::from(n).sqrt()).min(f64::from(n) / 3.0);
@@ -268,7 +269,7 @@ mod tests {
                 .collect();
             descriptive::mean(&lengths)
         };
-        // With G/g = 2φ/(1 − φ²), 1000 values need 12 at φ = 0.5 and 45 at 0.9.
+        // With G/g = 2φ/(1 − φ²), 1,000 values need length 12 at φ = 0.5 and 45 at 0.9.
         let (none, half, most) = (mean_length(0.0), mean_length(0.5), mean_length(0.9));
         assert!(none < 5.0 && (8.0..18.0).contains(&half), "{none} {half}");
         assert!((25.0..60.0).contains(&most), "{most}");

@@ -2,7 +2,7 @@
 //!
 //! Moments are taken about the mean after one refinement, and corrected for its remaining rounding
 //! error, so that a common offset (timestamps of 1e12) costs no digits. Quantiles are type 7 of
-//! Hyndman and Fan (1996), the default of R and NumPy. Nothing is decided here.
+//! Hyndman and Fan (1996), the default of R and NumPy.
 
 use crate::sorting;
 
@@ -35,8 +35,8 @@ pub fn variance(xs: &[f64]) -> f64 {
     central_sum(xs, 2) / (xs.len() - 1) as f64
 }
 
-/// The sum, as if computed exactly and rounded once (Neumaier's compensated sum). `xs`: finite, any
-/// order; O(n).
+/// The sum, almost as if computed exactly and rounded once (Neumaier's compensated sum). `xs`:
+/// finite, any order; O(n).
 #[must_use]
 pub fn sum(xs: &[f64]) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0);
@@ -58,7 +58,7 @@ pub fn geometric_mean(xs: &[f64]) -> f64 {
     mean(&xs.iter().map(|x| x.ln()).collect::<Vec<_>>()).exp()
 }
 
-/// The mean after removing this share of the values at either end: R's `mean(trim = share)`.
+/// The mean after removing `share` of the values at each end: R's `mean(trim = share)`.
 ///
 /// `sorted`: ascending, finite; `share` in 0..0.5 (the median from 0.5 on). NaN for no values.
 /// O(n).
@@ -258,7 +258,7 @@ pub(crate) fn midpoint(a: f64, b: f64) -> f64 {
 }
 
 /// The median of the absolute deviations from the median, not scaled; times [`ROBUST_SD`] it
-/// estimates the sd.
+/// estimates the standard deviation.
 ///
 /// NaN for no values. `xs`: any order; O(n).
 #[must_use]

@@ -5,7 +5,7 @@
 //! 1985), found by fitting the greatest convex minorant and the least concave majorant to ever
 //! smaller middle intervals (Hartigan, algorithm AS 217, with the corrections published later). Its
 //! smallest value is 1/(2n), as in R's package `diptest`. The p-value is interpolated in a table of
-//! quantiles from uniform samples, as there; the table is this crate's own simulation
+//! quantiles from uniform samples, as in `diptest`; the table is this crate's own simulation
 //! (`examples/dip_table.rs`), accurate to about 0.003. The test shows *that* there is more than one
 //! mode, not where.
 
@@ -29,7 +29,7 @@ pub fn dip(sorted: &[f64]) -> Option<Dip> {
     Some(Dip { d, p: p_value(d, sorted.len()) })
 }
 
-/// The dip alone. Preconditions and cost as of [`dip`].
+/// The dip alone. Same preconditions and cost as [`dip`].
 #[must_use]
 pub fn statistic(sorted: &[f64]) -> Option<f64> {
     let n = sorted.len();
@@ -62,7 +62,7 @@ pub fn statistic(sorted: &[f64]) -> Option<f64> {
     Some(dip / (2 * n) as f64)
 }
 
-/// For every value, the previous bend of the greatest convex minorant up to it.
+/// For each value, the previous bend of the greatest convex minorant of the values up to it.
 fn neighbours_below(x: &[f64]) -> Vec<usize> {
     let mut last = vec![0; x.len()];
     for j in 1..x.len() {
@@ -82,7 +82,7 @@ fn neighbours_below(x: &[f64]) -> Vec<usize> {
     last
 }
 
-/// For every value, the next bend of the least concave majorant from it.
+/// For each value, the next bend of the least concave majorant of the values from it.
 fn neighbours_above(x: &[f64]) -> Vec<usize> {
     let end = x.len() - 1;
     let mut next = vec![end; x.len()];
@@ -115,7 +115,7 @@ fn chain(neighbours: &[usize], from: usize, to: usize) -> Vec<usize> {
     bends
 }
 
-/// The place where minorant and majorant are farthest apart.
+/// The place where the minorant and the majorant are farthest apart.
 struct Gap {
     distance: f64,
     /// Index of the bend of the minorant (in descending order) and of the majorant (in ascending
@@ -200,8 +200,8 @@ fn p_value(d: f64, n: usize) -> f64 {
         y0 + share * (y1 - y0)
     };
     let scaled = d * (n as f64).sqrt();
-    // With few values the smallest dip has positive probability: equal columns share the mean of
-    // their probabilities, as in R's `approx`.
+    // With few values the smallest dip has positive probability, so columns are equal; they share
+    // the mean of their probabilities, as in R's `approx`.
     let mut points: Vec<(f64, f64, f64)> = Vec::new();
     for (column, p) in table::PROBABILITIES.into_iter().enumerate() {
         match points.last_mut() {
@@ -258,8 +258,8 @@ mod tests {
         let between = (0.25 + 0.265_62) / 2.0;
         assert!((p_value(between / 2.0, 4) - (1.0 - (0.218 + 0.7) / 2.0)).abs() < 1e-4);
         assert!((p_value(0.265_62 / 2.0, 4) - 0.3).abs() < 1e-4);
-        // 12 values are two fifths of the way from 10 to 15: there half of the samples, or three in
-        // five, have such a small dip.
+        // 12 values are two fifths of the way from 10 to 15: these are the quantiles there of the
+        // probabilities ½ and 0.6.
         let half = 0.309_26 + 0.4 * (0.324_00 - 0.309_26);
         let more = 0.323_12 + 0.4 * (0.341_37 - 0.323_12);
         let root = 12f64.sqrt();

@@ -1,8 +1,8 @@
 //! Fisher's F distribution: the distribution of a ratio of two variances, with any positive degrees
 //! of freedom, whole or not.
 //!
-//! Either tail is an incomplete beta function (Abramowitz and Stegun 26.6.2), with both shares
-//! computed as quotients so that neither loses digits. Equal to R's `pf`.
+//! Each tail is an incomplete beta function (Abramowitz and Stegun 26.6.2); both of its arguments
+//! are computed as quotients, so that neither loses digits. Equal to R's `pf`.
 
 use crate::chi_squared::{self, from_zero};
 use crate::special;

@@ -1,14 +1,13 @@
 //! Critical values of a group-sequential test, which is evaluated several times while data
 //! accumulate.
 //!
-//! At every look a part of the total error is spent (Lan & DeMets, *Biometrika* 70 (1983) 659); the
-//! critical value is the one at which a path that was within all earlier bounds leaves them with
-//! exactly that probability. The statistic at each amount of information is normal, with the
-//! correlation √(before ÷ now) between two looks: the density of the paths still within is
-//! propagated from look to look by numerical integration (Armitage, McPherson & Rowe, *JRSS A* 132
-//! (1969) 235; Jennison & Turnbull, *Group Sequential Methods*, ch. 19). R:
-//! `rpact::getDesignGroupSequential(typeOfDesign = "asUser")`. The caller decides when to look and
-//! what to spend.
+//! Each look spends a part of the total error (Lan & DeMets, *Biometrika* 70 (1983) 659): its
+//! critical value is exceeded for the first time with exactly that probability. The statistic at
+//! each look is normal, with the correlation √(before ÷ now) between two looks: the density of the
+//! paths still within the bounds is propagated from look to look by numerical integration
+//! (Armitage, McPherson & Rowe, *JRSS A* 132 (1969) 235; Jennison & Turnbull, *Group Sequential
+//! Methods*, ch. 19). R: `rpact::getDesignGroupSequential(typeOfDesign = "asUser")`. The caller
+//! decides when to look and what to spend.
 
 use crate::normal;
 use std::f64::consts::TAU;
@@ -16,7 +15,7 @@ use std::f64::consts::TAU;
 /// Number of points of the density; odd, for Simpson's rule. With twice as many, no critical value
 /// changes by 1e-5.
 const POINTS: usize = 101;
-/// Maximum ratio of information between two looks (before ÷ now): closer ones would need a finer
+/// Maximum ratio of information between two looks (before ÷ now): closer looks would need a finer
 /// grid and are treated as this far apart, which makes the critical value slightly larger.
 const NEAREST: f64 = 0.95;
 
@@ -28,8 +27,8 @@ pub struct Within {
     density: Vec<(f64, f64)>,
 }
 
-/// The two-sided critical value of a look that spends `error`, given what earlier looks left in
-/// `before` (`None` for the first look). Infinite if nothing is spent. O(points).
+/// The two-sided critical value of a look that spends `error`, given the paths that remain after
+/// earlier looks (`None` for the first look). Infinite if nothing is spent. O(points).
 #[must_use]
 pub fn critical(before: Option<&Within>, information: f64, error: f64) -> f64 {
     if error.is_nan() || error <= 0.0 {
@@ -46,8 +45,8 @@ pub fn critical(before: Option<&Within>, information: f64, error: f64) -> f64 {
         };
         before.density.iter().map(beyond).sum()
     };
-    // Some paths that leave now had already left before, so the value is below that of a single
-    // look.
+    // Some paths beyond the bounds now had already left them, so the value is below that of a
+    // single look.
     let (mut low, mut high) = (0.0, alone);
     while high - low > 1e-9 {
         let middle = f64::midpoint(low, high);
@@ -97,8 +96,8 @@ impl Within {
 mod tests {
     use super::*;
 
-    /// The critical values of looks at these amounts of information, at which the error is spent up
-    /// to these sums.
+    /// The critical values of looks, each given as its information and the total error spent by
+    /// then.
     fn all(looks: &[(f64, f64)]) -> Vec<f64> {
         let (mut within, mut spent, mut found) = (None, 0.0, Vec::new());
         for &(information, sum) in looks {
@@ -173,7 +172,7 @@ mod tests {
         looks.push((277.0, 0.04 / 11.0));
         let last = all(&looks).pop().unwrap();
         assert!((last - 3.204_774_193_5).abs() < 2e-4, "{last}");
-        // Closer than the grid can resolve, the value is conservative.
+        // For looks closer than the grid resolves, the value is conservative.
         looks[10].0 = 226.5;
         assert!(all(&looks).pop().unwrap() > last - 0.2);
     }

@@ -2,8 +2,8 @@
 //!
 //! The portmanteau test of Ljung and Box ("On a measure of lack of fit in time series models",
 //! Biometrika 65, 1978; R's `Box.test(type = "Ljung-Box")`), and Wald and Wolfowitz' test of the
-//! runs above and below the median. In a long series both detect every trifle; the *size* of the
-//! dependence is given by [`crate::autocorrelation::effective_sample_size`].
+//! runs above and below the median. In a long series both detect even negligible dependence; the
+//! *size* of the dependence is given by [`crate::autocorrelation::effective_sample_size`].
 
 use crate::{autocorrelation, chi_squared, descriptive, normal};
 
@@ -32,7 +32,7 @@ pub fn ljung_box(acf: &[f64], n: usize) -> LjungBox {
 /// The runs of values above and below the median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Runs {
-    /// Number of stretches of values on one side.
+    /// Number of runs.
     pub runs: usize,
     /// Number of values above the median; those equal to it are ignored.
     pub above: usize,
@@ -42,7 +42,8 @@ pub struct Runs {
     pub expected: f64,
     /// Excess of runs in standard deviations; NaN if their number can't vary.
     pub z: f64,
-    /// Two-sided p-value by the normal distribution without continuity correction; NaN if z is.
+    /// Two-sided p-value by the normal distribution without continuity correction; NaN if `z` is
+    /// NaN.
     pub p: f64,
 }
 
@@ -84,7 +85,7 @@ pub fn default_lags(n: usize) -> usize {
     if n < 2 { 0 } else { ((10.0 * (n as f64).log10()).floor() as usize).min(n - 1) }
 }
 
-/// The bound for 95 % of the autocorrelations of independent values: 1.96/√n.
+/// The bound that contains 95 % of the autocorrelations of independent values: 1.96/√n.
 #[must_use]
 pub fn acf_bound(n: usize) -> f64 {
     1.96 / (n as f64).sqrt()

@@ -1,6 +1,6 @@
 //! An interval of real numbers, used by this crate for all uncertainties.
 //!
-//! It has two ends and nothing else; the caller knows its confidence.
+//! It consists of two ends; the confidence is not stored.
 
 /// A closed interval from `lower` to `upper`; an end may be infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,7 +12,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The whole line: nothing is known.
+    /// The whole real line.
     pub const UNBOUNDED: Interval = Interval { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
 
     /// Returns true if `value` is between the ends, both included.

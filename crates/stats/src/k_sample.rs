@@ -3,7 +3,7 @@
 //! Kruskal and Wallis (1952), the analysis of variance and Welch's (1951) without equal variances
 //! test the location; Levene's test about medians (Brown and Forsythe 1974) and Fligner and
 //! Killeen's (1976, as modified by Conover, Johnson and Johnson 1981) the spread. R:
-//! `kruskal.test`, `oneway.test`, `fligner.test`. Groups are independent and so are their values;
+//! `kruskal.test`, `oneway.test`, `fligner.test`. Groups and their values are assumed independent;
 //! pairwise tests show which groups differ.
 
 use crate::t_test::mean_above;
@@ -52,7 +52,7 @@ fn sizes(groups: &[&[f64]]) -> Option<(f64, f64)> {
     fit.then_some((groups.len() as f64, total as f64))
 }
 
-/// Splits a concatenated list into the parts of each group.
+/// Splits a concatenated list into the groups.
 fn split<'a>(all: &'a [f64], groups: &'a [&[f64]]) -> impl Iterator<Item = &'a [f64]> {
     let mut rest = all;
     groups.iter().map(move |group| {
@@ -103,7 +103,7 @@ pub fn anova(groups: &[&[f64]]) -> Option<FTest> {
     Some(FTest::new((between / (k - 1.0)) / (within / (total - k)), k - 1.0, total - k))
 }
 
-/// Welch's analysis of variance, a variance for every group. O(N).
+/// Welch's analysis of variance, with one variance per group. O(N).
 ///
 /// Requires finite values and at least two groups with at least two values each; otherwise `None`.
 #[must_use]

@@ -1,15 +1,15 @@
-//! The Kolmogorov-Smirnov test of one sample against a given distribution, or one fitted to the
+//! The Kolmogorov-Smirnov test of one sample against a given distribution or one fitted to the
 //! sample.
 //!
 //! As in R's `ks.test` (4.2): the exact distribution of D below 100 values without ties (Marsaglia,
 //! Tsang & Wang, "Evaluating Kolmogorov's distribution", Journal of Statistical Software 8, 2003),
-//! and the limit distribution otherwise, with its error of 1e-6, so that the numbers equal those
-//! that R prints. For a distribution that was *fitted* to the same sample the p-value is too large
-//! ("naive"); for the normal there is Lilliefors' correction in [`crate::normality`].
+//! and the limit distribution otherwise, with its error of 1e-6, so that results equal R's. For a
+//! distribution that was *fitted* to the same sample the p-value is too large ("naive"); for the
+//! normal distribution, [`crate::normality`] has Lilliefors' correction.
 
 use crate::{descriptive, normal};
 
-/// Number of values from which on the limit distribution is used.
+/// Number of values from which the limit distribution is used.
 const EXACT_BELOW: usize = 100;
 
 /// The largest distance between the sample and the distribution, with its p-value.
@@ -39,7 +39,7 @@ pub fn against_normal(sorted: &[f64]) -> Option<Distance> {
 
 /// Distance from the lognormal distribution fitted by mean and standard deviation of the
 /// logarithms. `None` if a value is not positive, or if there are fewer than two values. Otherwise
-/// as [`against_normal`].
+/// like [`against_normal`].
 #[must_use]
 pub fn against_lognormal(sorted: &[f64]) -> Option<Distance> {
     if !sorted.first().is_some_and(|x| *x > 0.0) {
@@ -49,7 +49,7 @@ pub fn against_lognormal(sorted: &[f64]) -> Option<Distance> {
 }
 
 /// Distance from the exponential distribution with the sample's mean. `None` if a value is not
-/// positive. Otherwise as [`against_normal`].
+/// positive. Otherwise like [`against_normal`].
 #[must_use]
 pub fn against_exponential(sorted: &[f64]) -> Option<Distance> {
     let positive = sorted.first().is_some_and(|x| *x > 0.0);
@@ -72,12 +72,12 @@ fn of(sorted: &[f64], distribution: impl Fn(f64) -> f64) -> Distance {
 /// The largest distance between the sample's distribution function and a distribution, on either
 /// side of every step. `sorted`: ascending; `distribution`: a nondecreasing distribution function.
 ///
-/// In long samples whole blocks are skipped if the distribution at their two ends shows that
-/// nothing in them can be farther away: O(n), but few evaluations of the distribution.
+/// In long samples, whole blocks are skipped if the distribution at their two ends shows that no
+/// value in between can be farther away: O(n), with few evaluations of the distribution.
 pub(crate) fn largest_distance(sorted: &[f64], distribution: impl Fn(f64) -> f64) -> f64 {
     const BLOCK: usize = 256;
     let n = sorted.len() as f64;
-    // At the value i, i values are to its left, and i + 1 including it.
+    // The sample's distribution steps from i to i + 1 (in units of 1/n) at value i.
     let within = |begin: usize, end: usize, most: f64| {
         let distances = (begin..end).map(|i| {
             let at = distribution(sorted[i]);
@@ -106,8 +106,8 @@ pub(crate) fn largest_distance(sorted: &[f64], distribution: impl Fn(f64) -> f64
     most
 }
 
-/// P(√n D > x) for large n, as `ks.test` prints it: 2 Σ (−1)^(k−1) exp(−2 k² x²), or the
-/// theta-function form below 1.
+/// P(√n D > x) for large n, as in `ks.test`: 2 Σ (−1)^(k−1) exp(−2 k² x²), or the theta-function
+/// form below 1.
 ///
 /// In 0..=1; NaN for NaN. Both series end where R ends them, at an error of about 1e-6, and the
 /// result is the complement of a sum near 1, so it is 0 below 1e-15.
@@ -184,7 +184,7 @@ pub fn exact_cdf(d: f64, n: usize) -> f64 {
     probability * 10f64.powi(exponent)
 }
 
-/// The matrix to the power n, with its separate power of ten.
+/// The matrix to the power n, and a separate power of ten.
 fn raised(matrix: &[f64], size: usize, n: usize) -> (Vec<f64>, i32) {
     if n == 1 {
         return (matrix.to_vec(), 0);
@@ -252,7 +252,8 @@ mod tests {
         let logarithms: Vec<f64> = xs.iter().map(|x: &f64| x.ln()).collect();
         assert_eq!(against_lognormal(&xs), against_normal(&logarithms));
         assert!(against_lognormal(&xs).is_some());
-        // A single value is its own mean, at which the exponential distribution has 1 − 1/e.
+        // A single value is its own mean, at which the exponential distribution function is 1 −
+        // 1/e.
         let found = against_exponential(&[3.0]).unwrap();
         assert!((found.d - (1.0 - (-1.0_f64).exp())).abs() < 1e-15, "{found:?}");
         assert_eq!(against_exponential(&[0.0, 1.0]), None);
@@ -294,7 +295,7 @@ mod tests {
 
     #[test]
     fn of_two_values_the_distribution_has_a_closed_form() {
-        // From one half on 1 − 2 (1 − d)².
+        // From ½ on, the probability is 1 − 2 (1 − d)².
         for d in [0.55, 0.6, 0.75, 0.95] {
             let expected = 1.0 - 2.0 * (1.0 - d) * (1.0 - d);
             assert!((exact_cdf(d, 2) - expected).abs() < 1e-14, "{d}");

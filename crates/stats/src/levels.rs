@@ -1,9 +1,9 @@
-//! Nested repetitions: which level contributes the variance of a measurement, and where more
-//! repetitions are worthwhile.
+//! Nested repetitions: how much each level contributes to the variance of a measurement, and where
+//! more repetitions are worthwhile.
 //!
 //! Follows Kalibera and Jones ("Rigorous benchmarking in reasonable time", 2013): values are
 //! grouped in levels (build > process > iteration); the variance that each level adds is estimated
-//! without bias by subtracting what the levels below it would give alone; the optimal repetitions
+//! without bias by subtracting the contribution of the levels below it; the optimal repetitions
 //! follow from the ratios of costs and of variances; and the interval of the mean is Student's over
 //! the outermost units, since only those were drawn independently. For levels of unequal size the
 //! mean of the reciprocal sizes is used, which keeps the estimates unbiased for two levels and
@@ -12,13 +12,13 @@
 
 use crate::{Interval, descriptive, student_t};
 
-/// One level, from the outermost on.
+/// One level of the nesting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
     /// Total number of units of this level.
     pub units: usize,
-    /// Mean number of units of this level within one of the level above; all of them at the
-    /// outermost.
+    /// Mean number of units of this level within one unit of the level above; for the outermost
+    /// level, the number of all its units.
     pub repetitions: f64,
     /// Variance of the units' means within one unit of the level above (S²).
     pub variance: f64,
@@ -51,13 +51,13 @@ struct Unit {
 struct Sums {
     /// Squared distances of the level's units from the mean of their parent.
     squares: f64,
-    /// Degrees of freedom of those.
+    /// Degrees of freedom of `squares`.
     df: f64,
     /// Number of units of the level.
     units: f64,
     /// Number of units of the level above.
     parents: f64,
-    /// 1/size over the units of the level above.
+    /// Sum of 1/size over the units of the level above.
     reciprocals: f64,
 }
 
@@ -65,9 +65,9 @@ impl Levels {
     /// Decomposes the values by their `keys`: for each value the indices of its units, outermost
     /// first. O(n log n · levels).
     ///
-    /// Values with the same key are repetitions of a level of their own, below the last. `None`
-    /// unless there are as many keys as values, all of one length of at least 1, and at least two
-    /// outermost units. Values must be finite.
+    /// Values with the same key form an additional level below the last. `None` unless there are as
+    /// many keys as values, all of one length of at least 1, and at least two outermost units.
+    /// Values must be finite.
     #[must_use]
     pub fn of(values: &[f64], keys: &[&[u32]]) -> Option<Self> {
         let depth = keys.first()?.len();
@@ -141,7 +141,7 @@ impl Levels {
     /// The number of repetitions of each level except the outermost, within one unit of the level
     /// above, that makes the mean most precise for a given time.
     ///
-    /// `costs`: for each level, outermost first, the cost of one more unit apart from its content
+    /// `costs`: for each level, outermost first, the cost of one more unit excluding its content
     /// (building, starting and warming up, one iteration); positive. √(c_above/c · T²/T²_above), at
     /// least 1; `None` if the level above adds no variance, so that its repetitions gain nothing
     /// over those of this level. Empty unless there is one cost per level.
@@ -173,7 +173,7 @@ fn unit(values: &[f64], keys: &[&[u32]], level: usize, levels: usize) -> Unit {
     let mut means = Vec::new();
     let mut start = 0;
     while start < values.len() {
-        // At the level of repeated values every value is a unit.
+        // At the level of repeated values, each value is a unit.
         let mut end = start + 1;
         if level < keys[start].len() {
             while end < values.len() && keys[end][level] == keys[start][level] {
@@ -207,7 +207,7 @@ fn unit(values: &[f64], keys: &[&[u32]], level: usize, levels: usize) -> Unit {
 /// with Satterthwaite's degrees of freedom.
 ///
 /// [`Interval::UNBOUNDED`] if the mean of `x` can't be distinguished from 0; `None` for a
-/// confidence outside of 0..1.
+/// confidence outside 0..1.
 #[must_use]
 pub fn ratio_interval(x: &Levels, y: &Levels, confidence: f64) -> Option<Interval> {
     if !(0.0..1.0).contains(&confidence) {
@@ -348,7 +348,7 @@ mod tests {
         let (values, keys) = nested(&mut stream, [200, 4, 4], [1.0, 1.0, 4.0]);
         let found = levels_of(&values, &keys);
         let best = found.best_repetitions(&[100.0, 25.0, 1.0]);
-        // √(100/25 · 1) = 2 processes a build, √(25/1 · 16) = 20 iterations a process.
+        // √(100/25 · 1) = 2 processes per build, √(25/1 · 16) = 20 iterations per process.
         assert!((1.0..4.0).contains(&best[0].unwrap()), "{best:?}");
         assert!((14.0..30.0).contains(&best[1].unwrap()), "{best:?}");
         assert!(found.best_repetitions(&[1.0]).is_empty());

@@ -1,16 +1,16 @@
 //! Mathematics on slices of numbers: order statistics, ranks, exact distributions, intervals.
 //!
 //! This crate is the foundation of `assay`: pure functions of `&[f64]`. It reads no files and no
-//! clock, and knows nothing of subjects, metrics or verdicts, which belong to the crates above it.
-//! Random numbers come only from [`resampling::Stream`], with seeds passed in by the caller; they
-//! are used by [`bootstrap`], [`change_points`], [`dependent`], [`rank_power`] and [`suite`].
+//! clock, and contains no notion of subjects, metrics or verdicts, which belong to the crates above
+//! it. Random numbers come only from [`resampling::Stream`], with seeds passed in by the caller;
+//! they are used by [`bootstrap`], [`change_points`], [`dependent`], [`rank_power`] and [`suite`].
 //! [`bootstrap`] and [`rank_power`] use threads, with results that do not depend on their number.
 //! Every module names the paper, book or R function that it follows, and `tests/oracle` compares
 //! the results with R's for the same data.
 //!
 //! Values must be finite wherever a precondition says so. Other values give meaningless results,
-//! but never a panic or an endless loop: input must be checked by the caller, who can report a file
-//! and a line.
+//! but never a panic or an endless loop: callers must check the input, since they can report its
+//! file and line.
 #![cfg_attr(
     test,
     allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")

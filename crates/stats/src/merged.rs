@@ -1,13 +1,13 @@
 //! Several ascending samples treated as one without merging them, so that comparing long recordings
 //! takes little more memory than the recordings.
 //!
-//! An order statistic of all is found by bisecting the range of doubles, which are ordered like the
-//! integers of their bits. Results equal those of sorting all values together.
+//! An order statistic of all values is found by bisecting the range of doubles, whose order is that
+//! of their bits as integers. Results equal those of sorting all values together.
 
 use crate::descriptive::midpoint;
 use crate::sorting;
 
-/// The values of two ascending samples in ascending order. O(1) for each.
+/// The values of two ascending samples in ascending order. O(1) per value.
 pub fn merge<'a>(x_sorted: &'a [f64], y_sorted: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
     let (mut i, mut j) = (0, 0);
     std::iter::from_fn(move || match (x_sorted.get(i), y_sorted.get(j)) {
@@ -19,7 +19,7 @@ pub fn merge<'a>(x_sorted: &'a [f64], y_sorted: &'a [f64]) -> impl Iterator<Item
             j += 1;
             Some(y)
         }
-        // A NaN comes first if nothing else is left.
+        // Only `x` is left.
         (Some(&x), None) => {
             i += 1;
             Some(x)
@@ -35,8 +35,8 @@ pub fn distinct(x_sorted: &[f64], y_sorted: &[f64]) -> usize {
     merge(x_sorted, y_sorted).filter(|&value| last.replace(value) != Some(value)).count()
 }
 
-/// The smallest distance between two distinct values of both; `None` if all are equal. Both
-/// ascending; O(n + m).
+/// The smallest distance between two distinct values of either sample; `None` if all are equal.
+/// Both ascending; O(n + m).
 #[must_use]
 pub fn smallest_gap(x_sorted: &[f64], y_sorted: &[f64]) -> Option<f64> {
     let mut last = None;
@@ -44,8 +44,8 @@ pub fn smallest_gap(x_sorted: &[f64], y_sorted: &[f64]) -> Option<f64> {
     gaps.filter(|gap| *gap > 0.0).min_by(f64::total_cmp)
 }
 
-/// The value with `index` values before it among all; `None` if there are not that many. Each
-/// sample ascending. O(samples · log n).
+/// The value at `index` (from 0) in ascending order of all values; `None` if there are too few.
+/// Each sample ascending. O(samples · log n).
 #[must_use]
 pub fn order_statistic(samples: &[&[f64]], index: usize) -> Option<f64> {
     let ends = samples.iter().filter_map(|s| s.first().zip(s.last()));

@@ -1,5 +1,5 @@
-//! The random-effects model: pools effects of several studies, each with its standard error. Here a
-//! study is a machine.
+//! The random-effects model: pools the effects of several studies (here machines), each with its
+//! standard error.
 //!
 //! The true effects are assumed to vary with a variance τ², in addition to the error of each. τ² is
 //! Paule and Mandel's (1982; the iteration is DerSimonian and Kacker's, "Random-effects model for
@@ -7,13 +7,14 @@
 //! equal their expectation, which does not assume a normal distribution. The interval of the mean
 //! is Hartung and Knapp's ("A refined method for the meta-analysis of controlled clinical trials
 //! with binary outcome", 2001), with the t distribution. If the effects agree better than their
-//! errors suggest, that interval would be narrower than with known errors; it is then kept at that
-//! width (R's `metafor` calls this `test = "adhoc"`). Heterogeneity is Cochran's Q with its
+//! errors suggest, that interval would be narrower than the one with known errors, whose width is
+//! then used (R's `metafor` calls this `test = "adhoc"`). Heterogeneity is Cochran's Q with its
 //! p-value, and I² (Higgins and Thompson, 2002), the share of the variance of the effects that is
 //! not error, from τ² as in `metafor::rma(method = "PM")`.
 //!
 //! *Note:* DerSimonian and Laird's τ² needs no iteration, but is too small for large heterogeneity,
-//! and its interval with normal quantiles covers too rarely with the usual five or ten machines.
+//! and the coverage of its interval with normal quantiles is too low for the usual five or ten
+//! machines.
 
 use crate::{Interval, chi_squared, student_t};
 
@@ -24,7 +25,7 @@ pub struct Pooled {
     pub k: usize,
     /// The mean effect.
     pub estimate: f64,
-    /// Standard error of the pooled effect by Hartung and Knapp, at least that with known errors.
+    /// Hartung and Knapp's standard error of the pooled effect, at least the one with known errors.
     pub standard_error: f64,
     /// The variance of the true effects.
     pub tau2: f64,
@@ -56,7 +57,7 @@ impl Pooled {
     }
 }
 
-/// Maximum number of steps; the iteration converges from one side, in about ten.
+/// Maximum number of steps; the iteration converges from one side in about ten.
 const STEPS: usize = 100;
 
 /// The mean of `effects` with these standard `errors`, in the same order.
@@ -90,9 +91,9 @@ pub fn random_effects(effects: &[f64], errors: &[f64]) -> Option<Pooled> {
     })
 }
 
-/// The τ² at which the weighted squares equal their degrees of freedom; 0 if they are fewer from
-/// the start. Newton's method from 0: the squares are a decreasing convex function of τ², so no
-/// step overshoots.
+/// The τ² at which the weighted squares equal their degrees of freedom; 0 if they are smaller at τ²
+/// = 0. Newton's method from 0: the squares are a decreasing convex function of τ², so no step
+/// overshoots.
 fn paule_mandel(effects: &[f64], variances: &[f64], df: f64) -> f64 {
     let mut tau2 = 0.0;
     for _ in 0..STEPS {
@@ -112,9 +113,9 @@ struct Weighted {
     weights: f64,
     /// The weighted mean.
     mean: f64,
-    /// The sum of weighted squares about it.
+    /// The weighted sum of squares about the mean.
     squares: f64,
-    /// The rate at which that sum decreases with τ².
+    /// The rate at which `squares` decreases with τ².
     slope: f64,
 }
 
@@ -151,7 +152,7 @@ mod tests {
         close(pooled.estimate, 0.32);
         let sd = 0.192_353_840_616_713_44;
         close(pooled.standard_error, sd / 5.0_f64.sqrt());
-        // τ² is the variance beyond the errors'.
+        // τ² is the variance of the effects minus that of their errors.
         close(pooled.tau2, sd * sd - 1e-4);
         close(pooled.i2, (sd * sd - 1e-4) / (sd * sd));
     }
@@ -193,13 +194,13 @@ mod tests {
             let pooled = random_effects(&effects, &errors).unwrap();
             held += u32::from(pooled.interval(0.95).contains(0.05));
         }
-        // 95 % with three standard errors.
+        // 95 % of 2,000, within three standard errors.
         assert!((1870..=1960).contains(&held), "{held}");
     }
 
     #[test]
     fn weights_that_differ_by_seven_orders_cost_no_digits() {
-        // By exact fractions.
+        // Computed with exact fractions.
         let pooled =
             random_effects(&[-3.0, 0.0, 10.0, 200.0, 0.5], &[0.1, 0.2, 0.3, 5.0, 0.001]).unwrap();
         assert!((pooled.q / 3_825.975_802_921_125_7 - 1.0).abs() < 1e-14, "{}", pooled.q);

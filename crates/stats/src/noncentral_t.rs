@@ -1,15 +1,16 @@
 //! The noncentral t distribution: the distribution of (Z + δ) / √(χ²/df), which gives the power of
 //! every t test.
 //!
-//! Given the scale u = √(χ²/df) the distribution is normal, so P(T ≤ t) is the average of Φ(t u −
-//! δ) over u, and is computed as such: with y = ln u the density of u is proportional to exp(df (y
-//! − (e^{2y} − 1)/2)), smooth and decaying on both sides, for which the trapezoid rule converges
-//! exponentially fast. All terms are positive, so that small tails keep their digits; R's `pt` with
-//! `ncp` (Lenth's Algorithm AS 243) loses them beyond 1e-12.
+//! Given the scale u = √(χ²/df), the distribution is normal, so P(T ≤ t) is computed as the average
+//! of Φ(t u − δ) over u: with y = ln u the density of u is proportional to exp(df (y − (e^{2y} −
+//! 1)/2)), smooth and decaying on both sides, for which the trapezoid rule converges exponentially
+//! fast. All terms are positive, so that small tails keep their digits; R's `pt` with `ncp`
+//! (Lenth's Algorithm AS 243) loses them beyond 1e-12.
 
 use crate::normal;
 
-/// Log density at which the sum ends: far out, since the digits of a small tail come from there.
+/// Log density at which the sum ends: far out, since these terms determine the digits of a small
+/// tail.
 const NOTHING: f64 = -110.0;
 /// Largest step: the integrand's nearest singularities are π/2 off the axis.
 const LARGEST_STEP: f64 = 0.1;
@@ -18,14 +19,14 @@ const LARGEST_STEP: f64 = 0.1;
 const MOST_POINTS: f64 = 20_000.0;
 
 /// P(T ≤ t) with `df` > 0 degrees of freedom and noncentrality `delta`; about 1e-11 relative down
-/// to tails of 1e-25. NaN for arguments that are NaN, for df ≤ 0 and for an infinite `delta`. Takes
-/// microseconds to milliseconds, increasing with `t` and `delta`.
+/// to tails of 1e-25. NaN for NaN arguments, df ≤ 0 and infinite `delta`. Takes microseconds to
+/// milliseconds, increasing with `t` and `delta`.
 #[must_use]
 pub fn cdf(t: f64, df: f64, delta: f64) -> f64 {
     average(t, df, delta, |t, u| normal::cdf(t * u - delta))
 }
 
-/// P(T > t), without the loss of digits of 1 − [`cdf`].
+/// P(T > t), without the digits lost by 1 − [`cdf`].
 #[must_use]
 pub fn upper_tail(t: f64, df: f64, delta: f64) -> f64 {
     average(t, df, delta, |t, u| normal::cdf(delta - t * u))
@@ -38,7 +39,7 @@ fn average(t: f64, df: f64, delta: f64, given: impl Fn(f64, f64) -> f64) -> f64 
     if t.is_infinite() || df == f64::INFINITY {
         return given(t, 1.0);
     }
-    // At most 0, and 0 for y = 0. `exp_m1` keeps the digits of the difference near there.
+    // At most 0, and 0 for y = 0, near which `exp_m1` keeps the digits of the difference.
     let log_density = |y: f64| df * (y - 0.5 * (2.0 * y).exp_m1());
     let spread = 1.0 / (2.0 * df).sqrt();
     // Φ(t eʸ − δ) climbs within about 1/|δ| of where t eʸ = δ.
@@ -57,7 +58,7 @@ fn average(t: f64, df: f64, delta: f64, given: impl Fn(f64, f64) -> f64) -> f64 
     sum / weights
 }
 
-/// The point at which the density ends in this `direction`.
+/// The point in this `direction` beyond which the density is negligible.
 fn edge(direction: f64, log_density: impl Fn(f64) -> f64) -> f64 {
     let mut inside = 0.0;
     let mut outside = direction;

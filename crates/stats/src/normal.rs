@@ -11,8 +11,8 @@ use std::f64::consts::TAU;
 /// The density at `x`; 0 beyond 40, where it underflows.
 #[must_use]
 pub fn density(x: f64) -> f64 {
-    // x² is split into an exact part and a remainder, since far tails would lose digits to the
-    // rounding of the square.
+    // x² is split into an exact part and a remainder, since rounding the square would lose digits
+    // in far tails.
     if x.abs() > 40.0 {
         return 0.0;
     }
@@ -82,7 +82,7 @@ pub fn log10_upper(z: f64) -> f64 {
 /// The value that a standard normal variable does not exceed with probability `p`; about 1e-14
 /// relative, away from p = ½.
 ///
-/// −∞ for 0, ∞ for 1, NaN outside of 0..=1.
+/// −∞ for 0, ∞ for 1, NaN outside 0..=1.
 #[must_use]
 pub fn quantile(p: f64) -> f64 {
     if !(0.0..=1.0).contains(&p) {
@@ -109,7 +109,7 @@ pub fn quantile(p: f64) -> f64 {
 
 /// The two-sided normal quantile of a confidence level: 1.96 for 0.95.
 ///
-/// `confidence` in 0..1; NaN outside of 0..=1.
+/// `confidence` in 0..1; NaN outside 0..=1.
 #[must_use]
 pub fn two_sided(confidence: f64) -> f64 {
     -quantile((1.0 - confidence) / 2.0)

@@ -19,7 +19,7 @@ pub struct Fit {
 }
 
 /// The Anderson-Darling test of normality. `sorted`: ascending, finite. `None` for fewer than 8
-/// values, and if all are equal. O(n).
+/// values, or if all are equal. O(n).
 #[must_use]
 pub fn anderson_darling(sorted: &[f64]) -> Option<Fit> {
     anderson_darling_of(&standardized(sorted)?)
@@ -56,7 +56,7 @@ fn anderson_darling_of(z: &[f64]) -> Option<Fit> {
     } else if a < 10.0 {
         (1.2937 - 5.709 * a + 0.0186 * a * a).exp()
     } else {
-        // The formula has its minimum about here and would increase again.
+        // The formula has its minimum about here and increases beyond it.
         3.7e-24
     };
     Some(Fit { statistic, p })
@@ -76,7 +76,7 @@ fn ln_tails(x: f64) -> (f64, f64) {
 }
 
 /// The Lilliefors test of normality. `sorted`: ascending, finite. `None` for fewer than 5 values,
-/// and if all are equal. O(n).
+/// or if all are equal. O(n).
 #[must_use]
 pub fn lilliefors(sorted: &[f64]) -> Option<Fit> {
     lilliefors_of(&standardized(sorted)?)
@@ -116,7 +116,7 @@ fn modified(d: f64, n: f64) -> f64 {
     piece.map_or(0.0, |(_, c)| c.iter().rev().fold(0.0, |sum, c| sum * k + c))
 }
 
-/// The values minus their mean, divided by their standard deviation; `None` if that is 0.
+/// The values minus their mean, divided by their standard deviation; `None` if they do not vary.
 fn standardized(sorted: &[f64]) -> Option<Vec<f64>> {
     let (first, last) = (*sorted.first()?, *sorted.last()?);
     // The offset is subtracted first, since the mean may overflow.
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(lilliefors(&[]), None);
     }
 
-    /// R, as `nortest` has it: statistics and p-values of i^e for i = 0, 1, …, n − 1, in every
+    /// R's package `nortest`: statistics and p-values of i^e for i = 0, 1, …, n − 1, covering every
     /// piece of both formulas.
     #[test]
     fn powers_have_the_p_values_of_nortest() {
@@ -222,7 +222,7 @@ mod tests {
             assert!(near(found.statistic, anderson) && near(found.p, a_p), "{n} {e} {found:?}");
             assert!(near(other.statistic, distance) && near(other.p, d_p), "{n} {e} {other:?}");
         }
-        // Five are enough for Lilliefors' test.
+        // Five values are enough for Lilliefors' test.
         let few = lilliefors(&[1.0, 2.0, 4.0, 7.0, 15.0]).unwrap();
         assert!(
             near(few.statistic, 0.225_402_186_444_3) && near(few.p, 0.551_625_021_375),

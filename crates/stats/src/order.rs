@@ -46,15 +46,15 @@ pub fn median_interval_of_effective(
     Some((symmetric(sorted, k as usize), coverage))
 }
 
-/// Minimum number of effective values for an interval of the median of dependent values: at 95 %,
-/// six independent ones are the minimum.
+/// Minimum number of effective values for a median interval of dependent values: the minimum of
+/// independent values at 95 %.
 pub const FEWEST_EFFECTIVE: u64 = 6;
 
 /// Minimum number of independent values for an interval of the median at this confidence: 6 at 95
 /// %.
 #[must_use]
 pub fn fewest_values(confidence: f64) -> u64 {
-    // The extremes of n values cover the median with 1 − 2^(1 − n).
+    // The extremes of n values cover the median with probability 1 − 2^(1 − n).
     (1..=1024).find(|n| binomial::median_interval(*n, confidence).is_some()).unwrap_or(u64::MAX)
 }
 
@@ -67,7 +67,7 @@ fn effective(n: u64, time: f64) -> u64 {
     (n as f64 / time + 1e-9) as u64
 }
 
-/// The interval from order statistic `k` (1-based, at most half of n) to its partner from above.
+/// The interval from order statistic `k` (1-based, at most n/2) to order statistic n + 1 − `k`.
 fn symmetric(sorted: &[f64], k: usize) -> Interval {
     Interval { lower: sorted[k - 1], upper: sorted[sorted.len() - k] }
 }
@@ -106,8 +106,8 @@ mod tests {
     #[test]
     fn the_ends_lie_as_deep_as_those_of_the_values_that_count() {
         let xs: Vec<f64> = (1..=100).map(f64::from).collect();
-        // 25 values count. For those it would be the 8th and the 18th (R: qbinom(0.025, 25, 0.5)):
-        // seven of 25 are excluded at either end, and 28 of 100.
+        // 25 effective values would give the 8th and the 18th (R: qbinom(0.025, 25, 0.5)): seven of
+        // 25 are excluded at each end, and so 28 of 100.
         let (found, coverage) = median_interval_of_effective(&xs, 0.95, 4.0).unwrap();
         assert_eq!(found, Interval { lower: 29.0, upper: 72.0 });
         // R: 1 - 2 * pbinom(7, 25, 0.5).

@@ -1,8 +1,8 @@
 //! The three p-values of one statistic: for a difference, for a smaller and for a larger second
 //! sample.
 //!
-//! Two samples are always compared as second against first (`y` against `x`), one sample with the
-//! tested value. Nothing is decided here.
+//! Two samples are always compared as second against first (`y` against `x`), one sample against
+//! the tested value.
 
 use crate::normal;
 
@@ -18,9 +18,9 @@ pub struct PValues {
 }
 
 impl PValues {
-    /// From a statistic that is normal without a difference, given its distance `centred` from its
-    /// mean and its standard deviation `sd`, with half a unit of continuity correction if
-    /// requested, as in R's `wilcox.test`.
+    /// The p-values of a statistic that is normal if there is no difference: `centred` is its
+    /// distance from its mean, `sd` its standard deviation. Half a unit of continuity correction if
+    /// `corrected`, as in R's `wilcox.test`.
     pub(crate) fn of_normal(centred: f64, sd: f64, corrected: bool) -> PValues {
         let half = if corrected { 0.5 } else { 0.0 };
         let z = corrected_z(centred, sd, corrected);

@@ -4,14 +4,15 @@
 //! The series is folded at every whole period, and the phase whose mean rank is farthest from the
 //! others is tested. A mean of a dozen ranks is practically normal for any distribution, and the
 //! level is shared among all periods and phases (Bonferroni), so that noise is rarely taken for a
-//! rhythm. First-order dependence is removed before (by prewhitening the ranks), and a phase must
+//! rhythm. First-order dependence is removed first (by prewhitening the ranks), and a phase must
 //! also differ from its neighbors and in both halves of the series, so that slow waves, steps and
 //! clusters of stalls are not reported as ticks. Periods that are not a whole number of values are
-//! not found, since they drift through all phases. Whether a tick matters is not decided here.
+//! not found, since they drift through all phases. This module does not judge whether a tick
+//! matters.
 
 use crate::{autocorrelation, descriptive, normal};
 
-/// Maximum number of values used: the last ones of a longer series.
+/// Maximum number of values used, from the end of the series.
 const MOST_VALUES: usize = 10_000;
 /// The longest period.
 const MOST_PERIOD: usize = 500;
@@ -23,21 +24,20 @@ const FEWEST: usize = 2 * FEWEST_PERIODS;
 const FROM_NEIGHBOURS: f64 = 3.0;
 /// Minimum difference of a phase from all others in each half of the series, in standard errors.
 const IN_EACH_HALF: f64 = 2.0;
-/// Minimum share of its values on that side of the overall median: two stalls in a dozen are not a
-/// rhythm.
+/// Minimum share of a phase's values on its side of the overall median: two stalls in a dozen are
+/// not a rhythm.
 const MOST_OF_THEM: f64 = 0.6;
-/// If a tick differs by this many standard errors from those of the other turns, it occurs in that
-/// turn only.
+/// A tick that differs from the other turns' by this many standard errors occurs in its turn only.
 const FROM_OTHER_TURNS: f64 = 3.5;
 /// Maximum autocorrelation that is removed.
 const MOST_KEPT: f64 = 0.95;
 
-/// Every `period`-th value differs.
+/// A tick: every `period`-th value differs from the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Periodic {
     /// The period in values, at least 2.
     pub period: usize,
-    /// Index of the first such value in the whole series, below `period`.
+    /// Index of the first of these values in the whole series, less than `period`.
     pub first: usize,
     /// The median of these values minus that of the others, in the unit of the values.
     pub excess: f64,
@@ -99,7 +99,7 @@ pub fn periodic(xs: &[f64], level: f64) -> Option<Periodic> {
     })
 }
 
-/// The whole period, of which this one may be a fraction: a rare tick is also detected at half its
+/// The true period, of which `period` may be a fraction: a rare tick is also detected at half its
 /// period, where it occurs every other time.
 fn whole(ranks: &[f64], period: usize, place: usize, sign: f64, longest: usize) -> (usize, usize) {
     for times in 2..=longest / period {
@@ -135,7 +135,7 @@ fn whitened(ranks: Vec<f64>) -> Vec<f64> {
     autocorrelation::ranks(&(0..ranks.len()).map(rest).collect::<Vec<_>>())
 }
 
-/// The ranks centred at 0 with variance 1; `None` if all are equal.
+/// The ranks centered at 0 with variance 1; `None` if all are equal.
 fn centred(mut ranks: Vec<f64>) -> Option<Vec<f64>> {
     let middle = (ranks.len() as f64 + 1.0) / 2.0;
     ranks.iter_mut().for_each(|rank| *rank -= middle);
@@ -173,7 +173,7 @@ fn places_of(ranks: &[f64], period: usize) -> Vec<f64> {
 fn from_neighbours(ranks: &[f64], period: usize, place: usize) -> f64 {
     let found = means(ranks, period);
     let (before, after) = (found[(place + period - 1) % period], found[(place + 1) % period]);
-    // With two phases both neighbors are the same one.
+    // With two phases, both neighbors are the same phase.
     let share = if period == 2 { 2.0 } else { 1.5 };
     let error = (share / (ranks.len() / period) as f64).sqrt();
     (found[place] - (before + after) / 2.0) / error
@@ -192,8 +192,8 @@ mod tests {
 
     const LEVEL: f64 = 0.001;
 
-    /// Series of `n` values each drawn by `distribution` from its place and two random numbers: how
-    /// many of 300 are told to tick.
+    /// Number of series, of 300, in which a tick is detected. `distribution` computes each of the
+    /// `n` values from its index and two random numbers.
     fn told(n: usize, mut distribution: impl FnMut(usize, f64, f64) -> f64) -> usize {
         (0..300)
             .filter(|&series| {
@@ -285,9 +285,9 @@ mod tests {
         let turn = |pattern: &[f64]| {
             from_neighbours(&pattern.repeat(40 / pattern.len()), pattern.len(), 1)
         };
-        // With two phases both neighbors are the other one: a difference of 2 over 20 rounds.
+        // With two phases, both neighbors are the other phase: a difference of 2 over 20 rounds.
         assert!((turn(&[-1.0, 1.0]) - 2.0 / (2.0_f64 / 20.0).sqrt()).abs() < 1e-12);
-        // With four they are 0 and 4: 5 − 2 over 10 rounds.
+        // With four phases, the neighbors are 0 and 4: 5 − 2 over 10 rounds.
         assert!((turn(&[0.0, 5.0, 4.0, 9.0]) - 3.0 / (1.5_f64 / 10.0).sqrt()).abs() < 1e-12);
     }
 
@@ -304,7 +304,7 @@ mod tests {
             lag1(&ranks),
             lag1(&white)
         );
-        // The mirror image of a series has the mirror image of its ranks, wherever it begins.
+        // Negating a series mirrors its whitened ranks, wherever it begins.
         for begin in 0..30 {
             let part = autocorrelation::ranks(&wave[begin..begin + 30]);
             let turned: Vec<f64> = part.iter().map(|rank| 31.0 - rank).collect();

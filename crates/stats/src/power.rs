@@ -1,20 +1,20 @@
 //! The smallest change an experiment in blocks can detect, and the number of blocks a question
 //! needs.
 //!
-//! Every formula scales the current half width h of the interval, which shrinks as 1/√n, so it
-//! holds for any noise for which that does; the factors are from normal theory and were checked by
-//! the simulation behind the decision procedure. They are planning aids and upper estimates: for
-//! multimodal noise the width shrinks faster. Nothing here is evidence about a difference.
+//! Every formula scales the current half width h of the interval, which shrinks as 1/√n, so it is
+//! valid for any noise with that property; the factors are from normal theory and were checked by
+//! the simulation behind the decision procedure. The results are upper estimates for planning, not
+//! evidence about a difference: for multimodal noise the width shrinks faster.
 //!
 //! All widths, effects and thresholds are on one scale (log ratios, or the unit of the values), and
 //! z is the two-sided normal quantile of the interval's level: 1.96 for 95 %, 3.09 for the 99.8 %
-//! of every look of a sequential run.
+//! of each look of a sequential run.
 
 /// Normal quantile of 80 %: the usual power.
 pub const Z_POWER_80: f64 = 0.841_621_233_572_914_3;
 
-/// Normal quantile of 75 %: the price, at even odds, of requiring an interval around 0 to be inside
-/// both thresholds.
+/// Normal quantile of 75 %: the margin with which an interval around 0 is inside both thresholds in
+/// half of all experiments.
 const Z_BOTH_SIDES: f64 = 0.674_489_750_196_081_7;
 
 /// The half width of the signed-rank interval in units of z s/√n, for the robust spread s of normal
@@ -40,7 +40,7 @@ pub fn minimum_detectable_effect(half_width: f64, z: f64) -> f64 {
 /// Approximate total number of blocks to show that a zero difference is within ± `threshold`: n
 /// ((z + 0.67)/z · h/T)².
 ///
-/// Uses the half width `half_width` after `blocks` blocks. Three in four experiments need fewer.
+/// `half_width` is the half width after `blocks` blocks. Three in four experiments need fewer.
 /// Infinite for a threshold of 0.
 #[must_use]
 pub fn blocks_for_equivalence(blocks: f64, half_width: f64, threshold: f64, z: f64) -> f64 {
@@ -65,9 +65,9 @@ pub fn blocks_to_confirm_80(blocks: f64, half_width: f64, effect: f64, z: f64) -
     blocks_to_confirm(blocks, minimum_detectable_effect(half_width, z), effect)
 }
 
-/// Total number of blocks at which experiments exclude 0 with the power whose normal quantile is
-/// `z_power`, if `effect` is the true one: n ((z + z_power)/z · h/m)², from the half width
-/// `half_width` after `blocks`.
+/// Total number of blocks needed to exclude 0 with the power whose normal quantile is `z_power`, if
+/// `effect` is the true one: n ((z + z_power)/z · h/m)², for half width `half_width` after `blocks`
+/// blocks.
 ///
 /// Infinite for an effect of 0.
 #[must_use]

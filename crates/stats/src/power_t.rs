@@ -1,12 +1,11 @@
-//! The power of Student's t tests, solved for any one of its five quantities, as in R's
-//! `power.t.test`.
+//! The power of Student's t tests, solved for any one of five quantities, as in R's `power.t.test`.
 //!
 //! One sample of n values (or n pairs) has df = n − 1 and noncentrality √n Δ/s; two samples of n
 //! values each have df = 2 (n − 1) and √(n/2) Δ/s. The power is the tail of the noncentral t
-//! distribution beyond the critical value. As in R a two-sided test counts only the tail on the
-//! side of the effect, unless it is `strict`; n need not be whole. Deviations: every solution is
-//! accurate to the last digits, and a question without an answer is reported as such instead of as
-//! the end of a search.
+//! distribution beyond the critical value. As in R, a two-sided test counts only the tail on the
+//! side of the effect, unless it is `strict`; n need not be whole. Unlike in R, every solution is
+//! accurate to the last digits, and `None` reports that there is no solution, instead of the end of
+//! the search range.
 
 use crate::{noncentral_t, student_t};
 
@@ -36,12 +35,12 @@ pub enum Sides {
     /// A difference in either direction; the power is the probability of finding it in the right
     /// one.
     Two,
-    /// A difference in either direction; one found in the wrong direction counts as found too: R's
+    /// A difference in either direction; finding one in the wrong direction counts as well: R's
     /// `strict`.
     TwoStrict,
 }
 
-/// The test that is planned.
+/// The planned test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Test {
     /// The kind of comparison.
@@ -55,7 +54,7 @@ pub struct Test {
 pub struct Quantities {
     /// Number of values per sample, or of pairs; at least 1.1, not necessarily whole.
     pub n: f64,
-    /// The true difference; for one-sided tests a negative one is in the wrong direction.
+    /// The true difference; for one-sided tests, negative values are in the wrong direction.
     pub delta: f64,
     /// The standard deviation of the values, or of the differences of pairs.
     pub sd: f64,
@@ -70,9 +69,9 @@ pub struct Quantities {
 pub enum Unknown {
     /// The number of values.
     N,
-    /// The difference found with this power.
+    /// The smallest difference that is found with this power.
     Delta,
-    /// The largest standard deviation at which it is found.
+    /// The largest standard deviation at which `delta` is found.
     Sd,
     /// The level.
     SigLevel,
@@ -230,7 +229,7 @@ mod tests {
 
     #[test]
     fn questions_without_an_answer_have_none() {
-        // A difference of 0 is never found more often than the level.
+        // A difference of 0 is never found with a probability above the level.
         assert_eq!(PLAIN.solve(Unknown::N, given(0.0, 0.0, 1.0, 0.05, 0.8)), None);
         assert_eq!(PLAIN.solve(Unknown::Sd, given(10.0, 0.0, 0.0, 0.05, 0.8)), None);
         let one_sided = Test { kind: Kind::OneSample, sides: Sides::One };
@@ -317,8 +316,8 @@ mod tests {
     #[test]
     fn each_quantity_is_that_of_r() {
         let near = |ours: f64, expected: f64| (ours / expected - 1.0).abs() < 1e-9;
-        // R: power.t.test(n = 8, delta = 0.3, sd = 2, strict = TRUE), without it, and one-sided of
-        // one sample.
+        // R: power.t.test(n = 8, delta = 0.3, sd = 2, strict = TRUE), without `strict`, and
+        // one-sided with one sample.
         let strict = Test { kind: Kind::TwoSample, sides: Sides::TwoStrict };
         let one = Test { kind: Kind::OneSample, sides: Sides::One };
         assert!(near(strict.power(8.0, 0.3, 2.0, 0.05), 0.059_028_692_240_934_99));

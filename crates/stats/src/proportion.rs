@@ -1,7 +1,7 @@
 //! Intervals for proportions.
 //!
-//! Wilson's score interval (1927), as in R's `prop.test(correct = FALSE)`; the exact one of Clopper
-//! and Pearson (1934), as in R's `binom.test`.
+//! Wilson's score interval (1927), as in R's `prop.test(correct = FALSE)`, and the exact interval
+//! of Clopper and Pearson (1934), as in R's `binom.test`.
 
 use crate::{Interval, binomial, normal};
 
@@ -37,7 +37,7 @@ pub fn exact_interval(successes: u64, trials: u64, confidence: f64) -> Option<In
         return None;
     }
     let tail = (1.0 - confidence) / 2.0;
-    // The probability at which a decreasing function of it crosses the tail.
+    // The probability at which a decreasing function crosses `tail`.
     let place = |falls: &dyn Fn(f64) -> f64| {
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..60 {
@@ -48,7 +48,7 @@ pub fn exact_interval(successes: u64, trials: u64, confidence: f64) -> Option<In
     };
     let lower = match successes {
         0 => 0.0,
-        // Failures are the successes of the other side.
+        // The upper end is the mirrored lower end for failures.
         _ => 1.0 - place(&|p| binomial::at_most_of(trials - successes, trials, p)),
     };
     let upper = match trials - successes {

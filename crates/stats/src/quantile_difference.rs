@@ -3,14 +3,14 @@
 //! Each quantile gets its own interval from order statistics (binomial distribution, any
 //! distribution), and the two are combined by variance recovery (Zou and Donner, "Construction of
 //! confidence limits about effect measures", 2008): the distance of the ends of the difference from
-//! the estimate is the square root of the sum of the two squared distances. For ratios the same is
-//! done with logarithms. Quantiles are type 7. Deviations: dependence beyond chance widens each
-//! distance by √τ, with the autocorrelation time τ of the ranks; and the p-value treats the
-//! distance towards 0 as a number of standard errors of a normal distribution, so that it is below
-//! the level exactly if the interval excludes 0, but is at least the smallest level at which this
-//! many values have an interval. If a sample is too small for its quantile to have an interval
-//! (below 368 values for 99 % at 95 %), there is none. Since several quantiles are several tests,
-//! `adjusted` is Benjamini and Hochberg's over all of them.
+//! the estimate is the square root of the sum of the two squared distances. Ratios are treated
+//! likewise on the log scale. Quantiles are type 7. There are two additions. Dependence beyond
+//! chance widens each distance by √τ, with the autocorrelation time τ of the ranks. The p-value
+//! treats the distance towards 0 as a number of standard errors of a normal distribution, so that
+//! it is below the level exactly if the interval excludes 0, but is at least the smallest level at
+//! which this many values have an interval. A sample too small for its quantile to have an interval
+//! (below 368 values for the 99 % quantile at 95 %) gives none. Since several quantiles are several
+//! tests, `adjusted` is Benjamini and Hochberg's adjustment over all of them.
 
 use crate::{Interval, adjust, autocorrelation, binomial, descriptive, normal};
 use std::borrow::Cow;
@@ -33,7 +33,8 @@ pub struct QuantileDifference {
     pub interval: Option<Interval>,
     /// Second over first; `None` unless all values are positive.
     pub ratio: Option<f64>,
-    /// Interval of the ratio; `None` unless all values are positive and the samples large enough.
+    /// Interval of the ratio; `None` unless all values are positive and the samples are large
+    /// enough.
     pub ratio_interval: Option<Interval>,
     /// p-value against no difference, in 0..=1; `None` if there is no interval.
     pub p: Option<f64>,
@@ -77,8 +78,8 @@ pub fn quantile_differences_of(
 }
 
 /// Minimum number of independent values for an interval of a quantile from order statistics: enough
-/// for the largest to be above it, and the smallest below it, with probability 1 − (1 −
-/// `confidence`)/2.
+/// for the largest value to be above the quantile, and the smallest below it, each with probability
+/// 1 − (1 − `confidence`)/2.
 #[must_use]
 pub fn fewest_values(share: f64, confidence: f64) -> u64 {
     let tail = (1.0 - confidence) / 2.0;
@@ -102,7 +103,7 @@ pub fn quantile_interval(
     if n == 0 || !(tail > 0.0 && tail <= 0.5) || !(share > 0.0 && share < 1.0) {
         return None;
     }
-    // Value number k is above the quantile if fewer than k values are below it.
+    // The k-th value is above the quantile if fewer than k values are below it.
     let lower = binomial::quantile_of(tail, n, share);
     let upper = n - binomial::quantile_of(tail, n, 1.0 - share) + 1;
     let (lower, upper) = if tau > 1.0 {
@@ -139,7 +140,8 @@ impl<'a> Side<'a> {
         Side { sorted: sorted.into(), tau }
     }
 
-    /// Uses ascending values with known rank autocorrelation at lag 1 and autocorrelation time.
+    /// Takes ascending values, and their known rank autocorrelation at lag 1 and autocorrelation
+    /// time.
     #[must_use]
     pub fn known(sorted: &'a [f64], lag1: f64, autocorrelation_time: f64) -> Self {
         let tau = widening(sorted.len(), lag1, autocorrelation_time);
@@ -151,8 +153,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Factor for the square of a half width. Far tails have no values to spare, so chance correlation
-/// of independent values must not widen them.
+/// Factor for the square of a half width. Far tails have few values, so chance correlation of
+/// independent values must not widen their intervals.
 fn widening(n: usize, lag1: f64, autocorrelation_time: f64) -> f64 {
     let chance = 1.645 / (n as f64).sqrt();
     if lag1 > chance { autocorrelation_time } else { 1.0 }
@@ -244,7 +246,7 @@ mod tests {
             (least_level(&x, 0.5), quantile_differences_of(&x, &y, &[0.5], 0.9)[0].p)
         };
         assert_eq!(p(1.0), (2.0 / 256.0, Some(2.0 / 256.0)));
-        // Half the effective number.
+        // With τ = 2, the effective number is half.
         assert_eq!(p(2.0).0, 2.0 / 16.0);
         let side = Side::known(&x, 0.0, 1.0);
         assert!((least_level(&side, 0.9) - 2.0 * 0.9_f64.powi(8)).abs() < 1e-15);
@@ -292,7 +294,7 @@ mod tests {
             }
             for (index, share) in SHARES.iter().enumerate() {
                 let enough = fewest_values(*share, 0.95) <= n.min(m);
-                // Near the minimum, chance dependence leaves some without an interval.
+                // Near the minimum, chance dependence leaves some samples without an interval.
                 assert_eq!(asked[index] > 300.0, enough, "{share}");
                 let coverage = held[index] / asked[index];
                 assert!(!enough || (0.93..=1.0).contains(&coverage), "{n} {share}: {coverage}");

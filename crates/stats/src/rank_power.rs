@@ -1,4 +1,4 @@
-//! The power of the rank tests, Mann-Whitney's and the signed-rank test, against a shift of a
+//! The power of the rank tests, Mann-Whitney's and the signed-rank test, against a shift, for a
 //! distribution known from a pilot, by formula and by simulation.
 //!
 //! The pilot's values represent the distribution itself; the other sample has the same
@@ -11,8 +11,8 @@
 //!
 //! Below 50 values the tests use the exact distribution, with ties counting half, otherwise the
 //! normal approximation with the corrections for ties and continuity. The exact distribution is
-//! discrete: a test at 5 % of 4 and 4 values has an actual level of 2.9 %, as no outcome has a
-//! p-value between that and 5.7 %. [`exact_levels`] returns these steps, without which a plan for
+//! discrete: a test at 5 % of 4 and 4 values has an actual level of 2.9 %, since no outcome has a
+//! p-value between 2.9 % and 5.7 %. [`exact_levels`] returns these steps, without which a plan for
 //! few values promises too much.
 
 use crate::power_t::{Kind, Sides};
@@ -24,8 +24,7 @@ use rayon::prelude::*;
 
 /// Below this size the exact distribution is used, as in R.
 const EXACT_BELOW: u64 = 50;
-/// Maximum number of pilot values kept for simulation: more do not change the result, only its
-/// cost.
+/// Maximum number of pilot values kept for simulation: more change only the cost, not the result.
 const KEPT: usize = 20_000;
 /// Values within this share of the largest count as equal, which allows for rounding of the shift.
 const SAME: f64 = 1e-13;
@@ -35,8 +34,8 @@ const INSIDE: f64 = 1e-9;
 /// The parameters of a rank test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankTest {
-    /// The directions of differences that count; as for the t tests, two-sided tests count the
-    /// right one unless strict.
+    /// The directions of differences that count; as for the t tests, two-sided tests count only the
+    /// right direction unless strict.
     pub sides: Sides,
     /// The probability of a false positive.
     pub sig_level: f64,
@@ -73,15 +72,15 @@ pub struct ShiftedPilot {
 
 #[derive(Clone, Debug)]
 enum Design {
-    /// For every value of the pilot, its class of tied values, and the class of its shifted copy;
-    /// classes ascend.
+    /// For each value of the pilot, the class of its ties, and that of its shifted copy; classes
+    /// ascend.
     TwoSamples { plain: Vec<u32>, shifted: Vec<u32>, classes: usize },
-    /// For every shifted difference, the class of its size, and whether it is positive; zeros,
-    /// which the test drops, have class 0 to themselves.
+    /// For each shifted difference, the class of its size, and whether it is positive; class 0 is
+    /// for zeros, which the test drops.
     Pairs { sizes: Vec<(u32, bool)>, classes: usize },
 }
 
-/// Quantities for the formulas, as shares.
+/// Quantities for the formulas.
 #[derive(Clone, Copy, Debug)]
 struct Moments {
     /// P(X < Y) plus half of ties; for pairs P(D₁ + D₂ > 0).
@@ -113,7 +112,7 @@ impl ShiftedPilot {
         Some(Self { design: Design::TwoSamples { plain, shifted, classes }, moments })
     }
 
-    /// Pairs with these `differences`, moved to be symmetric about `shift`: their median of
+    /// Pairs with these `differences`, moved so that their center is `shift`: their median of
     /// pairwise means is subtracted first. n ≥ 2, finite, any order, otherwise `None`. O(n log n).
     #[must_use]
     pub fn pairs(differences: &[f64], shift: f64) -> Option<Self> {
@@ -148,9 +147,9 @@ impl ShiftedPilot {
         self.moments.p
     }
 
-    /// The power with `n` values per sample (or pairs), by the normal approximation; below 50
-    /// values (rounded down) relative to the critical value of the exact test. In 0..=1; NaN for n
-    /// < 1. O(1), below 50 values O(n³).
+    /// The power with `n` values per sample (or pairs), from the normal approximation; below 50
+    /// values (rounded down) with the critical value of the exact test. In 0..=1; NaN for n < 1.
+    /// O(1), below 50 values O(n³).
     #[must_use]
     pub fn formula_power(&self, n: f64, test: RankTest) -> f64 {
         if n.is_nan() || n < 1.0 {
@@ -172,7 +171,8 @@ impl ShiftedPilot {
                     + n * (n - 1.0) * (n - 2.0).max(0.0) * each,
             ),
         };
-        // A step counts from its middle on, whichever distribution gives the critical value.
+        // Continuity correction: a step is entered at its middle, whichever distribution gives the
+        // critical value.
         let reach = self.critical(n as u64, test).map_or_else(
             || normal::two_sided(1.0 - two_sided_level(test)) * null.max(0.0).sqrt() + 0.5,
             |reach| reach - 0.5,
@@ -186,8 +186,8 @@ impl ShiftedPilot {
         (found + wrongly).min(1.0)
     }
 
-    /// The fewest values per sample (or pairs) that give this power by the formula, from 50 on not
-    /// necessarily whole; `None` if no number does.
+    /// The minimum number of values per sample (or pairs) for this power according to the formula;
+    /// not necessarily whole from 50 on; `None` if no number suffices.
     #[must_use]
     pub fn formula_n(&self, power: f64, test: RankTest) -> Option<f64> {
         // The exact test's power is not monotone, so every number is tried.
@@ -273,7 +273,7 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |most: f64, v| most.max(v.abs()))
 }
 
-/// Evenly spaced order statistics, if there are more than needed.
+/// Evenly spaced order statistics, if there are more than [`KEPT`].
 fn thinned(sorted: Vec<f64>) -> Vec<f64> {
     if sorted.len() <= KEPT {
         return sorted;
@@ -282,17 +282,17 @@ fn thinned(sorted: Vec<f64>) -> Vec<f64> {
     (0..KEPT).map(|i| sorted[((i as f64 + 0.5) * n / KEPT as f64) as usize]).collect()
 }
 
-/// Ascending values moved as a clock would show it: if values are on a grid (through `origin`) and
-/// move by a fraction of a step, that fraction of them reaches the next step. Otherwise a clock
-/// that hides the difference would turn into one that always shows it.
+/// Ascending values shifted as a clock would show them: if values are on a grid (through `origin`)
+/// and move by a fraction of a step, that fraction of them reaches the next step. Otherwise a clock
+/// too coarse to show the difference would always show it.
 fn moved(sorted: &[f64], by: f64, origin: f64) -> Vec<f64> {
     let step = descriptive::smallest_gap(sorted).unwrap_or(0.0);
     let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
     let place = |(index, value): (usize, &f64)| {
         let exact = value + by;
-        // Evenly distributed between the two halves of a step, with neighbors far apart. At the
-        // edge of the step, where the first one would be, rounding would take a value that does not
-        // move to the step below.
+        // Spreads values evenly over a step around its grid point, with neighbors far apart. The
+        // lower edge is avoided, since rounding there would move an unshifted value to the step
+        // below.
         let within = (index as f64 * golden).fract().max(INSIDE) - 0.5;
         let steps = ((exact - origin) / step + within).round();
         if steps.is_finite() && steps.abs() < 1e15 { origin + steps * step } else { exact }
@@ -333,7 +333,7 @@ fn two_sample_moments(plain: &[u32], shifted: &[u32], classes: usize) -> Moments
     let (mut p, mut ties, mut cubes) = (0.0, 0.0, 0.0);
     let (mut of_x, mut of_y) = (0.0, 0.0);
     for (&x, &y) in x.iter().zip(&y) {
-        // Shares of x below this class and of y above it, plus half of those within it.
+        // Shares of x below this class and of y above it, plus half of those in it.
         let (share_x, share_y) = ((below_x + x / 2.0) / n, 1.0 - (below_y + y / 2.0) / n);
         p += y / n * share_x;
         ties += x / n * y / n;
@@ -355,7 +355,7 @@ fn two_sample_moments(plain: &[u32], shifted: &[u32], classes: usize) -> Moments
 fn paired_moments(ascending: &[f64]) -> Moments {
     let n = ascending.len() as f64;
     let (mut p, mut squares) = (0.0, 0.0);
-    // As values ascend, fewer of the others need to be above their negative.
+    // As values ascend, fewer others need to be counted as exceeding their negative.
     let mut first_above = ascending.len();
     for d in ascending {
         while first_above > 0 && ascending[first_above - 1] > -d {

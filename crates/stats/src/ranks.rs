@@ -3,15 +3,15 @@
 //! Ranks are looked up in the sorted values rather than found by sorting indices: a table over the
 //! leading bits narrows the search to a few values. With many values the table and the sorted
 //! values exceed the cache, and every look-up would wait for memory; so values are first
-//! distributed to parts of the sorted ones that do fit, which is the first step of a radix sort
-//! (Knuth, "The Art of Computer Programming", volume 3, 5.2.5), and looked up part by part. The
-//! ranks are identical.
+//! distributed to parts of the sorted values that fit in the cache, which is the first step of a
+//! radix sort (Knuth, "The Art of Computer Programming", volume 3, 5.2.5), and looked up part by
+//! part. Both ways give identical ranks.
 
 use crate::{descriptive, sorting};
 
 /// Number of sorted values that fit, with their table, in the second-level cache.
 const PART: usize = 1 << 15;
-/// Number of values from which on they are distributed to parts before look-up.
+/// Number of values from which they are distributed to parts before look-up.
 const MANY: usize = 1 << 18;
 
 /// The ranks of the values, from 1; ties share their mean rank. `xs`: finite, any order; O(n log
@@ -22,13 +22,13 @@ pub fn ranks(xs: &[f64]) -> Vec<f64> {
 }
 
 /// Like [`ranks`], with the values also given in ascending order as `sorted`. O(n) typically; for
-/// many values it needs three quarters of their memory in addition to the ranks.
+/// many values it needs, in addition to the ranks, three quarters of the values' memory.
 #[must_use]
 pub fn ranks_within(sorted: &[f64], xs: &[f64]) -> Vec<f64> {
     ranks_by_parts(sorted, xs, MANY, PART)
 }
 
-/// Like [`ranks_within`], using parts of `part` sorted values from `many` values on.
+/// Like [`ranks_within`]; from `many` values on, it uses parts of `part` sorted values.
 fn ranks_by_parts(sorted: &[f64], xs: &[f64], many: usize, part: usize) -> Vec<f64> {
     if sorted.is_empty() {
         return Vec::new();
@@ -57,8 +57,8 @@ fn ranks_by_parts(sorted: &[f64], xs: &[f64], many: usize, part: usize) -> Vec<f
     ranks
 }
 
-/// Sorted values with a table of where each group with the same leading bits begins, counted from
-/// the smallest, so that a value is sought among only a few.
+/// Sorted values with a table of the start of each group with the same leading bits (relative to
+/// the smallest value), so that only a few values are searched.
 struct Table<'a> {
     sorted: &'a [f64],
     least: u64,
@@ -104,12 +104,12 @@ impl<'a> Table<'a> {
         let near = &self.sorted[part.clone()];
         let below = near.partition_point(|value| *value < x);
         let equal = near[below..].partition_point(|value| *value <= x);
-        // Ranks below + 1 ..= below + equal.
+        // The mean of the ranks below + 1 ..= below + equal.
         (part.start + below) as f64 + (equal + 1) as f64 / 2.0
     }
 }
 
-/// Sorted values divided into parts, never between equal ones.
+/// Sorted values divided into parts, never between equal values.
 struct Parts {
     /// Start of each part, and the end of the last.
     begins: Vec<usize>,
@@ -121,7 +121,7 @@ struct Parts {
     shift: u32,
 }
 
-/// Number of cells of equal width per part: a value is then searched among one or two parts, unless
+/// Number of cells of equal width per part, so that a value is searched in one or two parts, unless
 /// a few outliers make all other values share a cell.
 const CELLS_OF_A_PART: usize = 8;
 

@@ -1,15 +1,15 @@
-//! The ratio of two means from pairs, with Fieller's interval: the share that one quantity has in
+//! The ratio of two means from pairs, with Fieller's interval: the share of one quantity in
 //! another.
 //!
 //! Fieller ("Some problems in interval estimation", Journal of the Royal Statistical Society B 16,
 //! 1954): the interval contains every ratio r for which the mean of `y − r·x` is not significantly
-//! different from zero by Student's t. It takes the correlation of the two into account, which a
-//! quotient of two intervals would not. It has no bound if the mean of the denominators is itself
-//! not significantly different from zero: the ratio may then have any value.
+//! different from zero by Student's t. Unlike a quotient of two intervals, it accounts for the
+//! correlation of the two. It is unbounded if the mean of the denominators is itself not
+//! significantly different from zero: the ratio may then have any value.
 
 use crate::{Interval, descriptive, student_t};
 
-/// The minimum number of effective pairs for which a spread is known.
+/// Minimum number of effective pairs for estimating the spread.
 const FEWEST: f64 = 3.0;
 
 /// A ratio of means.
@@ -22,11 +22,11 @@ pub struct RatioOfMeans {
 }
 
 /// Returns the mean of `numerators` divided by the mean of `denominators`, which are pairs.
-/// `effective` is the number of independent pairs that they are worth, at most their number;
-/// `confidence` is in 0..1. O(n).
+/// `effective` is the effective number of independent pairs, at most their number; `confidence` is
+/// in 0..1. O(n).
 ///
-/// `None` for fewer than three effective pairs, for lists of different lengths, and if the interval
-/// has no bound.
+/// `None` for fewer than three effective pairs, for lists of different lengths, or if the interval
+/// is unbounded.
 pub fn of_pairs(
     numerators: &[f64],
     denominators: &[f64],
@@ -47,7 +47,7 @@ pub fn of_pairs(
     let t = student_t::two_sided(confidence, n - 1.0);
     // The ends are the roots of (x² − t²·xx)·r² − 2·(x·y − t²·xy)·r + (y² − t²·yy).
     let squared = t * t;
-    // The first coefficient is not positive if the denominators may be zero on average.
+    // The first coefficient is not positive if the mean of the denominators may be 0.
     let (a, b, c) = (x * x - squared * xx, x * y - squared * xy, y * y - squared * yy);
     // Rounding may make a difference of zero negative.
     let reach = (b * b - a * c).max(0.0).sqrt();
@@ -107,7 +107,7 @@ mod tests {
                 found.is_none_or(|found| found.interval.contains(0.3))
             })
             .count();
-        // 95 % of 2,000, with three standard errors.
+        // 95 % of 2,000, within three standard errors.
         assert!((1870..=1930).contains(&held), "{held} of {runs}");
     }
 }

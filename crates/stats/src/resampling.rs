@@ -1,4 +1,4 @@
-//! Random numbers for resampling and simulation, the only ones in this crate.
+//! Random numbers for resampling and simulation; the crate uses no others.
 //!
 //! Every draw comes from a seed passed in by the caller, through a [`Stream`]: the permuted
 //! congruential generator `pcg64_mcg` (O'Neill, "PCG: A Family of Simple Fast Space-Efficient
@@ -11,8 +11,7 @@ use crate::normal;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Up to this size, each half of one 64-bit number gives an index; see
-/// [`Stream::next_two_indices`].
+/// Up to this size, each half of a 64-bit number gives an index; see [`Stream::next_two_indices`].
 const HALVES_UP_TO: usize = 1 << 20;
 
 /// A stream of random numbers determined by a seed and a chunk number.
@@ -40,8 +39,8 @@ impl Stream {
         ((u128::from(self.next_u64()) * n as u128) >> 64) as usize
     }
 
-    /// Two indices below `n`, for tight loops: from a single number for `n` up to 2²⁰, where the
-    /// bias of n / 2³² (at most 0.03 %) is far below what any number of resamples can detect.
+    /// Two indices below `n`, for tight loops: for `n` up to 2²⁰ from a single number, whose bias
+    /// of n / 2³² (at most 0.03 %) is far below what any number of resamples can detect.
     pub fn next_two_indices(&mut self, n: usize) -> (usize, usize) {
         if n > HALVES_UP_TO {
             return (self.next_index(n), self.next_index(n));

@@ -7,19 +7,19 @@
 //! ... + Xm", 1978): bounds per row converge on the element. Their pivot, the weighted median of
 //! the row medians, guarantees that a quarter of the remaining elements is eliminated, but requires
 //! a sort, so here it is only the fallback. First a fixed lattice of the remaining elements is
-//! examined, and two of them, slightly to either side of where the element should be, become pivots
-//! (the idea of Floyd and Rivest, 1975, without random numbers). Few rounds are needed, nothing is
-//! random, and the result is always an element of the matrix, exactly as sorting all of them would
+//! examined, and two of them, slightly to either side of the element's expected position, become
+//! pivots (the idea of Floyd and Rivest, 1975, without random numbers). Few rounds are needed,
+//! nothing is random, and the result is exactly the element that sorting the whole matrix would
 //! give.
 
 mod staircase;
 mod together;
 
 /// Below this number of remaining elements, or a quarter of the rows and columns if that is more,
-/// they are simply gathered, which costs less than another walk.
+/// the elements are gathered, which costs less than another walk.
 const GATHER: u64 = 1024;
 
-/// Offset of a pivot from where the element should be, in lattice points, as a multiple of the
+/// Offset of a pivot from the element's expected position, in lattice points, as a multiple of the
 /// fourth root of their number: the discrepancy of a lattice in the plane grows with it, much more
 /// slowly than that of a random sample.
 const MARGIN: f64 = 1.6;
@@ -30,11 +30,11 @@ fn gather_at_most(rows: usize, columns: usize) -> u64 {
 }
 
 /// Returns true if the values are finite and ascending, and fewer than 2³². Only matrices of such
-/// values may be searched: otherwise there is no staircase, and the search might not end. Sums and
+/// values may be searched; otherwise there is no staircase, and the search might not end. Sums and
 /// differences of finite values may overflow, but are never NaN and keep their order.
 pub(crate) fn is_ascending(xs: &[f64]) -> bool {
     let ends_are_finite = [xs.first(), xs.last()].into_iter().flatten().all(|x| x.is_finite());
-    // Column indices are stored as 32 bits, since they are most of the memory of a search.
+    // Column indices are stored in 32 bits, since they take most of a search's memory.
     let countable = u32::try_from(xs.len()).is_ok();
     countable && ends_are_finite && xs.windows(2).all(|pair| pair[0] <= pair[1])
 }
@@ -43,7 +43,7 @@ pub(crate) fn is_ascending(xs: &[f64]) -> bool {
 pub(crate) struct SortedMatrix<F> {
     rows: usize,
     columns: usize,
-    /// Row i begins at column i (pairs i ≤ j) instead of at column 0.
+    /// True if row i begins at column i (pairs i ≤ j) instead of column 0.
     triangular: bool,
     value: F,
 }
@@ -118,7 +118,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         Some((median, others))
     }
 
-    /// One element by itself, for any matrix.
+    /// A single element, for any matrix.
     fn select_alone(&self, rank: u64) -> Option<f64> {
         if rank == 0 || rank > self.len() {
             return None;
@@ -138,7 +138,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
             {
                 return Some(found);
             }
-            // Ties, or a lattice in step with the data: use the pivot with a guarantee.
+            // Ties, or a lattice in step with the data: falls back on the guaranteed pivot.
             if remaining.count() > count / 2
                 && let Some(found) = self.cut_by_medians(rank, &mut remaining, &mut spare)
             {
@@ -159,8 +159,8 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         rest
     }
 
-    /// Number of points in a lattice of the whole matrix: more cut deeper and cost little compared
-    /// with the walks; the square root of the rows is a good balance.
+    /// Number of points in a lattice of the whole matrix: more points eliminate more elements and
+    /// cost little compared with the walks; the square root of the rows is a good balance.
     fn lattice_points(&self) -> usize {
         (self.rows / 16).clamp(16_384.min(self.rows / 2), 65_536).max(256)
     }
@@ -221,10 +221,10 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         None
     }
 
-    /// Takes `points` of the elements of these rows, each given with its first column and the one
-    /// past its last, `count` in total: one from each of as many equal strata (counted along the
-    /// rows), at a position in the stratum that advances by the golden ratio, so that it can't fall
-    /// into step with any stride of rows and columns.
+    /// Takes `points` of the `count` elements of these rows, each given with its first column and
+    /// the one past its last: one from each of `points` equal strata (counted along the rows), at a
+    /// position in the stratum that advances by the golden ratio, so that it can't fall into step
+    /// with any stride of rows and columns.
     fn fill_lattice(
         &self,
         mut rows: impl Iterator<Item = (usize, usize, usize)>,
@@ -249,8 +249,9 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         }
     }
 
-    /// One round with the weighted median of the row medians, which divides the rest into less,
-    /// equal and greater, and leaves at most three quarters of it. `Some` if the element is found.
+    /// One round with the weighted median of the row medians, which divides the remaining elements
+    /// into less, equal and greater, and leaves at most three quarters of them. `Some` if the
+    /// element is found.
     fn cut_by_medians(
         &self,
         rank: u64,

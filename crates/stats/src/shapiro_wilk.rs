@@ -3,7 +3,7 @@
 //!
 //! Royston's approximation ("Remark AS R94: a remark on algorithm AS 181: the W-test for
 //! normality", Applied Statistics 44, 1995), for 3 to 5000 values, as in R's `shapiro.test`. With
-//! thousands of values it detects every trifle; the size of the deviation must be judged by other
+//! thousands of values it detects even negligible deviations, whose size must be judged by other
 //! means.
 
 use crate::{descriptive, normal};
@@ -32,7 +32,8 @@ pub fn shapiro_wilk(sorted: &[f64]) -> Option<ShapiroWilk> {
     if !(range > 0.0 && range.is_finite()) {
         return None;
     }
-    // Deviations from the median in units of the range, so that no offset or unit costs digits.
+    // Deviations from the median in units of the range, so that neither offset nor unit costs
+    // digits.
     let centre = descriptive::quantile_sorted(sorted, 0.5);
     let scaled: Vec<f64> = sorted.iter().map(|x| (x - centre) / range).collect();
     let weights = weights(n);
@@ -80,7 +81,7 @@ fn p_value(w: f64, lacking: f64, n: usize) -> f64 {
     const MEAN: [f64; 4] = [-1.5861, -0.310_82, -0.083_751, 0.003_891_5];
     const SD: [f64; 3] = [-0.4803, -0.082_676, 0.003_030_2];
     if n == 3 {
-        // Exact: W is the cosine of an angle, at least that of 60 degrees.
+        // For three values the p-value is exact: √W is the sine of an angle of at least 60 degrees.
         let sixth = std::f64::consts::FRAC_PI_3;
         return (6.0 / std::f64::consts::PI * (w.sqrt().asin() - sixth)).clamp(0.0, 1.0);
     }
@@ -144,7 +145,7 @@ mod tests {
         let twenty: Vec<f64> = (0..20).map(|i| f64::from(i).powf(1.7)).collect();
         let found = shapiro_wilk(&twenty).unwrap();
         assert!((found.w - 0.917_267_727_417).abs() < 1e-6 && (found.p - 0.087_794_4).abs() < 1e-5);
-        // Farther from 1 than the formula for few values reaches.
+        // This W is too far from 1 for the formula for few values.
         assert_eq!(p_value(0.1, 0.9, 4), 1e-99);
     }
 }

@@ -1,8 +1,8 @@
 //! Estimate and interval from Wilcoxon's signed ranks, used for the comparison of blocks.
 //!
 //! The estimate is the pseudo-median, the median of all Walsh averages (x_i + x_j)/2 with i ≤ j;
-//! the interval goes from one Walsh average to its partner from above, determined by the exact
-//! distribution of the signed-rank statistic (Hollander and Wolfe, "Nonparametric Statistical
+//! the interval extends from one Walsh average to its mirror image in rank, as determined by the
+//! exact distribution of the signed-rank statistic (Hollander and Wolfe, "Nonparametric Statistical
 //! Methods", section 3; R's `wilcox.test(conf.int = TRUE)` and `psignrank`). Unlike in R, zeros are
 //! kept, so that ties and zeros can only widen the interval. The confidence is chosen by the
 //! caller.
@@ -24,7 +24,7 @@ pub(crate) const LEVEL_SLACK: f64 = 1e-12;
 
 /// The distribution of the signed-rank statistic W of n observations with random signs.
 ///
-/// It keeps one row of probabilities and extends it one observation at a time, O(n²) each, as an
+/// Keeps one row of probabilities and extends it one observation at a time, at O(n²) each, as an
 /// experiment grows block by block. Critical values are cached, so a repeated query is a look-up; a
 /// query for fewer observations than before with a new level rebuilds the row, about a millisecond
 /// at worst.
@@ -33,7 +33,7 @@ pub struct SignedRankDistribution {
     n: usize,
     /// P(W = k) for k in 0..=n(n+1)/2.
     row: Vec<f64>,
-    /// By n and the bits of the level.
+    /// Critical values by n and the bits of the level.
     critical: BTreeMap<(usize, u64), Option<u64>>,
 }
 
@@ -90,7 +90,8 @@ impl SignedRankDistribution {
     }
 
     /// The largest k with P(W ≤ k) ≤ `level`/2 for `n` observations: the Walsh averages number k +
-    /// 1 and N − k, N = n(n+1)/2, then cover the center of symmetry with confidence 1 − `level`.
+    /// 1 and N − k, with N = n(n+1)/2, then enclose the center of symmetry with confidence 1 −
+    /// `level`.
     ///
     /// `level` in 0..1, two-sided. `None` if even k = 0 is too likely: below 6 observations at
     /// 0.05, below 10 at 0.002. Exact up to [`EXACT_UP_TO`], above ⌊n(n+1)/4 − z √(n(n+1)(2n+1)/24)
@@ -139,8 +140,8 @@ pub fn walsh_count(n: usize) -> u64 {
     n * (n + 1) / 2
 }
 
-/// From the Walsh average number `k` + 1 to number N − `k`, in ascending order (1-based), N =
-/// n(n+1)/2.
+/// The interval from Walsh average number `k` + 1 to number N − `k`, in ascending order (1-based),
+/// with N = n(n+1)/2.
 ///
 /// `sorted`: ascending, finite. The ends are exactly the elements that sorting all averages would
 /// give; O(n log n) typically and O(n) memory. A `k` past the middle is clamped to the middle.
@@ -209,7 +210,7 @@ mod tests {
         assert_eq!(distribution.critical(5, 0.05), None);
         assert_eq!(distribution.critical(0, 0.05), None);
         assert_eq!(distribution.critical(10, f64::NAN), None);
-        // Queried again after a smaller n, nothing changes.
+        // A query after one for a smaller n gives the same result.
         assert_eq!(distribution.critical(100, 0.002), Some(1634));
     }
 

@@ -3,20 +3,20 @@
 //!
 //! The number of values below the true median has the variance of n/τ independent values, where τ
 //! is the autocorrelation time of the signs: Heidelberger and Lewis, "Quantile estimation in
-//! dependent sequences" (1984). It is shorter than that of the values themselves: for a normal
-//! first-order autoregression with coefficient φ the signs correlate by 2/π asin(φᵏ) at lag k.
-//! Signs do not depend on how far a value is from the median.
+//! dependent sequences" (1984). It is shorter than that of the values themselves: in a normal
+//! first-order autoregression with coefficient φ, the correlation of signs at lag k is 2/π
+//! asin(φᵏ). Signs do not depend on how far a value is from the median.
 
 use crate::{autocorrelation, descriptive};
 use std::f64::consts::FRAC_2_PI;
 
-/// Maximum number of values whose dependence can't be estimated: an interval is then valid only if
-/// the values are independent. With twelve values that correlate by 0.9, one in two series looks
+/// Up to this number of values, dependence can't be estimated, and an interval is valid only if the
+/// values are independent. Of series of twelve values with correlation 0.9, one in two looks
 /// independent.
 pub const UNKNOWN_TO: usize = 12;
 
 /// Neighbors correlate beyond chance if their correlation exceeds its mean under independence,
-/// −1/n, by this many standard errors (1/√n): 4 in 100 independent series.
+/// −1/n, by this many standard errors (1/√n), as in 4 of 100 independent series.
 const NOTICED_Z: f64 = 1.7;
 
 /// The signs of values about `median`: −1, 0 or 1.
@@ -29,10 +29,10 @@ pub fn about(xs: &[f64], median: f64) -> Vec<f64> {
 /// The autocorrelation time of the signs about the median, at least 1; 1 for up to [`UNKNOWN_TO`]
 /// values, for which it is unknown.
 ///
-/// `xs`: in order of measurement; `lag1`: the rank autocorrelation of neighbors. Geyer's sum of
-/// the signs' autocorrelations; if neighbors correlate beyond chance, at least that of an
+/// `xs`: in order of measurement; `lag1`: the rank autocorrelation of neighbors. Geyer's sum of the
+/// signs' autocorrelations. If neighbors correlate beyond chance, at least the time of an
 /// autoregression with their correlation, corrected for the bias of short series, since the sum
-/// alone underestimates dependence as long as the series. O(40 n).
+/// alone underestimates dependence that is as long as the series. O(40 n).
 #[must_use]
 pub fn time(xs: &[f64], median: f64, lag1: f64) -> f64 {
     if xs.len() <= UNKNOWN_TO {

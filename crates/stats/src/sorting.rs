@@ -1,10 +1,10 @@
-//! Sorting of numbers, by radix sort if that is faster than comparisons.
+//! Sorting of numbers, by radix sort where it is faster than a comparison sort.
 //!
-//! It is while all data stay in the processor's cache: a hundred thousand doubles take half as long
-//! as with a comparison sort (a radix sort with eleven bits at a time; Knuth, "The Art of Computer
-//! Programming", volume 3, 5.2.5), but need as much additional memory as the values. A million take
-//! about as long either way, and are sorted by comparison, in place. The order is that of
-//! `f64::total_cmp`.
+//! Radix sort, with eleven bits at a time (Knuth, "The Art of Computer Programming", volume 3,
+//! 5.2.5), is faster while all data fit in the processor's cache: a hundred thousand doubles take
+//! half as long as with a comparison sort, but need as much additional memory as the values. A
+//! million take about as long either way, and are sorted by comparison, in place. The order is that
+//! of `f64::total_cmp`.
 
 /// Below this number of values a comparison sort is as fast.
 const FEW: usize = 2048;
@@ -14,7 +14,7 @@ const MANY: usize = 1 << 18;
 
 const DIGIT_BITS: u32 = 11;
 const BUCKETS: usize = 1 << DIGIT_BITS;
-/// Enough digits for 64 bits.
+/// Number of digits in 64 bits.
 const DIGITS: usize = 6;
 
 /// Sorts in place, in the order of `f64::total_cmp`. O(n), above 262,144 values O(n log n).
@@ -36,7 +36,8 @@ pub fn sort(values: &mut [f64]) {
     let mut scratch = vec![0.0; values.len()];
     let mut swapped = false;
     for (place, counts) in counts.iter_mut().enumerate() {
-        // Timings differ in few of their high bits, whole numbers in few of the low ones.
+        // Skips digits that are equal in all values: timings have few different high bits, whole
+        // numbers few different low bits.
         if counts.contains(&values.len()) {
             continue;
         }

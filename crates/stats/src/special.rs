@@ -1,23 +1,23 @@
 //! Special functions for the distributions: the error of Stirling's formula for the gamma function,
 //! the logarithm of the beta function, and the regularized incomplete beta and gamma functions.
 //!
-//! Everything is based on the error of Stirling's formula, because differences of large log-gammas
-//! lose digits that differences of small errors keep. This is how Loader ("Fast and accurate
-//! computation of binomial probabilities", 2000) gets full accuracy for tails of any size. The
-//! continued fraction of the incomplete beta function is number 26.5.8 of Abramowitz and Stegun,
-//! evaluated by Lentz's method; the incomplete gamma function is the series 6.5.29 below its mean
-//! and the continued fraction 6.5.31 above. Only the distributions of this crate should need this
-//! module.
+//! All functions are based on the error of Stirling's formula, because differences of large
+//! log-gammas lose digits that differences of small errors keep. This is how Loader ("Fast and
+//! accurate computation of binomial probabilities", 2000) gets full accuracy for tails of any size.
+//! The continued fraction of the incomplete beta function is number 26.5.8 of Abramowitz and
+//! Stegun, evaluated by Lentz's method; the incomplete gamma function is the series 6.5.29 below
+//! its mean and the continued fraction 6.5.31 above. This module is for the distributions of this
+//! crate only.
 
 const HALF_LN_TWO_PI: f64 = 0.918_938_533_204_672_7;
 
-/// From this argument on, seven terms of the asymptotic series are accurate to the last bit.
+/// From this argument, seven terms of the asymptotic series are accurate to the last bit.
 const SERIES_FROM: f64 = 15.0;
 
 /// ln Γ(x) minus Stirling's approximation `(x − ½) ln x − x + ½ ln 2π`.
 ///
-/// `x` > 0. Absolute error about 1e-15, even for small `x`, for which a recursion leads to where
-/// the series is accurate.
+/// `x` > 0. Absolute error about 1e-15, even for small `x`, for which a recursion reaches arguments
+/// where the series is accurate.
 #[must_use]
 pub fn stirling_error(x: f64) -> f64 {
     let mut climbed = 0.0;
@@ -39,7 +39,7 @@ pub fn stirling_error(x: f64) -> f64 {
 /// ln of the beta function, a > 0, b > 0, without the cancellation of three log-gammas.
 #[must_use]
 pub fn ln_beta(a: f64, b: f64) -> f64 {
-    // The larger argument goes first, so that its logarithm is the one near zero, where ln_1p is
+    // The larger argument is first, so that its share's logarithm is near zero, where ln_1p is
     // accurate.
     let (a, b) = if a >= b { (a, b) } else { (b, a) };
     let sum = a + b;
@@ -65,7 +65,7 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if y <= 0.0 {
         return 1.0;
     }
-    // ln_1p of the smaller share, which is the more accurate one.
+    // Uses ln_1p of the smaller share, which has more accurate digits.
     let (ln_x, ln_y) = if x < y { (x.ln(), (-x).ln_1p()) } else { ((-y).ln_1p(), y.ln()) };
     let front = (a * ln_x + b * ln_y - ln_beta(a, b)).exp();
     if x < (a + 1.0) / (a + b + 2.0) {

@@ -5,8 +5,8 @@
 //! and spread, parts that do not differ enough to matter are merged, and the label follows from
 //! comparing the last of them with the earlier ones. Deviations: normal scores and a penalty for a
 //! given level instead of values and 15 ln n; "equivalent" is a relative tolerance on medians;
-//! "steady" requires the last quarter of the series, not its last 500 values. Outliers are only
-//! hidden from the detector: nothing is removed.
+//! "steady" requires the last quarter of the series, not its last 500 values. Outliers are hidden
+//! only from the detector; the series keeps them.
 
 use crate::change_points::{self, Settings};
 use crate::{descriptive, normal};
@@ -99,7 +99,8 @@ pub fn steady_state(
         }
     }
     let last = *parts.last()?;
-    // Only an unbroken steady part counts: not values before a visit elsewhere and back.
+    // Only an unbroken steady part counts, not earlier values on the same level before a change and
+    // a return.
     let length = xs.len() - last.start;
     let label = if (length as f64) < STEADY_SHARE * xs.len() as f64 {
         Label::NoSteadyState
@@ -133,8 +134,8 @@ fn place_among_all(index: usize, gone: &[usize]) -> usize {
     gone.iter().fold(index, |place, &gone| place + usize::from(gone <= place))
 }
 
-/// The indices of values far outside of their surroundings. Values with no spread around them are
-/// ignored, since all others would be outliers. O(n · window), with cheap steps.
+/// The indices of values far outside of their surroundings. Windows without spread are ignored,
+/// since any other value would be an outlier in them. O(n · window), with cheap steps.
 fn outlying(xs: &[f64]) -> Vec<usize> {
     let mut window = descriptive::sorted(&xs[..xs.len().min(WINDOW)]);
     let mut outliers = Vec::new();
@@ -154,7 +155,7 @@ fn outlying(xs: &[f64]) -> Vec<usize> {
 /// Replaces a value in an ascending window by another, moving only the values between the two.
 fn exchange(window: &mut Vec<f64>, leaving: Option<f64>, entering: Option<f64>) {
     let place = |window: &[f64], x: f64| window.partition_point(|w| *w < x);
-    // A NaN has no place of its own; any will do.
+    // A NaN has no defined place; any will do.
     let place_of = |window: &[f64], x: f64| place(window, x).min(window.len().saturating_sub(1));
     match (leaving, entering) {
         (Some(leaving), Some(entering)) => {
@@ -175,10 +176,10 @@ fn exchange(window: &mut Vec<f64>, leaving: Option<f64>, entering: Option<f64>) 
     }
 }
 
-/// The smallest tolerance that a series of `n` values can resolve: two standard errors of a median
-/// of a quarter of it, as a share of its median; 0 for a median of 0.
+/// The smallest tolerance that a series of `n` values can resolve: two standard errors of the
+/// median of a quarter of the series, as a share of its median; 0 for a median of 0.
 ///
-/// A caller without a threshold may use the larger of this and, for example, 0.5 %. `sorted`:
+/// Callers without a threshold may use the larger of this and, for example, 0.5 %. `sorted`:
 /// ascending. O(n).
 #[must_use]
 pub fn least_tolerance(sorted: &[f64]) -> f64 {

@@ -1,34 +1,34 @@
 //! Finds where in a sequence of places the level changes, from noisy comparisons in blocks: a
 //! posterior over the places.
 //!
-//! The places have a known order, and there is one step: all places before it share one level, all
-//! from it on another. Each block has values of a few places, measured close together. The model of
-//! a value is
+//! The places have a known order, and there is one step: all places before it share one level, and
+//! all places from it on share another. Each block has values of a few places, measured close
+//! together. The model of a value is
 //!
 //! ```text
 //! value = level of its block + step · [place is at or behind the step] + the place's own level + noise
 //! ```
 //!
-//! - The levels of blocks are free, so that whatever drifts from block to block cancels.
-//! - Every place has a level of its own, normal around 0 with one unknown standard deviation: two
-//!   builds of programs differ by how they happen to lie in memory, and measuring one of them again
-//!   does not average that out. The deviation is integrated over a grid, by how well each value of
-//!   it fits all places that were measured.
+//! - The levels of blocks are free, so that drift from block to block cancels.
+//! - Each place has its own level, normal around 0 with one unknown standard deviation: two builds
+//!   of a program differ by their memory layout, and measuring one of them again does not average
+//!   that out. The standard deviation is integrated over a grid, weighted by how well each of its
+//!   values fits all measured places.
 //! - Noise may have heavy tails: levels are Huber's M-estimates, and the linear model is then that
 //!   of pseudo-values with their variance (Huber, *Robust Statistics*, 1981, ch. 7.10; Bickel,
 //!   "Another look at robustness", Scandinavian Journal of Statistics 3, 1976). With few degrees of
 //!   freedom the variance is that of Student's t.
 //! - The step has a half-normal prior twice as wide as the difference of the two ends, and is
-//!   integrated out. All places are equally probable beforehand.
+//!   integrated out. All places are equally probable a priori.
 //!
-//! Measuring where the posterior is halved, and weighting all answers instead of trusting any, is
-//! from Horstein ("Sequential transmission using noiseless feedback", IEEE Transactions on
-//! Information Theory 9, 1963) and Waeber, Frazier and Henderson ("Bisection search with noisy
-//! responses", SIAM Journal on Control and Optimization 51, 2013); Karp and Kleinberg ("Noisy
-//! binary search and its applications", SODA 2007) give bounds. They assume a known probability of
-//! a wrong answer; here it follows from the values.
+//! The idea of measuring where the posterior is halved, and of weighting all answers instead of
+//! trusting any, is from Horstein ("Sequential transmission using noiseless feedback", IEEE
+//! Transactions on Information Theory 9, 1963) and Waeber, Frazier and Henderson ("Bisection search
+//! with noisy responses", SIAM Journal on Control and Optimization 51, 2013); Karp and Kleinberg
+//! ("Noisy binary search and its applications", SODA 2007) give bounds. They assume a known
+//! probability of a wrong answer; here it is estimated from the values.
 //!
-//! This module does not choose what is measured next.
+//! This module does not choose the next place to measure.
 
 use crate::{descriptive, normal};
 
@@ -37,8 +37,8 @@ const REACH: f64 = 1.5;
 /// Number of fitting rounds; a robust fit hardly changes after a few.
 const ROUNDS: usize = 20;
 /// Standard deviations of the places' own levels, as shares of the difference of the ends, and
-/// their prior probabilities. Without data for many places a search must not be sure that builds
-/// are all alike.
+/// their prior probabilities. Until many places have data, a search must not be sure that all
+/// builds are alike.
 const OWN_LEVELS: [(f64, f64); 6] =
     [(0.0, 0.30), (0.0625, 0.20), (0.125, 0.20), (0.25, 0.15), (0.5, 0.10), (1.0, 0.05)];
 /// Standard deviation of the step's prior, as a multiple of the difference of the ends.
@@ -54,22 +54,24 @@ pub struct StepPlace {
     pub probabilities: Vec<f64>,
     /// Posterior mean of the step, on the scale of the values.
     pub step: f64,
-    /// Standard deviation of a value's noise, as relevant for robust estimates.
+    /// Standard deviation of a value's noise, as it affects robust estimates.
     pub noise: f64,
-    /// Standard deviation of the places' own levels: the root of its posterior mean square.
+    /// Standard deviation of the places' own levels: the square root of their posterior mean
+    /// square.
     pub own: f64,
 }
 
 impl StepPlace {
-    /// The probability that the step is at or before this place, so that the place is after it.
+    /// The probability that the step is at or before this place, that is, that the place has the
+    /// new level.
     pub fn is_behind(&self, place: usize) -> f64 {
         self.probabilities.iter().take(place + 1).sum()
     }
 }
 
-/// Finds the step among `places` places. Each block has places with their values, every place at
-/// most once; blocks with fewer than two values are ignored. `None` unless both ends were measured
-/// often enough and differ.
+/// Finds the step among `places` places. Each block contains places with their values, each place
+/// at most once; blocks with fewer than two values are ignored. `None` unless both ends were
+/// measured often enough and differ.
 ///
 /// O(rounds · values + measured places³).
 pub fn step_place(places: usize, blocks: &[Vec<(usize, f64)>]) -> Option<StepPlace> {
@@ -99,7 +101,7 @@ pub fn step_place(places: usize, blocks: &[Vec<(usize, f64)>]) -> Option<StepPla
 
 /// Robust estimates of the levels of all measured places, and the resulting linear model.
 struct Fit {
-    /// Relative to the first place, whose level is 0.
+    /// The levels relative to the first place, whose level is 0.
     levels: Vec<f64>,
     /// Information about the levels, divided by the noise variance: a matrix whose rows and columns
     /// sum to 0.
@@ -121,7 +123,7 @@ impl Fit {
                 block.iter().for_each(|&(b, _)| laplacian.add(a, b, -share));
             }
         }
-        // The first level is fixed at 0, which determines the connected ones.
+        // Fixing the first level at 0 determines all connected levels.
         let mut grounded = laplacian.clone();
         grounded.add(0, 0, 1.0);
         let factor = grounded.factor()?;
@@ -130,7 +132,7 @@ impl Fit {
         let mut score = vec![0.0; places];
         let mut variance = 0.0;
         for round in 0..ROUNDS {
-            // The first round only clips what is far from the medians.
+            // The first round only clips values far from the medians.
             let mut moved = f64::INFINITY;
             if round > 0 {
                 score = centred_sums(places, &blocks);
@@ -143,7 +145,7 @@ impl Fit {
             let residuals = residuals(&raw, &blocks, &levels, round == 0);
             let flat: Vec<f64> = residuals.iter().flatten().copied().collect();
             let sizes: Vec<f64> = flat.iter().map(|r| r.abs()).collect();
-            // Fitting made residuals smaller.
+            // Corrects for the fit, which makes residuals smaller.
             let scale = descriptive::median(&sizes) / normal::quantile(0.75);
             let reach = if scale > 0.0 { REACH * scale } else { f64::INFINITY };
             let inside = sizes.iter().filter(|&&size| size <= reach).count() as f64;
@@ -163,7 +165,7 @@ impl Fit {
         if spread.is_nan() || spread < 0.0 {
             return None;
         }
-        // Values without any noise get a tiny amount, so that everything stays finite.
+        // Noiseless values get a tiny amount of noise, so that results remain finite.
         let largest = levels.iter().fold(0.0, |most: f64, level| most.max(level.abs()));
         let spread = spread.max((1e-6 * largest).powi(2)).max(f64::MIN_POSITIVE);
         laplacian.scale(1.0 / spread);
@@ -172,7 +174,7 @@ impl Fit {
     }
 }
 
-/// For every place, the sum of its values, each minus the mean of its block.
+/// For each place, the sum of its values, each minus the mean of its block.
 fn centred_sums(places: usize, blocks: &[Vec<(usize, f64)>]) -> Vec<f64> {
     let mut sums = vec![0.0; places];
     for block in blocks {
@@ -182,8 +184,8 @@ fn centred_sums(places: usize, blocks: &[Vec<(usize, f64)>]) -> Vec<f64> {
     sums
 }
 
-/// For every place, the median of its values, each minus the median of its block: the start of a
-/// robust fit.
+/// For each place, the median of its values, each minus the median of its block: the starting point
+/// of a robust fit.
 fn medians(places: usize, blocks: &[Vec<(usize, f64)>]) -> Vec<f64> {
     let mut own = vec![Vec::new(); places];
     for block in blocks {
@@ -215,12 +217,13 @@ fn residuals(
 
 fn posterior(places: usize, measured: &[usize], fit: &Fit, ends: f64) -> StepPlace {
     let count = measured.len();
-    // Upwards in any case: a step down is a step up of the negated values.
+    // The step is made upwards: a step down is a step up of the negated values.
     let sign = ends.signum();
     let size = ends.abs();
     let score: Vec<f64> = fit.score.iter().map(|own| own * sign).collect();
     let prior = 1.0 / (PRIOR_OF_STEP * size).powi(2);
-    // For each gap between measured places and own level: log weight, mean of the step.
+    // For each gap between measured places, and each standard deviation of own levels: the log
+    // weight and the mean of the step.
     let mut found: Vec<(usize, f64, f64, f64)> = Vec::new();
     for (share, probability) in OWN_LEVELS {
         let own = (share * size).powi(2);
@@ -332,8 +335,8 @@ mod tests {
     use super::*;
     use crate::resampling::Stream;
 
-    /// Blocks of all these places, with a step of 1 at `at`, each place's own level, and noise with
-    /// this standard deviation.
+    /// Blocks with values of all these places: a step of 1 at `at`, each place's own level, and
+    /// noise with this standard deviation.
     fn blocks(
         places: &[usize],
         at: usize,

@@ -1,7 +1,7 @@
 //! Student's t distribution with any positive number of degrees of freedom, not necessarily whole.
 //!
 //! The tail is an incomplete beta function (Abramowitz and Stegun 26.7.1) or, for many degrees of
-//! freedom, where that loses digits, the normal tail of a transformed t (Hill, "Student's
+//! freedom, where the former loses digits, the normal tail of a transformed t (Hill, "Student's
 //! t-distribution", Algorithm 395, 1970). Quantiles are found by Newton's method on the logarithm
 //! of the tail, kept inside a bracket. Equal to R's `pt` and `qt`.
 
@@ -70,7 +70,7 @@ pub fn cdf(t: f64, df: f64) -> f64 {
 /// The value that T does not exceed with probability `p`, `df` > 0; about 1e-12 relative away from
 /// p = ½.
 ///
-/// −∞ for 0, ∞ for 1, NaN outside of 0..=1 or for df ≤ 0.
+/// −∞ for 0, ∞ for 1, NaN outside 0..=1 or for df ≤ 0.
 #[must_use]
 pub fn quantile(p: f64, df: f64) -> f64 {
     if !(0.0..=1.0).contains(&p) || df.is_nan() || df <= 0.0 {
@@ -98,8 +98,8 @@ fn upper_quantile(q: f64, df: f64) -> f64 {
         low = high;
         high *= 2.0;
     }
-    // First terms of the expansion in 1/df (26.7.5): a good start unless df is small, in which case
-    // the bracket applies.
+    // First terms of the expansion in 1/df (26.7.5): a good start, except for a small df, where the
+    // bracket limits it.
     let start = z + z * (z * z + 1.0) / (4.0 * df);
     let mut t = if start > low && start < high { start } else { 0.5 * (low + high) };
     for _ in 0..200 {
@@ -141,7 +141,7 @@ mod tests {
         close(density(0.0, 1.0), 1.0 / PI, 1e-14);
         close(density(-1.0, 1.0), 0.5 / PI, 1e-14);
         close(density(0.0, 3.0), 2.0 / (PI * 3f64.sqrt()), 1e-14);
-        // (2 + t²)^(−3/2) of two degrees of freedom.
+        // With two degrees of freedom, the density is (2 + t²)^(−3/2).
         close(density(2.0, 2.0), 6f64.powf(-1.5), 1e-14);
     }
 

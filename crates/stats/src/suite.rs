@@ -3,29 +3,30 @@
 //! Each benchmark contributes the Hodges-Lehmann shift of the logarithms (in blocks the
 //! pseudo-median of the per-block log-ratios), so that a stall does not affect it; their mean is
 //! the logarithm of the geometric mean. There are two intervals for two questions. For *these
-//! benchmarks* only the samples are random, so each is resampled. For *such benchmarks* those at
-//! hand represent others, so the benchmarks are resampled, with their effects as measured, which
-//! already include the variation of their samples (Efron and Tibshirani, "An Introduction to the
-//! Bootstrap", chapter 8). Both are percentile intervals; since few benchmarks make one too narrow,
-//! the second is stretched by t/z · √(k/(k − 1)) about the estimate, and is never narrower than the
-//! first. p-values of single benchmarks are adjusted by [`crate::adjust`].
+//! benchmarks* only the samples are random, so each sample is resampled. For *such benchmarks* the
+//! given ones represent others, so the benchmarks are resampled, with their effects as measured,
+//! which already include the variation of their samples (Efron and Tibshirani, "An Introduction to
+//! the Bootstrap", chapter 8). Both are percentile intervals; since a percentile interval from few
+//! benchmarks is too narrow, the second is stretched by t/z · √(k/(k − 1)) about the estimate, and
+//! is never narrower than the first. p-values of single benchmarks are adjusted by
+//! [`crate::adjust`].
 
 use crate::resampling::Stream;
 use crate::{Interval, descriptive, normal, signed_rank, student_t, two_sample};
 
-/// The measurements of one benchmark; positive values.
+/// The measurements of one benchmark, all positive.
 #[derive(Clone, Copy, Debug)]
 pub enum Benchmark<'a> {
     /// Two samples, recorded separately.
     Apart {
         /// Values of the reference, n ≥ 1.
         x: &'a [f64],
-        /// Values of the other, n ≥ 1.
+        /// Values of the other subject, n ≥ 1.
         y: &'a [f64],
     },
     /// Blocks with both sides.
     Blocks {
-        /// Other over reference, by block, n ≥ 1.
+        /// The ratio in each block, other over reference, n ≥ 1.
         ratios: &'a [f64],
     },
 }
@@ -105,7 +106,7 @@ pub fn geometric_mean(
             of_logs.iter().map(|logs| logs.resampled(&mut stream).effect()).collect();
         these.push(descriptive::mean(&drawn));
         // Benchmarks are resampled with their effects as measured, since those already include the
-        // variation of their samples; resampling them too would count it twice.
+        // variation of their samples; resampling the samples as well would count it twice.
         let sum: f64 = (0..count).map(|_| effects[stream.next_index(count)]).sum();
         such.push(sum / count as f64);
     }
@@ -119,7 +120,7 @@ pub fn geometric_mean(
             lower: estimate + (found.lower - estimate) * stretch,
             upper: estimate + (found.upper - estimate) * stretch,
         };
-        // A value that is unknown for these benchmarks is also unknown for benchmarks like them.
+        // The interval for such benchmarks must be at least as wide as that for these.
         Interval {
             lower: stretched.lower.min(of_these.lower),
             upper: stretched.upper.max(of_these.upper),
@@ -134,8 +135,8 @@ pub fn geometric_mean(
     })
 }
 
-/// The same number of values drawn with replacement, ascending: counted, so that no sorting is
-/// needed.
+/// The same number of values drawn with replacement, ascending. Draws are counted per value, so
+/// that no sorting is needed.
 fn resampled(sorted: &[f64], stream: &mut Stream) -> Vec<f64> {
     let mut counts = vec![0_u32; sorted.len()];
     sorted.iter().for_each(|_| counts[stream.next_index(sorted.len())] += 1);

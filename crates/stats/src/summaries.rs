@@ -1,10 +1,10 @@
 //! The difference and ratio of two means from summaries.
 //!
 //! Welch's test (1947) needs only the means, their standard errors and the numbers of values, so
-//! from summaries it gives what R's `t.test(y, x)` gives from the values. The ratio of positive
-//! means is computed on the log scale by the delta method: relative standard errors replace the
-//! standard errors, in Satterthwaite's degrees of freedom too. Fieller's interval is better if a
-//! mean might be 0, but assumes a common variance.
+//! summaries give the same result as R's `t.test(y, x)` gives from the values. The ratio of
+//! positive means is computed on the log scale by the delta method: relative standard errors
+//! replace the standard errors, also in Satterthwaite's degrees of freedom. Fieller's interval is
+//! better if a mean might be 0, but assumes a common variance.
 
 use crate::descriptive;
 use crate::t_test::TTest;
@@ -50,7 +50,7 @@ pub fn welch(x: &Summarised, y: &Summarised) -> Option<TTest> {
 
 /// The logarithm of the ratio of the means, ln(y / x), by the delta method.
 ///
-/// `None` as for [`welch`], and if a mean is not positive. O(1).
+/// `None` in the same cases as [`welch`], and if a mean is not positive. O(1).
 #[must_use]
 pub fn log_ratio(x: &Summarised, y: &Summarised) -> Option<TTest> {
     let positive = x.mean > 0.0 && y.mean > 0.0;
@@ -102,7 +102,7 @@ mod tests {
             let Some(found) = log_ratio(&sx, &sy) else { return Ok(()) };
             let back = log_ratio(&sy, &sx).unwrap();
             prop_assert!((found.estimate + back.estimate).abs() < 1e-12);
-            // The same unit change on both sides has no effect.
+            // Changing the unit on both sides has no effect.
             let scaled = |s: &Summarised| Summarised {
                 mean: s.mean * by, standard_error: s.standard_error * by, count: s.count,
             };
@@ -117,7 +117,7 @@ mod tests {
         let of = |mean, standard_error| Summarised { mean, standard_error, count: 10.0 };
         let found = log_ratio(&of(10.0, 0.3), &of(20.0, 0.8)).unwrap();
         assert!((found.estimate - std::f64::consts::LN_2).abs() < 1e-15, "{found:?}");
-        // 3 % and 4 %.
+        // Relative standard errors of 3 % and 4 %.
         assert!((found.standard_error - 0.05).abs() < 1e-15, "{found:?}");
         let equal = log_ratio(&of(10.0, 0.3), &of(10.0, 0.3)).unwrap();
         assert!(equal.estimate == 0.0 && (equal.df - 18.0).abs() < 1e-12, "{equal:?}");

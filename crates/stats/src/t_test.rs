@@ -26,7 +26,7 @@ impl TTest {
         TTest { estimate, standard_error, df, t: estimate / standard_error }
     }
 
-    /// The statistic against another value than 0: (estimate − value) / standard error.
+    /// The statistic against a value other than 0: (estimate − value) / standard error.
     #[must_use]
     pub fn t_against(&self, value: f64) -> f64 {
         (self.estimate - value) / self.standard_error
@@ -61,7 +61,7 @@ pub fn one_sample(xs: &[f64]) -> Option<TTest> {
     }
     let n = xs.len() as f64;
     let (mean, error) = (descriptive::mean(xs), (descriptive::variance(xs) / n).sqrt());
-    // R's own bound.
+    // The bound that R uses.
     if error < 10.0 * f64::EPSILON * mean.abs() {
         return None;
     }
@@ -81,7 +81,7 @@ pub fn paired(x: &[f64], y: &[f64]) -> Option<TTest> {
     one_sample(&differences)
 }
 
-/// The difference of two means, one variance for both. R: `t.test(y, x, var.equal = TRUE)`.
+/// The difference of two means with a common variance. R: `t.test(y, x, var.equal = TRUE)`.
 ///
 /// Both finite, any order, not empty, three values in total; otherwise `None`, also if both are
 /// constant up to rounding. O(n + m).
@@ -105,8 +105,8 @@ pub fn pooled_sd(x: &[f64], y: &[f64]) -> Option<f64> {
     Some(((squares(x) + squares(y)) / (x.len() + y.len() - 2) as f64).sqrt())
 }
 
-/// The difference of two means, each with its own variance, the degrees of freedom by
-/// Satterthwaite. R: `t.test(y, x)`.
+/// The difference of two means, each with its own variance, with Satterthwaite's degrees of
+/// freedom. R: `t.test(y, x)`.
 ///
 /// Both finite, any order, two values each; otherwise `None`, also if both are constant up to
 /// rounding. O(n + m).
@@ -126,7 +126,8 @@ fn two_sample(x: &[f64], y: &[f64], error: f64, df: f64) -> Option<TTest> {
     let difference = mean_difference(x, y);
     let largest = descriptive::mean(x).abs().max(descriptive::mean(y).abs());
     // R rejects a standard error below 10 ε times the larger mean. For values with a large common
-    // offset that would reject valid data, so each sample must also be constant up to rounding.
+    // offset this would reject valid data, so here each sample must also be constant up to
+    // rounding.
     let tiny = error < 10.0 * f64::EPSILON * largest;
     if error == 0.0 || (tiny && one_number(x) && one_number(y)) {
         return None;
@@ -165,13 +166,13 @@ mod tests {
         let rounded = [0.3, 0.1 + 0.2, 0.3];
         assert!(one_number(&rounded) && one_number(&[-0.3, -0.1 - 0.2]) && one_number(&[0.0; 3]));
         assert!(!one_number(&[0.3, 0.3 + 1e-12]) && !one_number(&[0.0, 1e-300]));
-        // For two such samples no test can determine their distance.
+        // No test can determine the distance of two such samples.
         assert_eq!(welch(&rounded, &[0.7, 0.7, 0.7 + 1e-16]), None);
     }
 
     #[test]
     fn student_and_welch_agree_with_r_on_sleep() {
-        // R: t.test(extra ~ group, data = sleep, var.equal = TRUE), and without.
+        // R: t.test(extra ~ group, data = sleep, var.equal = TRUE), and without `var.equal`.
         let first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
         let second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
         let pooled = pooled(&second, &first).unwrap();

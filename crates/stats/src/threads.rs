@@ -1,7 +1,7 @@
 //! The thread pool for parallel work. If the system allows no further threads, work runs on the
-//! calling one.
+//! calling thread.
 //!
-//! Work must give the same digits on any number of threads, which callers have to ensure.
+//! Callers must ensure that work gives the same digits on any number of threads.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
     ThreadPoolBuilder::new().build().or_else(|_| alone()).ok()
 });
 
-/// Runs the work on the pool. If called within a pool of the caller's, the work runs in that one.
+/// Runs the work on the pool. If called from within another pool, the work runs in that pool.
 pub(crate) fn with_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     match &*POOL {
         Some(pool) if rayon::current_thread_index().is_none() => pool.install(work),

@@ -2,8 +2,7 @@
 //!
 //! The direction is Spearman's rank correlation with time, which is sensitive to any steady drift
 //! but not to single outliers. The amount is the Hodges-Lehmann shift from the first third to the
-//! last, in the unit of the values. Both are for checks based on effect size, not for deciding
-//! between subjects.
+//! last, in the unit of the values. Both are for checks of effect size, not for comparing subjects.
 
 use crate::{autocorrelation, descriptive, two_sample};
 
@@ -38,7 +37,7 @@ pub fn correlation_of_ranks(ranks: &[f64]) -> f64 {
 /// The rank correlation with time times √(n − 1): standard normal for independent values of any
 /// distribution, n large.
 ///
-/// For dependent values it is larger: divide by √τ if that matters.
+/// For dependent values its standard deviation is about √τ; divide by it if that matters.
 #[must_use]
 pub fn z_score(xs: &[f64]) -> f64 {
     rank_correlation(xs) * (xs.len().saturating_sub(1) as f64).sqrt()

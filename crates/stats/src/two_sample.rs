@@ -1,12 +1,12 @@
 //! Two separate samples: the shift between them, distribution-free intervals for it, and the
 //! classical tests.
 //!
-//! The estimate is that of Hodges and Lehmann (1963), the median of all differences. Every interval
-//! here goes from one of these differences to another, and they vary only in how these are chosen:
-//! by the exact distribution of the Mann-Whitney statistic, by its normal approximation as in R
-//! (`wilcox.test`), or by placements, which do not assume equal spread and can be widened for
-//! dependence. Everything is second against first: shifts are `y` − `x`, ratios `y` / `x`, "less"
-//! is a smaller `y`; R's `f(y, x)` is `f(x, y)` here, the reference first.
+//! The estimate is that of Hodges and Lehmann (1963), the median of all differences. Each interval
+//! in this module extends from one of these differences to another, chosen by the exact
+//! distribution of the Mann-Whitney statistic, by its normal approximation as in R (`wilcox.test`),
+//! or by placements, which do not assume equal spread and can be widened for dependence. The second
+//! sample is compared with the first, the reference: shifts are `y` − `x`, ratios `y` / `x`, and
+//! "less" means a smaller `y`; R's `f(y, x)` is `f(x, y)` here.
 
 mod brunner_munzel;
 mod effect_size;
@@ -37,8 +37,8 @@ pub use variance_ratio::{VarianceRatio, variance_ratio};
 use crate::Interval;
 use crate::selection::{SortedMatrix, is_ascending};
 
-/// The matrix of all y_j − x_i; its rows use x in descending order, so that they ascend. `None`
-/// unless both are finite and ascending.
+/// The matrix of all y_j − x_i; rows take x in descending order, so that columns ascend. `None`
+/// unless both samples are finite and ascending.
 fn differences<'a>(
     x_sorted: &'a [f64],
     y_sorted: &'a [f64],
@@ -52,8 +52,8 @@ fn differences<'a>(
 /// The shift from `x` to `y`: the median of all y_j − x_i, the mean of the two middle ones for an
 /// even number.
 ///
-/// Both ascending, finite, n ≥ 1 each (otherwise NaN). Exactly what sorting all n·m differences
-/// would give, in O((n + m) log) time typically and O(n + m) memory.
+/// Both ascending, finite, n ≥ 1 each (otherwise NaN). Exactly the result of sorting all n·m
+/// differences, in O((n + m) log) time typically and O(n + m) memory.
 #[must_use]
 pub fn hodges_lehmann(x_sorted: &[f64], y_sorted: &[f64]) -> f64 {
     differences(x_sorted, y_sorted).and_then(|all| all.median()).unwrap_or(f64::NAN)
@@ -76,10 +76,11 @@ pub fn difference_interval(
 }
 
 /// Computes [`hodges_lehmann`] and [`mann_whitney_asymptotic_interval`] in one search, which takes
-/// little longer than one of them.
+/// little longer than either alone.
 ///
 /// Both samples ascending, finite, n ≥ 1 each, `confidence` in 0..1; otherwise `None`. O((n + m)
-/// log) time typically; memory of 4 bytes for each value of both and 8 for a quarter of them.
+/// log) time typically; memory of 4 bytes for each value of both samples, and 8 bytes for a quarter
+/// of them.
 #[must_use]
 pub fn shift_with_interval(
     x_sorted: &[f64],

@@ -1,4 +1,4 @@
-//! Compares the resampled intervals with a plain bootstrap of the same draws, and checks their
+//! Compares the intervals with those of a plain bootstrap on the same draws, and checks their
 //! coverage.
 
 use super::*;
@@ -9,7 +9,8 @@ fn lognormal(n: usize, seed: u64) -> Vec<f64> {
     (0..n).map(|_| (5.0 + 0.2 * stream.normal()).exp()).collect()
 }
 
-/// Resamples any statistic directly: builds every resample, and every sample without one value.
+/// Resamples any statistic directly: builds every resample, and every sample with one value
+/// omitted.
 fn bootstrap_with(
     xs: &[f64],
     resamples: usize,
@@ -95,7 +96,7 @@ fn medians_drawn_as_order_statistics_have_the_distribution_of_medians_of_resampl
         let xs = lognormal(n, 4);
         let drawn = bootstrap(&xs, Statistic::Median, 20_000, 1).unwrap();
         let formed = bootstrap_with(&xs, 20_000, 2, |drawn| descriptive::median(drawn)).unwrap();
-        // The largest distance of two empirical distributions of 20,000: 0.02 at 0.1 %.
+        // The largest distance between two empirical distributions of 20,000 values: 0.02 at 0.1 %.
         let below =
             |b: &Bootstrap, x: f64| b.replicates().partition_point(|&t| t <= x) as f64 / 20_000.0;
         for &x in drawn.replicates().iter().chain(formed.replicates()) {

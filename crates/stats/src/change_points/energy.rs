@@ -18,7 +18,7 @@ use crate::resampling::Stream;
 const PERMUTATIONS: u32 = 999;
 
 /// Number of permutations that may reach a significant split: with fewer, chance would decide
-/// whether splits near a small level are significant.
+/// whether a split near a small level is significant.
 const REACHING: f64 = 10.0;
 
 /// The places at which a new part begins, ascending. `ranks`: distinct ranks of the whole series;
@@ -50,7 +50,7 @@ pub(super) fn divide(
     places
 }
 
-/// Moves each place to the best split between its neighbors.
+/// Moves each place to the best split between the neighboring places.
 fn place_anew(places: &mut [usize], ranks: &[usize], shortest: usize) {
     for at in 0..places.len() {
         let from = if at == 0 { 0 } else { places[at - 1] };
@@ -60,7 +60,7 @@ fn place_anew(places: &mut [usize], ranks: &[usize], shortest: usize) {
     }
 }
 
-/// The ranks of some ranks among themselves.
+/// Ranks of the values of a part among themselves.
 fn ranks_within(part: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..part.len()).collect();
     order.sort_unstable_by_key(|&index| part[index]);
@@ -86,8 +86,7 @@ fn split(
     let (statistic, place) = largest_distance(ranks, shortest, &mut tree);
     let asked = statistic / tau;
     // Significant if (reached + 1)/(permutations + 1) ≤ level: decided as soon as too many reach
-    // it. A short part has a small share of the level, which few permutations could not reach at
-    // all.
+    // it. A short part has so small a share of the level that few permutations cannot reach it.
     let permutations = PERMUTATIONS.max((REACHING / level).ceil() as u32);
     let allowed = (level * f64::from(permutations + 1)).floor() as u32;
     let mut shuffled = ranks.to_vec();
@@ -191,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_place_is_the_best_between_its_neighbours() {
-        // Three levels, the changes at 30 and 50, both places a little off.
+        // Three levels with changes at 30 and 50; both given places are slightly off.
         let mut stream = Stream::new(2, 0);
         let mut ranks: Vec<usize> = (0..80).collect();
         for level in [0..30, 30..50, 50..80] {

@@ -1,23 +1,23 @@
-//! Changes of level in a series of few hundred, possibly dependent values, and creep as an
+//! Changes of level in a series of up to a few hundred, possibly dependent values, and creep as an
 //! alternative.
 //!
 //! A part is split where the likelihood ratio of two levels against one is largest, then its parts
-//! are split, each with its share of the error by length (binary segmentation; Vostrikova,
-//! "Detecting disorder in multidimensional random processes", 1981). Ranks within the part are used
-//! as uniform scores: for normal values they lose 5 % of the power, and a stall is no more than the
-//! highest value. Scores are modeled as an autoregression with coefficient φ, whose likelihood
-//! reflects both the new level and the jump to it (Prais and Winsten, 1954, give the first value's
-//! weight). For φ = 0 it is Wilcoxon's statistic of every split.
+//! are split; each has a share of the error proportional to its length (binary segmentation;
+//! Vostrikova, "Detecting disorder in multidimensional random processes", 1981). Ranks within the
+//! part are used as uniform scores: for normal values they lose 5 % of the power, and a stall is no
+//! more than the highest value. Scores are modeled as an autoregression with coefficient φ, whose
+//! likelihood reflects both the new level and the jump to it (Prais and Winsten, 1954, give the
+//! first value's weight). For φ = 0 it is Wilcoxon's statistic of every split.
 //!
 //! The place of a change is estimated from the values, clipped at two robust deviations from their
 //! levels: ranks make large steps small, and so locate them less precisely.
 //!
-//! φ is the correlation of neighbors in the residuals after removing steps (corrected for
-//! Kendall's bias), plus one standard error if it is positive, since underestimating φ leads to
-//! false changes. It starts from the correlation estimated from differences of neighbors and of
-//! next neighbors, which a step disturbs little (Chakar, Lebarbier, Lévy-Leduc and Robin, 2017),
-//! reduced by a third, and is iterated until φ and the steps agree: a step that is taken for
-//! dependence at first would never be found.
+//! φ is the correlation of neighbors in the residuals after removing steps (corrected for Kendall's
+//! bias), plus one standard error if it is positive, since underestimating φ leads to false
+//! changes. It starts from the correlation estimated from differences of neighbors and of next
+//! neighbors, which a step disturbs little (Chakar, Lebarbier, Lévy-Leduc and Robin, 2017), reduced
+//! by a third, and is iterated until φ and the steps agree: a step that is initially mistaken for
+//! dependence would never be found.
 //!
 //! The null distribution of the largest ratio depends on the number of values and hardly on φ. It
 //! is a formula ([`chance`]), fitted by eye to at most 10⁶ simulated series, since permutations
@@ -33,9 +33,9 @@ const MOST_LAG1: f64 = 0.97;
 const ROUNDS: usize = 6;
 /// Convergence threshold for φ.
 const SAME_LAG1: f64 = 0.01;
-/// Share of the correlation from differences that φ starts from: with all of it one in a hundred
-/// steps of five deviations is missed, with less than half of it short dependent series have false
-/// ones.
+/// Share of the correlation from differences at which φ starts: with all of it, one in a hundred
+/// steps of five deviations is missed; with less than half, short dependent series have false
+/// steps.
 const BEGIN_LAG1: f64 = 0.7;
 /// Number of robust deviations from its level at which a value is clipped when locating changes.
 const REACH: f64 = 2.0;
@@ -186,8 +186,8 @@ pub fn creep(xs: &[f64], steps: &[usize], shortest: usize, seed: u64) -> Option<
     })
 }
 
-/// Values relative to the first level, with a new level at `place`; those far from their level are
-/// clipped.
+/// The values relative to the first level, with a new level at `place`; values far from their level
+/// are clipped.
 fn brought_in(xs: &[f64], place: usize) -> Vec<f64> {
     let (before, after) = (descriptive::median(&xs[..place]), descriptive::median(&xs[place..]));
     let level = |index: usize| if index < place { before } else { after };
@@ -197,7 +197,7 @@ fn brought_in(xs: &[f64], place: usize) -> Vec<f64> {
     xs.iter().map(|x| x.max(low).min(high) - before).collect()
 }
 
-/// Uniform scores of ranks, centred at 0.
+/// Uniform scores of ranks, centered at 0.
 fn scores(ranks: &[usize]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..ranks.len()).collect();
     order.sort_unstable_by_key(|&index| ranks[index]);
@@ -309,7 +309,7 @@ fn height(n: usize, lag1: f64) -> f64 {
     HEIGHT[0] + HEIGHT[2] * (2.0 * reach.ln()).ln() + HEIGHT[3] * lag1.powi(3)
 }
 
-/// Constant, and factors of −ln p, of the number of places, and of dependence.
+/// The constant, and the factors of −ln p, the number of places, and dependence.
 const HEIGHT: [f64; 4] = [-1.8, 2.15, 2.4, 6.0];
 
 /// p-value of the largest ratio of `n` values without a step.

@@ -2,7 +2,7 @@
 //! with a penalty for every change.
 //!
 //! The cost of a part is −2 ln of its normal likelihood. The penalty is not one of the information
-//! criteria, which have no guarantees for short series, but the value that the gain by false
+//! criteria, which have no guarantees for short series, but the value that the gain from false
 //! changes exceeds with probability `level`. For normal scores that value depends only on the
 //! number of values, so it was determined by simulation ([`penalty`]). The input must be scores,
 //! not values.
@@ -28,7 +28,7 @@ pub(super) fn penalty(n: f64, level: f64) -> f64 {
     PENALTY[0] + PENALTY[1] * strict + PENALTY[2] * n.max(20.0).ln()
 }
 
-/// Constant, factor of −ln level, factor of ln n.
+/// The constant, the factor of −ln level, and the factor of ln n.
 const PENALTY: [f64; 3] = [-1.12, 1.9, 1.5];
 
 /// The optimal division: O(n²) at worst, less if changes allow pruning.
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use crate::resampling::Stream;
 
-    /// All divisions into at most four parts, tried one by one.
+    /// The best division into at most four parts, by exhaustive search.
     fn by_trying(scores: &[f64], penalty: f64, shortest: usize) -> (f64, Vec<usize>) {
         let (n, sums) = (scores.len(), Sums::new(scores));
         let mut best = (sums.cost(0, n), Vec::new());

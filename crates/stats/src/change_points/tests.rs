@@ -30,7 +30,7 @@ fn share_of_alarms(
 
 #[test]
 fn neighbours_are_told_from_differences_alone() {
-    // An alternating series returns after two steps, a rising one is twice as far away.
+    // After two steps, an alternating series is back, and a rising one is twice as far away.
     let alternating: Vec<f64> = (0..20).map(|i| f64::from(i % 2)).collect();
     assert_eq!(lag1_of_differences(&alternating), -1.0);
     let rising: Vec<f64> = (0..20).map(f64::from).collect();

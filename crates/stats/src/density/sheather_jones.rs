@@ -2,8 +2,8 @@
 //! kernel density estimation", 1991), as in R's `bw.SJ`: computed from counts of pairs by binned
 //! distance, so that the cost does not grow with n².
 //!
-//! Deviation: the bins begin at the smallest value, not at 0, so that an offset changes nothing;
-//! and the root is found to twelve digits, while R stops at one percent of the upper bound.
+//! Unlike in R, the bins begin at the smallest value, not at 0, so that an offset changes nothing,
+//! and the root is found to twelve digits; R stops at one percent of the upper bound.
 
 use super::spreads;
 
@@ -44,7 +44,7 @@ pub fn sheather_jones_solve(sorted: &[f64]) -> Option<f64> {
     bisected(rest, lower, upper)
 }
 
-/// The direct plug-in bandwidth (R's `bw.SJ(method = "dpi")`). Preconditions and cost as of
+/// The direct plug-in bandwidth (R's `bw.SJ(method = "dpi")`). Same preconditions and cost as
 /// [`sheather_jones_solve`].
 #[must_use]
 pub fn sheather_jones_direct(sorted: &[f64]) -> Option<f64> {
@@ -163,8 +163,8 @@ mod tests {
         found.is_some_and(|found| (found / expected - 1.0).abs() < 1e-9)
     }
 
-    /// R: `bw.SJ(x, method = "ste", tol = 1e-13)` and `bw.SJ(x, method = "dpi")`; where the
-    /// smallest value is 0 its bins are ours.
+    /// R: `bw.SJ(x, method = "ste", tol = 1e-13)` and `bw.SJ(x, method = "dpi")`; if the smallest
+    /// value is 0, R uses the same bins.
     #[test]
     fn both_bandwidths_are_those_of_r() {
         let uneven = [0.0, 0.4, 1.1, 1.5, 2.2, 2.3, 3.9, 4.8, 7.5, 7.7, 8.2, 11.3];
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn where_r_stops_with_an_error_there_is_none() {
-        // "sample is too sparse to find TD", and no range at all.
+        // R reports "sample is too sparse to find TD" for the first; the second has no range.
         for sparse in [&[0.0, 0.0, 0.0, 0.0, 0.0, 1.0][..], &[3.0; 5], &[1.0], &[]] {
             assert_eq!(sheather_jones_solve(sparse), None, "{sparse:?}");
             assert_eq!(sheather_jones_direct(sparse), None, "{sparse:?}");

@@ -1,4 +1,4 @@
-//! Compares the formulas with simulation, and simulation with tables.
+//! Compares the formulas with simulations, and simulations with tables.
 
 use super::*;
 
@@ -152,7 +152,7 @@ fn ties_of_a_coarse_clock_take_power_away_but_break_nothing() {
     let constant = ShiftedPilot::two_samples(&[5.0; 30], 0.0).unwrap();
     assert_eq!(constant.formula_n(0.9, TEST), None);
     assert_eq!(constant.simulate(&[10, 100], TEST, 50, 1), [0.0, 0.0]);
-    // One value in ten shows a tenth of a step.
+    // A shift of a tenth of a step moves one value in ten.
     let steps: Vec<f64> = (0..3000).map(|i| f64::from(i % 3)).collect();
     let seen = ShiftedPilot::two_samples(&steps, 0.1).unwrap().superiority();
     assert!((seen - (0.5 + 0.1 / 3.0)).abs() < 0.01, "{seen}");
@@ -167,11 +167,12 @@ fn few_values_are_held_against_the_exact_distribution() {
     let pilot = [1.0, 2.0, 3.5, 4.0, 5.5, 7.0];
     let one_sided = RankTest { sides: Sides::One, ..TEST };
     let two = ShiftedPilot::two_samples(&pilot, 1.0).unwrap();
-    // The most extreme outcome of 4 and 4 has 2/70, that of 3 and 3 has 2/20, and 1/20 on one side.
+    // The most extreme outcome of 4 and 4 values has p = 2/70, that of 3 and 3 has 2/20, and 1/20
+    // one-sided.
     assert_eq!(two.critical(4, TEST), Some(8.0));
     assert_eq!(two.critical(3, TEST), Some(f64::INFINITY));
     assert_eq!(two.critical(3, one_sided), Some(4.5));
-    // That of 6 pairs has 2/64, that of 5 has 2/32, and 1/32 on one side.
+    // That of 6 pairs has p = 2/64, that of 5 has 2/32, and 1/32 one-sided.
     let pairs = ShiftedPilot::pairs(&pilot, 1.0).unwrap();
     assert_eq!(pairs.critical(6, TEST), Some(10.5));
     assert_eq!(pairs.critical(5, TEST), Some(f64::INFINITY));
@@ -242,7 +243,7 @@ fn drawn_so_far(pairs: bool, first: &[u32], second: &[u32]) -> DrawnRanks {
 #[test]
 fn an_experiment_finds_a_difference_where_r_has_such_a_p() {
     // R: wilcox.test(exact = FALSE) of values that fall into these classes, two-sided and greater;
-    // of pairs the classes are sizes, without zeros.
+    // for pairs, the classes are sizes, without zeros.
     for (pairs, first, second, two, greater) in [
         (
             false,
@@ -291,7 +292,7 @@ fn an_experiment_finds_a_difference_where_r_has_such_a_p() {
                 "{first:?} {sides:?}"
             );
         }
-        // In the opposite direction only a strict two-sided test finds it.
+        // Only a strict two-sided test finds a difference in the opposite direction.
         assert!(
             at(&turned, Sides::TwoStrict, two * 1.001)
                 && !at(&turned, Sides::TwoStrict, two * 0.999)
@@ -309,7 +310,8 @@ fn an_experiment_finds_a_difference_where_r_has_such_a_p() {
 fn the_formulas_are_those_of_lehmann() {
     let moments = |p, one, each| Moments { p, one, each, positive: 0.58, untied: 0.9 };
     let near = |ours: f64, expected: f64| (ours / expected - 1.0).abs() < 1e-9;
-    // R: pnorm of what is beyond the critical value, in standard deviations of the alternative.
+    // R: pnorm of the distance beyond the critical value, in standard deviations of the
+    // alternative.
     let design = Design::Pairs { sizes: vec![], classes: 1 };
     let pairs = ShiftedPilot { design, moments: moments(0.62, 0.2, 0.01) };
     assert!(near(pairs.formula_power(100.0, TEST), 0.721_241_060_309_399_3));
@@ -347,7 +349,7 @@ fn ties_take_the_cubes_of_their_shares_from_the_variance() {
     // Shares of all values: (2 + 0)/6, (1 + 2)/6 and (0 + 1)/6.
     let found = two_sample_moments(&[0, 0, 1], &[1, 1, 2], 3);
     assert!((found.untied - (1.0 - (8.0 + 27.0 + 1.0) / 216.0)).abs() < 1e-12, "{found:?}");
-    // Only the tied one of the nine pairs is not below.
+    // Of the nine pairs, two are ties.
     assert!((found.p - (9.0 - 2.0 / 2.0) / 9.0).abs() < 1e-12, "{found:?}");
 }
 
@@ -372,7 +374,7 @@ fn values_on_a_grid_that_do_not_move_stay_where_they_are() {
     assert_eq!(moved(&grid, 0.0, 0.0), grid);
     assert_eq!(moved(&grid, 0.0, -3.0), grid);
     assert_eq!(moved(&grid, -2.0, 0.0), [-5.0, -3.0, -2.0, -1.0, 0.0]);
-    // No shift, no superiority.
+    // Without a shift, the superiority is ½.
     let pilot = ShiftedPilot::two_samples(&grid, 0.0).unwrap();
     assert!((pilot.superiority() - 0.5).abs() < 1e-15, "{}", pilot.superiority());
 }

@@ -1,9 +1,9 @@
-//! The walk along the staircase between the elements of a sorted matrix that are below a bound and
+//! The walk along the staircase that separates the elements of a sorted matrix below a bound from
 //! the others.
 //!
-//! Every step goes to the next row or back by one column, and which of the two is unpredictable, so
-//! branch prediction fails half of the time. The step is therefore written without a branch, and
-//! four walks through different rows are interleaved, each hiding the others' latencies.
+//! Each step goes unpredictably to the next row or back by one column, so branch prediction fails
+//! half of the time. The step is therefore written without a branch, and four walks through
+//! different rows are interleaved, each hiding the others' latencies.
 
 use super::SortedMatrix;
 
@@ -45,7 +45,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         count
     }
 
-    /// End of the elements that are `below` in one row.
+    /// End of the elements of one row that are `below`.
     pub(super) fn end_of_row(&self, row: usize, below: impl Fn(f64) -> bool) -> usize {
         let (mut first, mut end) = (self.first_column(row), self.columns);
         while first < end {
@@ -74,8 +74,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
             self.walk_on(&mut walk, below, &mut at);
             return;
         }
-        // Parts of the rows differ in the number of columns they pass; a walk that is done takes
-        // another part.
+        // Parts of the rows pass different numbers of columns; a finished walk takes another part.
         let part = self.rows.div_ceil(16 * LANES);
         let mut walks = [Walk::default(); LANES];
         let mut next = 0;

@@ -1,15 +1,15 @@
 //! Selects several elements of one matrix in one search.
 //!
 //! An estimate and the ends of its interval are close together relative to the whole matrix. Two
-//! pivots around all of them are taken from one lattice, and the elements between are counted; a
-//! second lattice of those gives two pivots around each wanted element, close enough to gather
-//! everything between them. A lattice may mislead if many elements are equal; then nothing is found
-//! here, and the search with a guarantee takes over.
+//! pivots around all of them are taken from one lattice, and the elements in between are counted; a
+//! second lattice of these gives two pivots around each wanted element, close enough to gather
+//! everything between them. If many elements are equal, a lattice may mislead; the search then
+//! finds nothing, and the guaranteed search takes over.
 
 use super::{MARGIN, Remaining, SortedMatrix, gather_at_most};
 use crate::sorting;
 
-/// Below this number of rows and columns, searching each element by itself is as fast.
+/// Below this number of rows and columns, searching each element separately is as fast.
 const FEW: usize = 512;
 
 /// Number of rows covered by the second lattice. Neighboring rows hardly differ.
@@ -18,7 +18,7 @@ const LATTICE_ROWS: usize = 16_384;
 /// Maximum number of points of the second lattice.
 const MOST_POINTS: usize = 262_144;
 
-/// Number of elements between two pivots that are always gathered: a megabyte.
+/// Up to this number, the elements between two pivots are always gathered: a megabyte.
 const GATHER_CLOSE: u64 = 1 << 17;
 
 /// Maximum number of lattice positions tried.
@@ -112,14 +112,14 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
                 others.push(rank);
             }
         }
-        // Ranks less than a stratum apart are searched as one.
+        // Ranks less than a stratum apart are searched together.
         let apart = (until - before) / points as u64;
         let groups = others.chunk_by(|a, b| b - a <= apart);
         let limit = GATHER_CLOSE.max(2 * most);
         let mut between = Remaining { from: vec![], to: vec![], before_from: 0, before_to: 0 };
         for group in groups {
-            // The lattice skips rows, so it may be offset; by how much is known once the elements
-            // below its pivots have been counted.
+            // The lattice skips rows, so it may be offset; counting the elements below its pivots
+            // gives the offset.
             let mut beside = 0.0;
             for _ in 0..TRIES {
                 let ends = (group[0], group[group.len() - 1]);
@@ -136,9 +136,9 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         Some(found)
     }
 
-    /// Finds an element among many ties, as with differences of whole nanoseconds, for which the
-    /// lattice meets the same value repeatedly: tries the value where the element should be, and
-    /// its neighbors.
+    /// Finds an element among many ties (such as differences of whole nanoseconds), where the
+    /// lattice contains the same value repeatedly: tries the value at the element's expected
+    /// position, and its neighbors.
     fn among_ties(
         &self,
         rank: u64,
@@ -146,7 +146,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         (before, until): (u64, u64),
         found: &[(u64, f64)],
     ) -> Option<(u64, f64)> {
-        /// Minimum number of times the lattice must meet a value.
+        /// Minimum number of times that a value must occur in the lattice.
         const TIED: usize = 8;
         let share = (rank - before) as f64 / (until - before) as f64;
         let mut place = ((share * lattice.len() as f64) as usize).min(lattice.len() - 1);
@@ -209,7 +209,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         } else if between.count() <= most {
             let mut rest = self.gather(between);
             let mut part = rest.as_mut_slice();
-            // From above: the next one is in the part below.
+            // In descending order: the next rank is in the lower part.
             for &rank in ranks.iter().rev() {
                 let index = (rank - between.before_from - 1) as usize;
                 let (below, &mut value, _) = part.select_nth_unstable_by(index, f64::total_cmp);
@@ -231,7 +231,7 @@ fn points_for(count: u64, gather: u64) -> usize {
 
 /// The points of a sorted lattice of the elements number `before` to `until` that should be below
 /// the first and above the last of these ranks, given an offset of the lattice by `beside` points;
-/// `None` if it has none far enough out.
+/// `None` if no point is far enough out.
 fn pivots(
     lattice: &[f64],
     (before, until): (u64, u64),
@@ -244,7 +244,7 @@ fn pivots(
     let margin = MARGIN * points.powf(0.25);
     let (left, right) = ((place(first) - margin).floor(), (place(last) + margin).ceil());
     let pick = |place: f64| if place >= 0.0 { lattice.get(place as usize).copied() } else { None };
-    // If the offset leads beyond the lattice there is no pivot either, and the outer one is used.
+    // If the offset leads beyond the lattice, the outer pivot is used.
     (pick(left), pick(right))
 }
 
@@ -265,7 +265,8 @@ mod tests {
 
     #[test]
     fn elements_that_are_searched_for_together_are_those_of_the_sorted_list() {
-        // Row after row: the element with a rank is the rank, or its group among ties.
+        // Row after row, the elements ascend: each equals its rank, or the number of its group of
+        // ties.
         for tie in [1, 7, 5000] {
             let matrix = SortedMatrix::rectangle(600, 520, |i, j| ((i * 520 + j) / tie) as f64);
             each_is(&matrix, |rank| ((rank as usize - 1) / tie) as f64);
@@ -305,13 +306,13 @@ mod tests {
         assert_eq!(around((50, 50), 3.0), (Some(7.0), Some(14.0)));
         assert_eq!(around((10, 50), 0.0), (None, Some(11.0)));
         assert_eq!(around((50, 95), 0.0), (Some(4.0), None));
-        // For those from 1,000 to 1,100 it is the same.
+        // Elements 1,000 to 1,100 give the same pivots.
         assert_eq!(pivots(&lattice, (1000, 1100), (1050, 1050), 0.0), (Some(4.0), Some(11.0)));
     }
 
     #[test]
     fn more_is_gathered_with_fewer_points() {
-        // 2 · 1.6 · 1,000 / 3, to the power of 4/3: 10,898.6; and 3.2 to it: 4.7.
+        // (2 · 1.6 · 1,000 / 3)^(4/3) is 10,898.6, and 3.2^(4/3) is 4.7.
         assert_eq!((points_for(1000, 3), points_for(1 << 20, 1 << 20)), (10_898, 4));
     }
 }

@@ -1,11 +1,11 @@
 //! Wilcoxon's signed-rank test of one sample about 0, with R's intervals.
 //!
-//! As in R's `wilcox.test(d)`, zeros are dropped and tied distances share their ranks. Up to 49
-//! values without either the distribution is exact, otherwise normal with the variance corrected
-//! for ties, with or without half a unit of continuity correction. The large-sample interval is
-//! computed in closed form, while R searches it: its ends are the Walsh averages at which the
-//! corrected statistic crosses the quantile. Verdicts use not this interval but that of the parent
-//! module, which keeps zeros.
+//! As in R's `wilcox.test(d)`, zeros are dropped and tied distances share their ranks. For up to 49
+//! values without zeros or ties the distribution is exact, otherwise normal with the variance
+//! corrected for ties, with or without half a unit of continuity correction. The large-sample
+//! interval, which R finds by search, is computed in closed form: its ends are the Walsh averages
+//! at which the corrected statistic crosses the quantile. Verdicts use the parent module's interval
+//! instead, which keeps zeros.
 
 use super::{SignedRankDistribution, pseudo_median, walsh_count, walsh_interval};
 use crate::p_values::{PValues, corrected_z, doubled};
@@ -59,8 +59,8 @@ impl SignedRankTest {
         self.v - walsh_count(self.used()) as f64 / 2.0
     }
 
-    /// The share of positive rank minus the share of negative rank, in −1..=1; NaN if there are no
-    /// values (Kerby 2014).
+    /// The share of positive ranks in the rank sum minus that of negative ranks, in −1..=1; NaN if
+    /// there are no values (Kerby 2014).
     #[must_use]
     pub fn rank_biserial(&self) -> f64 {
         2.0 * self.centred() / walsh_count(self.used()) as f64
@@ -114,8 +114,8 @@ impl SignedRankTest {
     /// actual confidence, if the exact distribution applies; `confidence` in 0..1, otherwise
     /// `None`.
     ///
-    /// If the sample is too small it is the widest possible interval, as its actual confidence
-    /// shows.
+    /// For a sample that is too small, the interval is the widest possible one, as its actual
+    /// confidence shows.
     #[must_use]
     pub fn exact_interval(&self, confidence: f64) -> Option<(Interval, f64)> {
         let distribution = self.distribution()?;
@@ -137,7 +137,7 @@ impl SignedRankTest {
             return None;
         }
         let z = normal::two_sided(confidence);
-        // With all values on one side of the outermost value, the statistic must reach the
+        // About the outermost value, all others are on one side; the statistic must reach the
         // quantile.
         let above = &self.sorted[self.sorted.partition_point(|x| *x <= low)..];
         let below = &self.sorted[..self.sorted.partition_point(|x| *x < high)];
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_statistic_is_counted_by_hand() {
-        // The ranks of 1, 2, 3 are 1, 2, 3: of 6 in all 5 are positive here.
+        // The ranks of 1, 2, 3 are 1, 2, 3: the positive ones sum to 5 of 6.
         let test = SignedRankTest::of(&[3.0, -1.0, 2.0]);
         assert_eq!((test.v, test.rank_biserial()), (5.0, 2.0 / 3.0));
         assert!((test.sd - 3.5_f64.sqrt()).abs() < 1e-15 && !test.ties);
@@ -255,8 +255,7 @@ mod tests {
 
     #[test]
     fn the_large_sample_interval_of_tied_values_is_that_of_r() {
-        // R: wilcox.test(x, conf.int = TRUE, exact = FALSE), which searches its ends to four
-        // digits.
+        // R: wilcox.test(x, conf.int = TRUE, exact = FALSE), which finds its ends to four digits.
         let xs = [1.3, -2.1, 4.7, 8.9, -0.4, 12.2, 7.1, 3.3, 20.5, 5.6, -0.4, 3.3];
         let found = SignedRankTest::of(&xs).asymptotic_interval(0.95).unwrap();
         assert!(

@@ -2,9 +2,9 @@
 //! tends to smaller values than the other, without assuming equal spread.
 //!
 //! The estimate is p = P(Y < X) + ½ P(Y = X); its variance comes from placements, the quantile from
-//! Student's t with Satterthwaite's degrees of freedom. As in the R packages the interval is not
-//! clipped to 0..1, and if the samples do not overlap at all the standard error is 0: the statistic
-//! is infinite and has no p-value.
+//! Student's t with Satterthwaite's degrees of freedom. As in the R packages, the interval is not
+//! clipped to 0..1. If the samples do not overlap at all, the standard error is 0: the statistic is
+//! infinite and has no p-value.
 
 use super::rank_sum::stairs;
 use crate::p_values::PValues;
@@ -44,16 +44,16 @@ impl BrunnerMunzel {
     }
 }
 
-/// The placements of both samples: the number of values of the other one below each value, counting
-/// ties half.
+/// The placements of both samples: for each value, the number of values of the other sample below
+/// it, counting ties half.
 pub(super) struct Placements {
-    /// Mean of the x among the y, in 0..=m.
+    /// Mean placement of the x among the y, in 0..=m.
     pub mean_x: f64,
-    /// Mean of the y among the x, in 0..=n.
+    /// Mean placement of the y among the x, in 0..=n.
     pub mean_y: f64,
-    /// Variance of the x among the y.
+    /// Variance of the placements of the x among the y.
     pub of_x: f64,
-    /// Variance of the y among the x.
+    /// Variance of the placements of the y among the x.
     pub of_y: f64,
 }
 

@@ -4,11 +4,11 @@
 //! Distances are counted in integers, i·m − j·n, so that rounding does not affect the maximum. The
 //! exact distribution enumerates all orders of the two samples compatible with the ties (Schröer
 //! and Trenkler, "Exact and randomization distributions of Kolmogorov-Smirnov tests two or three
-//! samples", 1995), summing the share of those with at least the same distance; it is used if R's
-//! `ks.test` uses it, n·m < 10000. Otherwise the limit distribution is used with R's stopping rule
-//! (terms below 1e-6), which gives R's digits and no more. Deviation: the exact one-sided p-value
-//! of each direction is that of the distance in that direction. R takes both from the upper
-//! distance, which differs with ties.
+//! samples", 1995), summing the share of those with at least the same distance; like in R's
+//! `ks.test`, it is used for n·m < 10000. Otherwise the limit distribution is used with R's
+//! stopping rule (terms below 1e-6), which gives R's digits. Unlike in R, the exact one-sided
+//! p-value of each direction is that of the distance in that direction; R computes both from the
+//! upper distance, which differs with ties.
 
 use super::rank_sum::stairs;
 use std::f64::consts::PI;
@@ -24,9 +24,9 @@ const LIMIT_TOLERANCE: f64 = 1e-6;
 pub struct KolmogorovSmirnov {
     /// The largest distance, in 0..=1.
     pub d: f64,
-    /// The largest distance by which the distribution function of y is above that of x.
+    /// The largest amount by which the distribution function of y is above that of x.
     pub d_plus: f64,
-    /// The largest distance by which the distribution function of y is below that of x.
+    /// The largest amount by which the distribution function of y is below that of x.
     pub d_minus: f64,
     /// p-value of `d`.
     pub p_two: f64,
@@ -95,8 +95,8 @@ enum Far {
     Either,
 }
 
-/// The share of all orders of n and m values with at least `distance` at the end of a group of
-/// ties. All terms are positive, so small shares keep their digits.
+/// The share of orders of n and m values with at least `distance` at the end of some group of ties.
+/// All terms are positive, so small shares keep their digits.
 fn exact_upper(n: usize, m: usize, distance: i64, side: Far, ends: &[bool]) -> f64 {
     // reached[j]: the share among the ways to i values of x and j values of y.
     let mut reached = vec![0.0_f64; m + 1];
@@ -121,7 +121,7 @@ fn exact_upper(n: usize, m: usize, distance: i64, side: Far, ends: &[bool]) -> f
     reached[m]
 }
 
-/// 1 − K(x), K the limit distribution of Kolmogorov.
+/// 1 − K(x), where K is Kolmogorov's limit distribution.
 fn limit_two_sided(x: f64) -> f64 {
     if x < f64::EPSILON {
         return 1.0;
@@ -155,7 +155,7 @@ mod tests {
     fn samples_without_overlap_have_the_smallest_p_there_is() {
         let test = kolmogorov_smirnov(&[6., 7., 8., 9., 10.], &[1., 2., 3., 4., 5.]).unwrap();
         assert_eq!((test.d, test.d_plus, test.d_minus), (1.0, 1.0, 0.0));
-        // One order of 252 in either direction.
+        // One order of 252 in each direction.
         assert!((test.p_two - 2.0 / 252.0).abs() < 1e-16 && test.exact);
         assert!((test.p_greater - 1.0 / 252.0).abs() < 1e-16);
         assert_eq!(test.p_less, 1.0);
@@ -163,7 +163,8 @@ mod tests {
 
     #[test]
     fn the_exact_distribution_equals_counting_all_orders() {
-        // Three x and four y with a tie over both: 35 orders of 7 places, checked at the ends only.
+        // Three x and four y with a tie across both: 35 orders of 7 places, compared only at the
+        // ends of ties.
         let (x, y) = ([1.0, 3.0, 5.0], [1.0, 2.0, 4.0, 4.5]);
         let test = kolmogorov_smirnov(&x, &y).unwrap();
         let ends = [false, false, true, true, true, true, true, true];
@@ -187,7 +188,7 @@ mod tests {
 
     #[test]
     fn each_direction_is_counted_by_itself_where_there_are_ties() {
-        // By enumeration of all 462 orders: 21 reach as far below, 322 as far above.
+        // By enumeration of all 462 orders: 21 reach this distance below, 322 above.
         let (x, y) = ([1.0, 1.0, 2.0, 3.0, 5.0, 9.0], [5.0, 5.0, 5.0, 5.0, 7.0]);
         let found = kolmogorov_smirnov(&x, &y).unwrap();
         assert!((found.p_less - 21.0 / 462.0).abs() < 1e-15, "{found:?}");

@@ -11,7 +11,7 @@
 use super::difference_interval;
 use crate::{Interval, normal, signed_rank::LEVEL_SLACK};
 
-/// The exact distribution is used while n·m·min(n, m) is below this (400 on each side): some 50 ms
+/// The exact distribution is used while n·m·min(n, m) is below this (400 on each side): about 50 ms
 /// at worst.
 const EXACT_COST: u128 = 1 << 26;
 
@@ -46,7 +46,7 @@ pub fn mann_whitney_critical(n: usize, m: usize, level: f64) -> Option<u64> {
     (reached.count() as u64).checked_sub(1)
 }
 
-/// P(U ≤ k) for every k from 0 to the middle, nm/2, for samples of `n` and `m` values without ties
+/// P(U ≤ k) for each k from 0 to the middle, nm/2, for samples of `n` and `m` values without ties
 /// that come from one population; ascending. O(nm·min(n, m)).
 pub(crate) fn lower_tail(n: usize, m: usize) -> Vec<f64> {
     let mut sum = 0.0;
@@ -82,8 +82,8 @@ pub(super) fn lower_half(small: usize, large: usize) -> Vec<f64> {
     row
 }
 
-/// Half of the pairs, and the standard deviation of U, `ties` being the sum of c³ − c over groups
-/// of c equal values.
+/// Half of the number of pairs, and the standard deviation of U; `ties` is the sum of c³ − c over
+/// groups of c equal values.
 pub(super) fn half_and_sd(n: usize, m: usize, ties: f64) -> (f64, f64) {
     let (pairs, all) = (n as f64 * m as f64, (n + m) as f64);
     let variance = pairs / 12.0 * (all + 1.0 - ties / (all * (all - 1.0)));
@@ -115,7 +115,7 @@ pub fn mann_whitney_exact_interval(
 /// and with the ties inside each sample, as in R.
 ///
 /// Its ends are the differences numbered by [`mann_whitney_asymptotic_ranks`]. `None` for an empty
-/// sample or a confidence outside of 0..1.
+/// sample or a confidence outside 0..1.
 #[must_use]
 pub fn mann_whitney_asymptotic_interval(
     x_sorted: &[f64],
@@ -130,7 +130,7 @@ pub fn mann_whitney_asymptotic_interval(
 /// large-sample interval: ⌈nm/2 − ½ − zσ⌉ and ⌈nm/2 + ½ + zσ⌉, clamped to the first and the last.
 ///
 /// Tiny samples thus get the widest possible interval, with less than the requested confidence.
-/// Both ascending; `None` for an empty sample or a confidence outside of 0..1. O(n + m).
+/// Both ascending; `None` for an empty sample or a confidence outside 0..1. O(n + m).
 #[must_use]
 pub fn mann_whitney_asymptotic_ranks(
     x_sorted: &[f64],
@@ -187,7 +187,7 @@ mod tests {
         let mut row = vec![0.0; n * m + 1];
         let (of_x, of_y) = (by_recursion(n - 1, m), by_recursion(n, m - 1));
         let all = (n + m) as f64;
-        // The largest of all values is an x (no pair won by it), or a y (n pairs won).
+        // The largest of all values is an x (adding no pair to U) or a y (adding n pairs).
         for (u, p) in of_x.iter().enumerate() {
             row[u] += p * n as f64 / all;
         }
@@ -207,7 +207,7 @@ mod tests {
         // 2³ − 2 and 3³ − 3.
         assert_eq!((tie_sum(&[1.0, 1.0, 2.0, 3.0, 3.0, 3.0]), tie_sum(&[1.0, 2.0])), (30.0, 0.0));
         // For four and four values the widest interval covers the shift with more than 95 %, for
-        // three and three it does not.
+        // three and three with less.
         let (x, y) = ([1.0, 2.0, 3.0, 4.0], [11.0, 12.0, 13.0, 14.5]);
         let whole = Interval { lower: 7.0, upper: 13.5 };
         assert_eq!(mann_whitney_exact_interval(&x, &y, 0.95), Some(whole));
@@ -291,7 +291,7 @@ mod tests {
     fn from_fifty_values_on_the_normal_distribution_decides() {
         let values =
             |n: i32, by: f64| -> Vec<f64> { (0..n).map(|i| f64::from(i * i) * by).collect() };
-        // R: qwilcox counts to difference number 11 of 6 and 9 values, the normal distribution to
+        // For 6 and 9 values, R's qwilcox gives difference number 11, the normal distribution
         // number 10.
         let (x, y) = (values(6, 0.3), values(9, 0.31));
         let exact = mann_whitney_exact_interval(&x, &y, 0.95);

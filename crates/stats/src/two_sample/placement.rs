@@ -11,7 +11,7 @@
 use super::differences;
 use crate::{Interval, autocorrelation, descriptive, student_t};
 
-/// A shift between two samples, with its interval and its parameters.
+/// A shift between two samples, with its interval and the parameters used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
     /// The interval for the shift, second minus first.
@@ -29,7 +29,7 @@ pub struct Placement {
 /// The interval for the shift from `x` to `y`, at `confidence` (in 0..1).
 ///
 /// `x` and `y`: finite, n ≥ 2 each, in order of measurement. `None` if the samples are too small,
-/// too dependent or too unequal for an interval within them; with fewer than ten values on a side
+/// too dependent or too unequal for an interval within them; with fewer than ten values on a side,
 /// use the exact distribution instead. O((n + m) log(n + m)) typically.
 #[must_use]
 pub fn placement_interval(
@@ -81,7 +81,7 @@ pub fn placement_interval_of(
 
 /// The variances of the placements of all x among the shifted y, and of all shifted y among the x.
 fn placement_variances(counts: &(Vec<u32>, Vec<u32>), columns: usize) -> (f64, f64) {
-    // The two are computed one after the other, since for long samples each takes megabytes.
+    // Computed one after the other, since each takes megabytes for long samples.
     let of_rows = descriptive::variance(&placements_of_rows(counts));
     (of_rows, descriptive::variance(&placements_of_columns(counts, columns)))
 }

@@ -1,16 +1,16 @@
 //! The Mann-Whitney test (Wilcoxon's rank sum), with R's interval.
 //!
-//! U counts the pairs with y > x and half of those with y = x: R's W of `wilcox.test(y, x)`. Up to
-//! 49 values per side without ties its distribution is exact, otherwise normal with the variance
+//! U counts the pairs with y > x and half of those with y = x: R's W of `wilcox.test(y, x)`. For up
+//! to 49 values per side without ties its distribution is exact, otherwise normal with the variance
 //! corrected for ties, with or without half a unit of continuity correction. Both samples are
-//! walked once in parallel, so that no ranks are needed. All values are assumed independent.
+//! traversed once in parallel, so that no ranks are needed. All values are assumed independent.
 
 use super::{difference_interval, mann_whitney};
 use crate::p_values::{PValues, corrected_z, doubled};
 use crate::{Interval, normal};
 use std::cmp::Ordering;
 
-/// One step up through both samples: the number of values of either below the step, and on it.
+/// One step up through both samples: the number of values of each sample below the step, and on it.
 #[derive(Clone, Copy)]
 pub(super) struct Stair {
     pub below_x: usize,
@@ -109,7 +109,7 @@ impl RankSum {
             if 2 * k <= pairs {
                 distribution.iter().take(k as usize + 1).sum()
             } else {
-                // Everything above k mirrors everything below n·m − k.
+                // The distribution above k mirrors that below n·m − k.
                 1.0 - distribution.iter().take((pairs - k) as usize).sum::<f64>()
             }
         };
@@ -126,14 +126,14 @@ impl RankSum {
 
     /// Asymptotic p-values, with continuity correction if `corrected`.
     ///
-    /// If all values are equal, `two` is NaN, and as in R the corrected one-sided ones are 1.
+    /// If all values are equal, `two` is NaN, and, as in R, the corrected one-sided p-values are 1.
     #[must_use]
     pub fn asymptotic(&self, corrected: bool) -> PValues {
         PValues::of_normal(self.u - self.pairs() / 2.0, self.sd, corrected)
     }
 
-    /// log₁₀ of the two-sided p-value with continuity correction, even if that underflows. At most
-    /// 0; NaN if all values are equal.
+    /// log₁₀ of the two-sided p-value with continuity correction, even if the p-value underflows.
+    /// At most 0; NaN if all values are equal.
     #[must_use]
     pub fn log10_p_two(&self) -> f64 {
         let log10 = std::f64::consts::LOG10_2 + normal::log10_upper(self.z(true).abs());
@@ -145,9 +145,9 @@ impl RankSum {
 /// differences, and its actual confidence.
 ///
 /// Both ascending, finite; `confidence` in 0..1. From difference number q to number nm + 1 − q, q =
-/// max(1, `qwilcox`((1 − confidence)/2)): if the samples are too small it is the widest possible
-/// interval, as its actual confidence shows. `None` for an empty sample or at least 50 values on a
-/// side.
+/// max(1, `qwilcox`((1 − confidence)/2)): for samples that are too small, the interval is the
+/// widest possible one, as its actual confidence shows. `None` for an empty sample or at least 50
+/// values on a side.
 #[must_use]
 pub fn exact_shift_interval(
     x_sorted: &[f64],

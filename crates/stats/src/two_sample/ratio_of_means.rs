@@ -1,9 +1,9 @@
 //! Intervals for the ratio of two means, second over first.
 //!
-//! There are two. Fieller's interval (1954) inverts the t test of y̅ − r x̅, with a common
+//! There are two methods. Fieller's interval (1954) inverts the t test of y̅ − r x̅, with a common
 //! variance, and is unbounded if the first mean might be 0. The other uses the delta method on the
-//! log scale, with two variances and a normal quantile. Both are for positive values; the robust ratio, the Hodges-Lehmann shift
-//! of logarithms, is usually the better answer for times.
+//! log scale, with separate variances and a normal quantile. Both are for positive values; for
+//! times, the robust ratio (the Hodges-Lehmann shift of logarithms) is usually better.
 
 use crate::{Interval, descriptive, normal, student_t, t_test};
 

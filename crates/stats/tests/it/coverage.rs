@@ -74,7 +74,8 @@ fn mann_whitney_intervals_hold_the_shift_exactly_or_nearly() {
     }
 }
 
-/// Of `count` series, the shares with an interval of the median and with one that misses it.
+/// The share of `count` series that have a median interval, and the share whose interval misses the
+/// median.
 fn medians(count: u32, n: usize, phi: f64) -> (f64, f64) {
     let interval = |dice: &mut Dice| {
         let xs = dice.autoregressive(n, phi);

@@ -1,6 +1,6 @@
-//! Properties that hold for any data: selection equals sorting, and results transform correctly
-//! when samples are shifted, scaled, reordered or swapped. Values are small integers or eighths, so
-//! that ties abound and sums are exact.
+//! Properties for any data: selection equals sorting, and results transform correctly when samples
+//! are shifted, scaled, reordered or swapped. Values are small integers or eighths, so that ties
+//! abound and sums are exact.
 #![allow(clippy::unwrap_used, reason = "a test may stop")]
 
 use assay_stats::{
@@ -172,8 +172,7 @@ proptest! {
         prop_assert_eq!(two_sample::mann_whitney_exact_interval(&y, &x, 0.9).map(turn), there);
         let there = two_sample::placement_interval(&xs, &ys, 0.9);
         let back = two_sample::placement_interval(&ys, &xs, 0.9);
-        // The variances are added in the other order, so k may cross a whole number only by
-        // rounding.
+        // The variances are added in the other order, so rounding may move k across a whole number.
         prop_assert_eq!(back.map(|p| (turn(p.interval), -p.shift, p.tau_y)), there.map(|p| (p.interval, p.shift, p.tau_x)));
     }
 
@@ -187,7 +186,7 @@ proptest! {
         prop_assert_eq!(
             descriptive::median_absolute_deviation(&xs), descriptive::median_absolute_deviation(&other)
         );
-        // Reversed, the autocorrelation is the same.
+        // Reversing a series does not change its autocorrelation.
         let mut backwards = xs.clone();
         backwards.reverse();
         for (a, b) in autocorrelation::rank_autocorrelation(&xs, 9)

@@ -54,7 +54,7 @@ fn the_chance_of_a_change_is_what_it_says() {
             *reached += u32::from(least <= level);
         }
     }
-    // If φ is found to be positive by chance, they are fewer.
+    // There are fewer if the estimate of φ is positive by chance.
     assert!((60..=200).contains(&reached[0]), "{reached:?}");
     assert!((10..=50).contains(&reached[1]), "{reached:?}");
     assert!((1..=14).contains(&reached[2]), "{reached:?}");
@@ -123,7 +123,7 @@ fn the_set_of_places_holds_the_place_as_often_as_it_says() {
         for number in 0..400 {
             let xs = step(&mut Stream::new(5, number), 60, 25, size, phi);
             let (first, last) = places(&xs, 25, phi, &[0.95])[0];
-            // The best place is not known beforehand.
+            // Starts from another place, since the true one is unknown in practice.
             let (first_alone, last_alone) = places(&xs, first.midpoint(last), phi, &[0.95])[0];
             held += usize::from((first_alone..=last_alone).contains(&25));
             wide += last - first;
@@ -164,7 +164,7 @@ fn more_places_and_more_dependence_make_larger_ratios_by_chance() {
     assert!(height(100, 0.6) > height(100, 0.3) && height(100, 0.3) > height(100, 0.0));
     // Five values on each side leave one place.
     assert_eq!(height(10, 0.0), height(11, 0.0));
-    // At the height it is certain, and 2.15 above it e times as rare.
+    // At the height the p-value is 1, and 2.15 above it 1/e.
     let at = height(100, 0.2);
     assert_eq!(chance(at, 100, 0.2), 1.0);
     assert_eq!(chance(at - 5.0, 100, 0.2), 1.0);
@@ -204,7 +204,7 @@ fn a_line_is_told_from_steps() {
 fn the_correlation_of_neighbours_is_that_of_each_part_with_the_bias_put_right() {
     // Two numbers fitted to ten values: 1/4 + 2 (1 + 4/4)/10.
     assert!((unbiased(4.0, 1.0, 2, 10) - 0.65).abs() < 1e-12);
-    // A negative correlation is biased no more than that of independent values.
+    // A negative correlation has the same bias as that of independent values.
     assert!((unbiased(4.0, -1.0, 2, 10) - -0.05).abs() < 1e-12);
     assert_eq!(unbiased(0.0, 1.0, 1, 10), 0.1);
     // Scores −3, −1, 1 and 3 eighths: squares 20, products 5.

@@ -1,4 +1,4 @@
-//! The bootstrap; R's values come with the variation between seeds.
+//! The bootstrap; R's values are stored with their variation between seeds.
 
 use crate::oracle::ledger::{Ledger, Tolerance, number, relative};
 use assay_stats::Interval;
@@ -23,7 +23,7 @@ pub fn check(ledger: &mut Ledger, function: &str, samples: &[Vec<f64>], values: 
     ends(ledger, "bootstrap normal", ours.normal(0.95), &values["normal"]);
     ends(ledger, "bootstrap basic", ours.basic(0.95), &values["basic"]);
     ends(ledger, "bootstrap percentile", ours.percentile(0.95), &values["percentile"]);
-    // For the largest samples R's value was not computed.
+    // R's value was not computed for the largest samples.
     if samples[0].len() <= 5000 {
         ends(ledger, "bootstrap bca", ours.bca(0.95), &values["bca"]);
     }

@@ -14,7 +14,7 @@ pub struct Tolerance {
     pub absolute: f64,
 }
 
-/// The same number except for the last bit, which the JSON reader may get wrong.
+/// Equality except for the last bit, which the JSON reader may get wrong.
 pub const SAME: Tolerance = Tolerance { relative: 4e-16, absolute: 0.0 };
 
 /// A p-value: accurate to 1e-9 down to 1e-300, below which digits are lost.
@@ -52,7 +52,7 @@ impl Ledger {
         self.check_none(what, Some(ours) == expected.as_bool());
     }
 
-    /// Checks a result as a whole, such as giving no answer if R gives none.
+    /// Checks a condition, such as the absence of a result if R gives none.
     pub fn check_none(&mut self, what: &'static str, right: bool) {
         *self.compared.entry(what).or_default() += 1;
         if !right {

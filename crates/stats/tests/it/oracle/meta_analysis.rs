@@ -11,13 +11,13 @@ pub fn check(ledger: &mut Ledger, function: &str, _: &[Vec<f64>], values: &Value
     }
     let list = |name: &str| numbers(&values["inputs"][name]);
     let found = random_effects(&list("effects"), &list("errors")).unwrap();
-    // By default R iterates to an interval of τ² of 1e-4; the values were made with 1e-14.
+    // R iterates to a tolerance of 1e-4 for τ² by default; these values were computed with 1e-14.
     let near = relative(1e-8);
     ledger.check("random_effects estimate", found.estimate, &values["estimate"], near);
     ledger.check("random_effects se", found.standard_error, &values["se"], near);
     ledger.check("random_effects tau2", found.tau2, &values["tau2"], near);
-    // R projects with a matrix, and loses digits if weights differ by seven orders: for `meta:far`
-    // exact fractions give 3825.9758029211257 (a unit test).
+    // R uses a projection matrix, which loses digits if weights differ by seven orders of
+    // magnitude: for `meta:far`, exact fractions give 3825.9758029211257 (a unit test).
     ledger.check("random_effects Q", found.q, &values["q"], relative(1e-10));
     ledger.check("random_effects Q p", found.q_p, &values["q_p"], relative(1e-9));
     ledger.check("random_effects I2", found.i2, &values["i2"], near);

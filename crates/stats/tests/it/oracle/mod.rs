@@ -1,6 +1,6 @@
 //! Compares the crate with R: every expected value in `tests/data/oracle` (see the README there),
-//! and in the directory named by the environment variable `ASSAY_TEST_DATA` if there is one. A
-//! difference is A − B there, so B is the first sample here.
+//! and in the directory named by the environment variable `ASSAY_TEST_DATA`, if set. Differences in
+//! the data are A − B, so B is the first sample here.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
-/// A module of this test, which compares the functions that it knows.
+/// The check of one module of this test; returns false for functions of other modules.
 type Room = fn(&mut Ledger, &str, &[Vec<f64>], &Value) -> bool;
 
 const ROOMS: [Room; 7] = [
@@ -35,7 +35,7 @@ const ROOMS: [Room; 7] = [
     meta_analysis::check,
 ];
 
-/// The cases of the larger set whose series are only in the archives.
+/// Cases of the larger set whose series are only in archives.
 const IN_ARCHIVES: [&str; 5] = [
     "jb4_array_us_20000",
     "jb4_array_us_20000|jb4_map_us_20000",
@@ -50,8 +50,8 @@ fn in_text(directory: &Path, name: &str) -> Option<Vec<f64>> {
     Some(text.ok()?.lines().map(|line| line.trim().parse().unwrap()).collect())
 }
 
-/// A series that is too long for a file of its own, from the archive in which it was published:
-/// rows of a name and whole nanoseconds, returned in microseconds.
+/// A series too long for its own file, read from the archive in which it was published: rows of a
+/// name and whole nanoseconds, converted to microseconds.
 fn in_archive(directory: &Path, name: &str) -> Option<Vec<f64>> {
     let file = match name.split_once('_')?.0 {
         "jb4" => "part4-data.csv.gz",
@@ -87,7 +87,7 @@ fn compare(directory: &Path) -> Ledger {
     let mut unknown = BTreeSet::new();
     for (case, functions) in &expected {
         ledger.case.clone_from(case);
-        // A case that is not a data set has its numbers next to the expected ones.
+        // A case without a data set has its input next to the expected values.
         let names = if case.contains(':') { "" } else { case.as_str() };
         let names = names.split('|').filter(|name| !name.is_empty());
         let Some(samples) = names.map(&mut series).collect::<Option<Vec<_>>>() else {
@@ -105,7 +105,7 @@ fn compare(directory: &Path) -> Ledger {
     ledger
 }
 
-/// Fails if anything differs, or if expected data are missing.
+/// Fails if any value differs, or if expected data are missing.
 fn agree(ledger: &Ledger, at_least: usize, absent: &[&str]) {
     let expected: BTreeSet<&str> = absent.iter().copied().collect();
     let skipped: BTreeSet<&str> = ledger.skipped.iter().map(String::as_str).collect();

@@ -25,7 +25,7 @@ fn descriptives(ledger: &mut Ledger, xs: &[f64], expected: &Value) {
     let sorted = descriptive::sorted(xs);
     let quantile = |p| descriptive::quantile_sorted(&sorted, p);
     let mad = descriptive::median_absolute_deviation(xs);
-    // Around 1e12 neighboring numbers are 1e-4 apart, and an interpolated quantile is no better.
+    // Around 1e12, neighboring doubles are 1e-4 apart, which limits interpolated quantiles.
     let order = relative(if sorted[0].abs() > 1e11 { 1e-9 } else { 1e-12 });
     let moment = Tolerance { relative: 1e-9, absolute: 1e-15 };
     let (mean, sd) = (descriptive::mean(xs), descriptive::standard_deviation(xs));
@@ -82,7 +82,7 @@ fn median_intervals(ledger: &mut Ledger, xs: &[f64], expected: &Value) {
     }
 }
 
-/// Compares all keys that R's t tests have in common; `estimate` names that of the estimate.
+/// Compares all keys common to R's t tests; `estimate` is the key of the estimate.
 pub fn t_test(ledger: &mut Ledger, ours: Option<TTest>, expected: &Value, estimate: &str) {
     if expected.get("error").is_some() {
         ledger.check_none("t refused", ours.is_none());
@@ -140,7 +140,7 @@ fn signed_ranks(ledger: &mut Ledger, differences: &[f64], expected: &Value) {
     ledger.check_p("signed-rank asymptotic", Some(test.asymptotic(true)), &expected["asymptotic"]);
     let plain = &expected["asymptotic_nocorrect"]["p_two"];
     ledger.check("signed-rank p_two nocorrect", test.asymptotic(false).two, plain, P);
-    // The difference of two close numbers may be all rounding.
+    // The difference of two close numbers may consist only of rounding.
     let scale = sorted.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
     let order = Tolerance { relative: 1e-12, absolute: 1e-15 * scale };
     if let Some(estimate) = expected.get("pseudomedian_exact_all") {
@@ -153,7 +153,7 @@ fn signed_ranks(ledger: &mut Ledger, differences: &[f64], expected: &Value) {
     let range = sorted.last().unwrap() - sorted[0];
     let ends = Tolerance { relative: 1e-8, absolute: 1e-8 * range };
     let expected = &expected["asymptotic_ci"];
-    // R's estimate is any root in the flat step between the two middle averages.
+    // R's estimate is an arbitrary root on the flat step between the two middle averages.
     let used: Vec<f64> = sorted.iter().copied().filter(|x| *x != 0.0).collect();
     let count = signed_rank::walsh_count(used.len());
     let middle = signed_rank::walsh_interval(&used, count.saturating_sub(1) / 2);

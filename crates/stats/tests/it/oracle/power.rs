@@ -23,7 +23,7 @@ pub fn check(ledger: &mut Ledger, function: &str, _: &[Vec<f64>], values: &Value
         },
     };
     let input = |name: &str| inputs.get(name).map(number);
-    // R's default, which the inputs omit if it is meant.
+    // Inputs omit a value that is R's default.
     let unknown = ["n", "delta", "sd", "power"].into_iter().find(|name| input(name).is_none());
     let unknown = match unknown.filter(|&name| name != "sd" || input("n").is_some()) {
         Some("n") => Unknown::N,

@@ -1,4 +1,4 @@
-//! The shape of one sample, and its order in time.
+//! The shape of one sample, and its serial dependence.
 
 use crate::oracle::ledger::{Ledger, Tolerance, number, relative};
 use assay_stats::descriptive::sorted;

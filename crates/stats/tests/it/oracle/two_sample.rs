@@ -81,7 +81,7 @@ fn mann_whitney(ledger: &mut Ledger, a: &[f64], b: &[f64], expected: &Value) {
     ledger.check("log10_p_two_corrected", test.log10_p_two(), log10, NEAR);
 }
 
-/// Compares estimate and intervals; `shown` transforms results back from another scale.
+/// Compares the estimate and the intervals; `shown` transforms results back from another scale.
 fn hodges_lehmann(
     ledger: &mut Ledger,
     a: &[f64],
@@ -149,7 +149,7 @@ fn exact_shift(
         let ends = Interval { lower: shown(ours.lower), upper: shown(ours.upper) };
         ledger.check_ends("exact interval", ends, &exact[name], order);
         let expected = &exact["conf_level_achieved"][index];
-        // R states the requested confidence, unless it is out of reach.
+        // R reports the requested confidence, unless it cannot be reached.
         let achieved = achieved.min(confidence);
         ledger.check("conf_level_achieved", achieved, expected, relative(1e-12));
         match two_sample::mann_whitney_exact_interval(b, a, confidence) {
