@@ -1,8 +1,8 @@
 //! Simulates how often a search over 100 commits finds the one that introduced a change, for
 //! several kinds of noise.
 //!
-//! `cargo run --release -p assay-analysis --example bisect -- 200` prints a line for each kind,
-//! from fixed seeds.
+//! `cargo run --release -p assay-analysis --example bisect -- 200` prints one line per kind of
+//! noise, from fixed seeds.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use assay_analysis::bisect::{Bisected, Outcome};
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 const COMMITS: usize = 100;
 const CHANGE: f64 = 0.03;
-/// Number of blocks after which a search gives up.
+/// Maximum number of blocks of a search.
 const MOST: u32 = 12_000;
 
 /// Sources of variation, as standard deviations of logarithms.
@@ -27,7 +27,7 @@ struct Noise {
     block: f64,
     /// Variation between builds.
     build: f64,
-    /// The share of runs that are disturbed, and the factor of their noise.
+    /// The share of disturbed runs, and the factor of their noise.
     wild: (f64, f64),
     change: f64,
 }

@@ -1,10 +1,10 @@
-//! Generates the table of interval coverage: in `docs/concepts/deciding.md` for readers, and
-//! `crates/analysis/src/coverage/table.csv` for the tool's own warnings. Takes some minutes on two
+//! Generates the table of interval coverage: in `docs/concepts/deciding.md` for readers, and in
+//! `crates/analysis/src/coverage/table.csv` for the tool's own warnings. Takes a few minutes on two
 //! cores, and gives the same digits everywhere.
 //!
 //!     cargo run --release -p assay-analysis --example interval_coverage
 //!
-//! With names of methods after `--` it simulates only those, and keeps the other lines of the
+//! With method names after `--`, it simulates only those methods and keeps the other lines of the
 //! table.
 #![allow(clippy::print_stdout, reason = "says where it is")]
 

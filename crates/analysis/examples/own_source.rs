@@ -35,7 +35,7 @@ impl Source for Closures<'_> {
     }
 }
 
-/// Warms up, measures until the answer is clear, and prints it.
+/// Warms up, measures until the answer is clear, and prints the answer.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let numbers: Vec<u64> = (0..100_000).collect();
     let all = || _ = black_box(numbers.iter().map(|n| n * n).sum::<u64>());

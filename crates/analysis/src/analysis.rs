@@ -1,10 +1,10 @@
 //! The complete analysis of samples: descriptions, comparisons, findings.
 //!
-//! There is one result type for everything that is compared: sides on one row, a scan, a suite of
-//! many rows, the functions of two profiles. This module holds the rules that span several
-//! comparisons: one primary metric decides; its comparisons are one family that shares the error
-//! rate, those of the secondary metrics another (`family`). [`Shape`] determines which subjects are
-//! compared, and whether findings are reported for each of them or summarized.
+//! There is one result type for all comparisons: sides on one row, a scan, a suite of many rows,
+//! the functions of two profiles. This module contains the rules that span several comparisons: one
+//! primary metric decides; its comparisons are one family that shares the error rate, and those of
+//! the secondary metrics are another (`family`). [`Shape`] determines which subjects are compared,
+//! and whether findings are reported for each of them or summarized.
 
 use crate::battery::{self, Battery};
 use crate::checks;
@@ -53,8 +53,8 @@ pub use shape::{BENCHMARK, Only, Shape, is_suite};
 
 /// Number of bins of the small histograms.
 const BINS: usize = 7;
-/// In a suite with more comparisons than this, the recordings of all subjects are not kept: each is
-/// made whenever it is needed.
+/// Above this number of comparisons, a suite does not keep the recordings of all subjects, but
+/// makes each whenever it is needed.
 const MOST_KEPT: usize = 10_000;
 
 /// The complete analysis of samples.
@@ -68,10 +68,10 @@ pub struct Analysis {
     pub design: Design,
     /// The arrangement of the comparisons.
     pub shape: Shape,
-    /// The sides that are compared; the first is the reference. For a scan they are its commands,
-    /// otherwise the subjects if there is only one row.
+    /// The compared sides; the first is the reference. In a scan these are its commands, otherwise
+    /// the subjects if there is only one row.
     pub sides: Vec<Side>,
-    /// The rows on which sides are compared; a single one without a name for commands.
+    /// The rows on which sides are compared; a single unnamed row for commands.
     pub rows: Vec<Row>,
     /// Name of a row, in the singular: [`BENCHMARK`], or the rows' own noun.
     pub noun: String,
@@ -81,14 +81,14 @@ pub struct Analysis {
     pub primary: usize,
     /// The subjects; the first is a reference.
     pub subjects: Vec<SubjectSummary>,
-    /// The primary metric of every compared subject against its reference, in the order of the
-    /// subjects; for a suite, side by side in the order of the reference's rows.
+    /// Comparisons of the primary metric of every compared subject with its reference, in the order
+    /// of the subjects; for a suite, one side after the other in the order of the reference's rows.
     pub comparisons: Vec<Comparison>,
-    /// The primary metric of every control against the subject that it repeats. These comparisons
+    /// Comparisons of the primary metric of every control with the subject that it repeats. They
     /// share no error with the others, and no verdict depends on them.
     pub controls: Vec<Comparison>,
-    /// The other metrics (the plan's secondary metrics, if it names any), metric by metric, decided
-    /// and adjusted among themselves.
+    /// Comparisons of the other metrics (the plan's secondary metrics, if it names any), metric by
+    /// metric, adjusted as a family of their own.
     pub secondary: Vec<Comparison>,
     /// Summaries of the comparisons of one side with one reference, for scans and suites; the
     /// primary metric first.
@@ -100,7 +100,7 @@ pub struct Analysis {
     /// The growth of the primary metric with the parameters of a scan.
     pub curves: Vec<Curve>,
     /// Number of complete blocks; `None` if the samples were not taken in blocks, and for a suite,
-    /// whose comparisons have a number each.
+    /// where the number differs by comparison.
     pub blocks: Option<usize>,
     /// Sources of variance of the primary metric, for every subject in order; empty for a suite.
     pub noise: Vec<NoiseOf>,
@@ -127,7 +127,7 @@ pub struct Analysis {
 
 impl Analysis {
     /// The overall verdict: the worst on the primary metric; `None` if nothing was compared. Rows
-    /// whose code is known to be the same are equivalent.
+    /// whose code is known to be the same count as equivalent.
     pub fn worst(&self) -> Option<Verdict> {
         let badness = |verdict: &Verdict| match verdict {
             Verdict::Slower => 3,
@@ -162,11 +162,11 @@ impl Analysis {
             let about = |f: &Finding| f.is(OUTPUT_DIFFERS) && f.subject.as_deref() == name;
             self.findings.iter().any(about)
         };
-        // If two commands both differ from a third one, nothing is known about the two.
+        // If two commands both differ from a third one, they may be equal or not.
         is_about(c.of) != is_about(c.against)
     }
 
-    /// Returns true if a side of a suite was found not to do the work of the reference.
+    /// Returns true if a side of a suite was found to do different work than the reference.
     pub fn side_has_different_output(&self, side: usize) -> bool {
         let name = Some(self.sides[side].name.as_str());
         self.findings.iter().any(|f| f.is(OUTPUT_DIFFERS) && f.subject.as_deref() == name)
@@ -235,7 +235,7 @@ impl Analysis {
 }
 
 /// Returns the reason why measuring ended. The end of a resumed run is not planned, since its
-/// numbers had been seen.
+/// results had been seen.
 fn end_of(stop: Option<StopReason>, findings: &[Finding]) -> End {
     let planned = matches!(stop, Some(StopReason::Budget | StopReason::Blocks));
     if planned && !findings.iter().any(|f| f.is(RESUMED)) { End::Planned } else { End::Any }
@@ -244,7 +244,7 @@ fn end_of(stop: Option<StopReason>, findings: &[Finding]) -> End {
 /// Analyzes samples. O(metrics · n log n).
 ///
 /// # Errors
-/// If there is nothing to analyze, or something named in the options does not exist.
+/// If there is nothing to analyze, or a name in the options does not exist.
 pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, AnalysisError> {
     analyse_telling(samples, options, &mut |_| ())
 }
@@ -257,7 +257,7 @@ pub fn phases(options: &Options) -> usize {
 /// Like [`analyse`]; calls `tell` with the name of each phase as it starts.
 ///
 /// # Errors
-/// As [`analyse`].
+/// See [`analyse`].
 pub fn analyse_telling(
     samples: &Samples,
     options: &Options,
@@ -274,7 +274,7 @@ pub fn analyse_telling(
     let is_suite = keys.shape == Shape::Rows;
     let design = samples.design();
     let in_blocks = design == Design::Blocks;
-    // Subjects without a reference stopped when they were precise enough: they are shown with the
+    // Subjects without a reference stopped when they were precise enough, and are shown with the
     // interval that stopped them.
     let alone = keys.pairs.is_empty();
     let own_confidence = if in_blocks && alone { 1.0 - plan.level() } else { plan.confidence };
@@ -304,7 +304,7 @@ pub fn analyse_telling(
     let mut decided = |members: &[Member<'_>]| -> Vec<Comparison> {
         let (wholes, others): (Vec<_>, Vec<_>) = members.iter().partition(is_whole);
         let places = (0..members.len()).filter(|&place| is_whole(&&members[place]));
-        // Note: a scan is adjusted as a whole, as a suite is, since the overall verdict is that of
+        // Note: a scan, like a suite, is adjusted as a whole, since its overall verdict is that of
         // its worst comparison.
         let mut family = |members: &[_]| family::decide(members, options.adjust, &mut distribution);
         let mut found = family(&others);
@@ -440,7 +440,8 @@ pub fn analyse_telling(
     Ok(analysis)
 }
 
-/// Describes every subject; if `only_deciding`, by its deciding metric and without its parameters.
+/// Describes every subject; if `only_deciding`, only by its deciding metric and without its
+/// parameters.
 fn describe(
     samples: &Samples,
     evidence: &Evidence<'_>,
@@ -480,9 +481,9 @@ fn describe(
 }
 
 /// Returns the median (the lower one for an even number) of the times from the start of a block to
-/// the start of the next. A pause before a run was resumed falls into one of them and does not
-/// affect the median. The last block counts from its start to the end of its last run if it is
-/// complete.
+/// the start of the next. A pause before a resumed run is part of only one of these times, so it
+/// does not affect the median. The last block, if complete, counts from its start to the end of its
+/// last run.
 pub(crate) fn seconds_per_block(samples: &Samples) -> Option<f64> {
     let wall = samples.metric_index("wall");
     let mut lengths: Vec<f64> = Vec::new();
@@ -523,7 +524,7 @@ fn findings(samples: &Samples, evidence: &Evidence<'_>, analysis: &Analysis) -> 
     for comparison in &analysis.comparisons {
         findings.extend(checks::comparison(comparison, &names, metric, &analysis.plan));
         findings.extend(evidence::findings(comparison, &names[comparison.of]));
-        // Coverage was simulated for values only.
+        // Coverage was simulated only for values.
         if comparison.basis == Basis::Values {
             let name = &names[comparison.of];
             findings.extend(coverage::findings::verdict(evidence, comparison, name));
@@ -555,7 +556,7 @@ fn findings(samples: &Samples, evidence: &Evidence<'_>, analysis: &Analysis) -> 
     findings.extend(noise::findings(&analysis.noise, &names));
     if analysis.stop == Some(StopReason::Interrupted) {
         findings.push(checks::interrupted("decided on what there was"));
-        // The time was not too short; the user interrupted the run.
+        // The user interrupted the run, so the budget was not too short.
         let too_few = findings.iter_mut().filter(|finding| finding.is(code::TOO_FEW));
         too_few.for_each(|finding| finding.advice.clear());
     }

@@ -2,9 +2,9 @@
 //!
 //! There is one [`PairTests`] per comparison of the primary metric and one [`GroupTests`] for all
 //! subjects together. Both contain final numbers, so reports only have to format them. Each number
-//! equals R's for the same data. The tests decide nothing: the verdict has its own interval, and a
-//! page of p-values to choose from is not evidence. Effects are second against first, as
-//! everywhere.
+//! equals R's for the same data. No verdict depends on these tests: it has its own interval, and a
+//! page of p-values to choose from is not evidence. Effects are those of the second subject against
+//! the first, as everywhere.
 
 mod anytime;
 mod groups;

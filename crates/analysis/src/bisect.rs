@@ -1,18 +1,19 @@
-//! Finds which of many commits introduced a change: a noisy binary search over places in a known
-//! order, of which the first is good and the last is bad.
+//! Finds the commit that introduced a change: a noisy binary search over places in a known order,
+//! of which the first is good and the last is bad.
 //!
 //! A [`Search`] selects the places to measure in the next block, and decides whether the place of
-//! the step is established. [`Bisected`] is the result computed from recorded samples of such a
-//! search, and equals that of the search while it was measured. The statistics are in
+//! the step is established. [`Bisected`] is the result computed from the recorded samples of a
+//! search, and equals that of the original search. The statistics are in
 //! [`assay_stats::step_place`], which cites the papers.
 //!
 //! A block contains a place that is certainly before the step, one that is certainly after it, and
 //! between them the one that halves the uncertainty, so that every value is compared with both
-//! levels within its own block. No answer is final: what is certainly before the step is recomputed
-//! after every look, and a place is measured again as soon as it matters. A commit is established
-//! if two conditions hold: its probability reaches the confidence, and it was compared with its
-//! predecessor directly, in [`policy::BISECT_PAIRS`] blocks or more, with an interval that excludes
-//! no change. The first alone would rest on the model; the second holds for any noise.
+//! levels within its own block. No answer is final: the places certainly before the step are
+//! recomputed after every look, and a place is measured again as soon as it matters. A commit is
+//! established under two conditions: its probability reaches the confidence, and it was compared
+//! directly with its predecessor, in [`policy::BISECT_PAIRS`] blocks or more, with an interval that
+//! excludes no change. The first alone would depend on the model; the second is valid for any
+//! noise.
 //!
 //! This module is independent of commits, builds and processes: a place is a number.
 
@@ -27,8 +28,8 @@ use assay_stats::signed_rank::{self, SignedRankDistribution};
 use assay_stats::step_place::{StepPlace, step_place};
 use assay_stats::{Interval, descriptive};
 
-/// The plan for comparing the two ends before the search: that of the search, with a maximum of its
-/// own.
+/// The plan for comparing the two ends before the search: the plan of the search, limited to
+/// [`policy::BISECT_ENDS`] blocks.
 pub fn of_ends(plan: &Plan) -> Plan {
     let stop = match plan.stop {
         StopRule::Sequential { look_level, max_blocks } => {
@@ -54,7 +55,7 @@ pub fn is_worth_searching(ends: &Decision) -> bool {
         && (ends.threshold.is_nan() || ends.estimate.abs() >= ends.threshold)
 }
 
-/// Neighboring places with the step between them, and the probability of that.
+/// Two neighboring places, and the probability that the step is between them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
     /// The last place before the step.
@@ -68,7 +69,7 @@ pub struct Candidate {
 /// The difference of two neighbors, from the blocks that contain both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
-    /// Number of such blocks.
+    /// Number of blocks that contain both.
     pub blocks: usize,
     /// The pseudo-median of the differences (Hodges & Lehmann): logarithms of ratios, or amounts.
     pub estimate: f64,
@@ -133,8 +134,8 @@ impl Search {
         self.blocks.push(block);
     }
 
-    /// Updates the estimates if there is enough new data; always if `now` is set. An update is
-    /// O(values) and happens each time the number of blocks has grown by 3 %.
+    /// Updates the estimates each time the number of blocks has grown by 3 %, and always if `now`
+    /// is set. An update is O(values).
     pub fn look(&mut self, now: bool) {
         let count = self.blocks.len();
         if !now && count < self.next_look {
@@ -236,7 +237,7 @@ impl Search {
         let Some(any) = between().max_by(most) else { return vec![before, behind] };
         let open = || between().filter(|&place| !self.is_well_known(known, place));
         let Some(fairest) = open().max_by(most) else {
-            // All differences are known as precisely as their builds allow.
+            // All differences are known as precisely as the builds allow.
             let mut block = vec![before, any, behind];
             block.extend(self.neighbour(known, (before, behind)));
             block.sort_unstable();
@@ -252,7 +253,7 @@ impl Search {
     /// between builds exceeds the remaining uncertainty about it.
     fn is_well_known(&self, known: &StepPlace, place: usize) -> bool {
         let count = self.counts[place];
-        // Compared with the mean of two others within its block.
+        // Its value is compared with the mean of two others within its block.
         count >= policy::BISECT_WELL_KNOWN
             && 1.5 * known.noise.powi(2) < known.own.powi(2) * count as f64
     }
@@ -269,9 +270,9 @@ impl Search {
         open.min().map(|(_, place)| place)
     }
 
-    /// Estimates how many blocks it takes until a place is established; `None` before the ends are
-    /// known. Uses the information that a block gives about the place that halves the uncertainty,
-    /// and about two neighbors, in units of the remaining uncertainty (nats).
+    /// Estimates the number of blocks until a place is established; `None` before the ends are
+    /// known. Divides the remaining uncertainty (in nats) by the information that a block gives
+    /// about the place that halves the uncertainty, and about two neighbors.
     pub fn blocks_left(&self) -> Option<f64> {
         let known = self.known.as_ref()?;
         let ratio = (known.noise / known.step).powi(2);
@@ -303,7 +304,7 @@ pub enum Outcome {
 pub struct Bisected {
     /// The outcome.
     pub outcome: Outcome,
-    /// The last place against the first, by the blocks before the search, if any.
+    /// The difference of the last place from the first in the blocks before the search, if any.
     pub ends: Option<Decision>,
     /// The scale of all differences.
     pub scale: Scale,
@@ -375,7 +376,7 @@ impl Bisected {
         self.outcome == Outcome::Found && ends.scale == self.scale && reaches
     }
 
-    /// Findings about the answer: that there are other changes, or that builds vary by themselves.
+    /// Findings about the answer: further changes, or variation between builds.
     pub fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         if self.is_part() {
@@ -402,7 +403,7 @@ impl Bisected {
         findings
     }
 
-    /// Returns true if builds vary so much by themselves that more runs of the same builds add
+    /// Returns true if builds of one place vary so much that more runs of the same builds add
     /// little.
     pub fn is_luck(&self) -> bool {
         let known = self.known.as_ref().filter(|_| self.outcome == Outcome::Unplaced);
@@ -424,7 +425,7 @@ fn blocks_of(samples: &Samples, metric: usize) -> Vec<Vec<(usize, f64)>> {
     blocks.into_iter().map(|(_, values)| values).collect()
 }
 
-/// The difference of the ends by the blocks before the search, which contain only the ends.
+/// The difference of the ends in the blocks before the search, which contain only the ends.
 fn ends(
     blocks: &[Vec<(usize, f64)>],
     places: usize,

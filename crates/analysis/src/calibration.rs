@@ -2,16 +2,15 @@
 //! difference it can detect.
 //!
 //! The input is one long series of runs of one unchanging program. Labels A and B are assigned
-//! afterwards, as each way of measuring would have done. A label can't have affected a run, so
-//! every difference found is false, and all ways are judged on the same noise. The second half
-//! reverses the question, using the same labeled pieces: had B really been faster by a given
+//! afterwards, as each way of measuring would have assigned them. A label can't have affected a
+//! run, so every difference found is false, and all ways are judged on the same noise. The second
+//! half uses the same labeled pieces for the reverse question: had B really been faster by a given
 //! amount, how often would that have been found?
 //!
-//! It can't detect differences caused by comparing two programs (another path, another layout; see
-//! [`Layout`]), or noise that occurs less often than the duration of the series. The random order
-//! makes assay's own rate correct by construction, given a correct implementation of its
-//! distribution; the calibration mainly measures the cost of the other orders, and the detectable
-//! difference.
+//! It can't detect differences that arise from comparing two programs (another path, another
+//! layout; see [`Layout`]), or noise that is too rare to occur in the series. If its distribution
+//! is implemented correctly, the random order makes assay's own rate correct by construction; the
+//! calibration mainly measures the cost of the other orders, and the detectable difference.
 
 mod detectable;
 mod labels;
@@ -33,7 +32,8 @@ pub struct Series<'a> {
     pub wall: &'a [f64],
     /// CPU times of the same runs, s.
     pub cpu: &'a [f64],
-    /// Seconds from one run's start to the next: the run plus the measurement overhead.
+    /// Seconds from the start of one run to the start of the next: the run plus the measurement
+    /// overhead.
     pub seconds_per_run: f64,
 }
 
@@ -44,7 +44,7 @@ pub struct Calibration {
     pub runs: usize,
     /// Median wall-clock time of a run, in seconds.
     pub median_seconds: f64,
-    /// Seconds from one run's start to the next.
+    /// Seconds from the start of one run to the start of the next.
     pub seconds_per_run: f64,
     /// The ways of measuring, the common ones first.
     pub methods: Vec<Method>,
@@ -70,7 +70,7 @@ pub enum MethodName {
 pub struct Method {
     /// The way of measuring.
     pub name: MethodName,
-    /// The common name of the test that decided.
+    /// The common name of the test used.
     pub test: &'static str,
     /// Number of comparisons tried.
     pub comparisons: u32,
@@ -80,7 +80,7 @@ pub struct Method {
     /// Number of comparisons that found a difference, at 5 %.
     pub false_alarms: u32,
     /// The relative difference, in either direction, that 5 % of the comparisons exceed: between
-    /// the medians, or for assay the one that it prints.
+    /// the medians, or, for assay, the printed difference.
     pub phantom_p95: f64,
 }
 
@@ -112,8 +112,8 @@ pub struct Detectable {
     /// Number of blocks of two runs that fit in the budget.
     pub blocks: u32,
     /// The smallest true relative difference whose direction 90 % of such experiments find, with
-    /// the interval that a run that stops by itself uses at every look; `None` for too few blocks
-    /// or values that are not positive.
+    /// the interval that a run that stops by itself uses at each look; `None` for too few blocks,
+    /// or for values that are not positive.
     pub difference: Option<f64>,
     /// True if more blocks fit in the budget than the series has; the value is then extrapolated by
     /// 1/√n from half of the series and all of it.
@@ -123,7 +123,7 @@ pub struct Detectable {
 /// The difference between two byte-identical copies of a program: the effect of path and layout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layout {
-    /// Copy / original, of the wall-clock time.
+    /// Wall-clock time of the copy divided by that of the original.
     pub ratio: f64,
     /// Interval of the difference.
     pub interval: Interval,
@@ -165,7 +165,7 @@ pub enum CalibrationError {
         /// Number of CPU times.
         cpu: usize,
     },
-    /// A number that can't be a time.
+    /// A value that can't be a time.
     #[error(
         "run {run} has the {metric} time {seconds} s, which is no time that a program can take"
     )]
@@ -203,7 +203,7 @@ impl Calibration {
 /// a second for 5,000 runs.
 ///
 /// # Errors
-/// If the series is too short, or contains a number that can't be a time.
+/// If the series is too short, or contains a value that can't be a time.
 pub fn calibrate(series: &Series<'_>, seed: u64) -> Result<Calibration, CalibrationError> {
     check(series)?;
     let mut random = Random(Pcg64Mcg::seed_from_u64(seed));

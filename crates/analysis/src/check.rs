@@ -1,21 +1,22 @@
-//! The answer about a change: the verdicts on all benchmarks of all programs, of which alarms were
-//! measured a second time.
+//! The answer about a change: the verdicts on all benchmarks of all programs, with a second
+//! measurement of alarms.
 //!
-//! **How often the answer is wrong.** The programs share the error by the number of their
+//! **Error rate of the answer.** The programs share the error in proportion to the number of their
 //! benchmarks (Bonferroni: program i with n_i of N benchmarks has the level α n_i / N), and within
 //! a program [`Adjust::Holm`](crate::Adjust) keeps it. Thus the probability of any wrong direction
-//! in the whole answer is at most α, for any number of benchmarks and any correlation between
-//! them. The second measurement can only cancel an alarm.
+//! in the whole answer is at most α, for any number of benchmarks and any correlation between them.
+//! The second measurement can only cancel an alarm.
 
 use crate::{Analysis, Comparison, Effect, Verdict};
 use assay_data::Better;
 
-/// Seconds below which a second measurement is not begun: it would decide nothing.
+/// Minimum number of seconds for a second measurement; less time would decide nothing.
 pub const LEAST_TO_CONFIRM: f64 = 3.0;
-/// Share of the budget that is kept for confirming alarms.
+/// Share of the budget reserved for confirming alarms.
 pub const KEPT_TO_CONFIRM: f64 = 0.25;
 
-/// Returns the confidence of one program's answers, so that those of all hold together.
+/// Returns the confidence of one program's answers at which those of all programs are right
+/// together with `confidence`.
 ///
 /// `own` of `all` benchmarks are the program's, 0 < own ≤ all.
 pub fn confidence_of_program(confidence: f64, own: usize, all: usize) -> f64 {
@@ -39,17 +40,17 @@ pub enum Second {
 /// The result of one benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Worse by more than the threshold, in two builds if the second was measured: an alarm.
+    /// Worse by more than the threshold, in both builds if the second was measured: an alarm.
     Slower,
     /// Worse at first, but not in the second build.
     NotConfirmed,
-    /// Worse at first, and the second build decided nothing.
+    /// Worse at first, but inconclusive in the second build.
     Undecided,
     /// Worse, but perhaps by less than the threshold.
     SlightlySlower,
     /// Better.
     Faster,
-    /// Any difference is below the threshold.
+    /// The difference is below the threshold.
     Equivalent,
     /// Not known.
     Inconclusive,
@@ -79,10 +80,10 @@ pub struct CheckedProgram {
     pub analysis: Analysis,
     /// The measured benchmarks of the program.
     pub rows: Vec<CheckedRow>,
-    /// Names of the benchmarks that were not measured, because their machine code and all that they
-    /// call is the same on both sides.
+    /// Names of the benchmarks that were not measured because their machine code, including
+    /// everything they call, is the same on both sides.
     pub unreached: Vec<String>,
-    /// Names of the benchmarks without a result: they failed, or the time ended before them.
+    /// Names of the benchmarks without a result: they failed, or time ran out.
     pub missing: Vec<String>,
 }
 
@@ -93,8 +94,8 @@ pub fn is_alarm(comparison: &Comparison) -> bool {
 }
 
 impl CheckedProgram {
-    /// Returns the benchmarks of a measurement that was not repeated. `wanted` are the names of
-    /// those to be measured.
+    /// Creates a program's result from its first measurement. `wanted` lists the names of the
+    /// benchmarks to measure.
     pub fn new(
         name: String,
         analysis: Analysis,
@@ -125,7 +126,8 @@ impl CheckedProgram {
         (0..self.rows.len()).filter(is_alarm).collect()
     }
 
-    /// Records the second measurement of an alarm, which must be worse again to stay one.
+    /// Records the second measurement of an alarm, which remains an alarm only if it is worse
+    /// again.
     pub fn settle(&mut self, row: usize, second: Second) {
         let row = &mut self.rows[row];
         row.standing = match &second {
@@ -166,11 +168,11 @@ pub enum Answer {
     Slower,
     /// No benchmark is known to be slower, but not all are known.
     Inconclusive,
-    /// None is worse; at least one is better.
+    /// No benchmark is worse; at least one is better.
     Faster,
     /// No benchmark changed by the threshold.
     Equivalent,
-    /// No benchmark was measured, because none reaches the change.
+    /// No benchmark was measured, because none executes changed code.
     Unreached,
 }
 
@@ -207,8 +209,9 @@ mod tests {
         assert!((confidence_of_program(0.95, 7, 7) - 0.95).abs() < 1e-12);
     }
 
-    /// A build of `count` benchmarks of which the first takes `ratio` times as long on the new side,
-    /// measured in 24 blocks with a spread of 2 % and lone outliers of up to three times the value.
+    /// A build of `count` benchmarks, of which the first takes `ratio` times as long on the new
+    /// side, measured in 24 blocks with a spread of 2 % and isolated outliers of up to three times
+    /// the value.
     fn measured(count: usize, ratio: f64, confidence: f64, stream: &mut Stream) -> Analysis {
         let mut samples = Samples::new(vec![Metric::wall()]);
         for row in 0..count {

@@ -1,9 +1,9 @@
 //! Checks of assumptions, reported as findings with stable codes.
 //!
-//! A check reports by the size of an effect, never by its p-value alone: with thousands of runs
-//! even negligible effects are significant. Effects that the verdict already accounts for (a
-//! drifting difference or the dependence of recordings widens the interval) are reported to explain
-//! it. Codes are in the catalog of the data crate.
+//! A check considers the size of an effect, never its p-value alone: with thousands of runs even
+//! negligible effects are significant. Effects that the verdict already accounts for (a drifting
+//! difference or dependent values widen the interval) are reported to explain it. Codes are in the
+//! catalog of the data crate.
 
 use crate::comparison::{Basis, Comparison};
 use crate::dependence::Dependence;
@@ -31,7 +31,7 @@ pub(crate) use shared::{
 };
 pub use shared::{interrupted, one_side_only, resumed_different};
 
-/// Number of blocks started that should contain the primary metric; for a metric counted in passes,
+/// Number of started blocks that should contain the primary metric; for a metric counted in passes,
 /// the number of blocks that contain it.
 fn begun_blocks(samples: &Samples, primary: usize, complete: usize) -> usize {
     if samples.metrics[primary].is_count() {
@@ -78,7 +78,7 @@ pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize
 pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan) -> Vec<Finding> {
     let mut findings = Vec::new();
     let name = &names[c.of];
-    // Missing intervals of summaries and units are reported with their basis.
+    // Missing intervals of summaries and units are reported along with their basis.
     let refused = c.dependence == Dependence::TooStrong;
     if c.decision.interval.is_none() && !refused && !c.mixed && c.basis == Basis::Values {
         findings.push(without_verdict(c, name, plan));
@@ -128,13 +128,13 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
         );
     }
     let step = c.decision.clock_step;
-    // The smallest gap of a few values without ties is not a clock's step.
+    // The smallest gap between a few values without ties is not a clock step.
     let in_steps = c.distinct as f64 <= policy::STEPPED_BELOW * (c.counts.0 + c.counts.1) as f64;
     if c.decision.interval.is_some()
         && in_steps
         && step > policy::COARSE_OF_THRESHOLD * c.decision.threshold
     {
-        // The values do not show which kind of clock it was.
+        // The values do not show what kind of clock was used.
         let means = match (c.decision.scale, c.means.1 / c.means.0) {
             (Scale::Ratio, ratio) if ratio > 0.0 => format!(
                 "; if the clock was read at the start and at the end, the means are right all the same: they differ by {}",
@@ -250,13 +250,13 @@ pub(crate) fn control(c: &Comparison, names: &[String]) -> Option<Finding> {
     )
 }
 
-/// Name of the fact about what ran the commands.
+/// Name of the fact that identifies the runner of the commands.
 pub(crate) const RUNNER: &str = "runner";
-/// Facts that make two machines different for a comparison.
+/// Facts by which two machines count as different.
 pub(crate) const MACHINE_FACTS: [&str; 6] =
     ["hostname", "cpu_model", "kernel", "arch", "governor", RUNNER];
 
-/// A finding if recordings come from different machines or settings. Merged samples hold a
+/// A finding if recordings come from different machines or settings. Merged samples contain a
 /// differing fact once per recording, as `name@recording`.
 pub fn machines_differ(environment: &Environment) -> Option<Finding> {
     let differing: Vec<&str> = MACHINE_FACTS
@@ -278,8 +278,8 @@ pub fn machines_differ(environment: &Environment) -> Option<Finding> {
     })
 }
 
-/// Returns the findings of the samples, without that about different deciding metrics if the user
-/// named one.
+/// Returns the findings of the samples, without the one about different deciding metrics if the
+/// user named a metric.
 pub(crate) fn of_samples(samples: &Samples, is_metric_named: bool) -> Vec<Finding> {
     let applies = |f: &&Finding| !is_metric_named || !import::is_about_deciding_metric(f);
     samples.findings.iter().filter(applies).cloned().collect()

@@ -1,8 +1,8 @@
-//! A result on several machines: on how many of them it holds, and its mean over them.
+//! A result on several machines: the number of machines on which it holds, and its mean over all.
 //!
-//! The first record makes the claim; the others repeat its experiment. It holds on a machine if the
-//! verdict is the same there: sizes differ between machines for good reasons, so they are not
-//! compared one by one, but pooled by the random-effects model of
+//! The first record makes the claim; the others repeat its experiment. The claim holds on a machine
+//! if the verdict is the same there. Effect sizes differ between machines for good reasons, so they
+//! are not compared individually, but pooled by the random-effects model of
 //! [`assay_stats::meta_analysis`], which also tests whether they differ by more than their errors.
 
 use crate::analysis::Analysis;
@@ -26,11 +26,11 @@ pub struct Record<'a> {
 /// Outcomes of checking a result on a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// The verdict is that of the claim.
+    /// The verdict is the same as that of the claim.
     Yes,
-    /// A run has another verdict.
+    /// A run has a different verdict.
     No,
-    /// The longest run has no verdict, and no other run has another one.
+    /// The longest run has no verdict, and no other run has a different one.
     Unknown,
 }
 
@@ -39,9 +39,9 @@ pub enum Holds {
 pub struct OnMachine {
     /// Indices of the machine's records, at least one.
     pub records: Vec<usize>,
-    /// Index of the record that counts: the one with most independent observations.
+    /// Index of the record used: the one with the most independent observations.
     pub longest: usize,
-    /// The decision of that record.
+    /// The decision of the longest record.
     pub decision: Decision,
     /// The outcome on this machine.
     pub holds: Holds,
@@ -60,7 +60,7 @@ pub struct OverMachines {
     pub differ: bool,
 }
 
-/// A comparison of the first record with what became of it on all machines.
+/// A comparison of the first record, and its outcome on all machines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// Index of the subject.
@@ -69,9 +69,9 @@ pub struct Claim {
     pub against: usize,
     /// Scale of all numbers.
     pub scale: Scale,
-    /// The verdict that is claimed.
+    /// The claimed verdict.
     pub verdict: Verdict,
-    /// The machines, in the order of their first record; that of the claim comes first.
+    /// The machines, in the order of their first record; the machine of the claim comes first.
     pub machines: Vec<OnMachine>,
     /// The mean over machines; `None` unless two of them have an interval.
     pub mean: Option<OverMachines>,
@@ -112,13 +112,13 @@ impl Claim {
         }
     }
 
-    /// Number of machines of which this is true.
+    /// Number of machines with this outcome.
     pub fn count(&self, holds: Holds) -> usize {
         self.machines.iter().filter(|machine| machine.holds == holds).count()
     }
 
-    /// The worst machine: one where the result does not hold, then one where that is unknown. A
-    /// record without a verdict makes no claim.
+    /// The worst outcome on any machine: does not hold, then unknown. A record without a verdict
+    /// makes no claim.
     pub fn worst(&self) -> Holds {
         if self.verdict == Verdict::Inconclusive {
             Holds::Unknown
@@ -134,7 +134,7 @@ impl Claim {
 
 fn longest<'a>(runs: &[(usize, &'a Comparison)]) -> (usize, &'a Comparison) {
     let more = |a: &(usize, &Comparison), b: &(usize, &Comparison)| {
-        // If several are equal, the first.
+        // Of several equal ones, the first.
         a.1.effective.total_cmp(&b.1.effective).then(b.0.cmp(&a.0))
     };
     runs.iter().copied().max_by(more).expect("a machine has a record")
@@ -160,8 +160,8 @@ fn on_machine(claimed: Verdict, runs: &[(usize, &Comparison)]) -> OnMachine {
     }
 }
 
-/// The mean over machines. The error of each is the half width of its interval divided by the
-/// quantile of t that belongs to the interval's level.
+/// The mean over machines. The error on each machine is the half width of the interval divided by
+/// the t quantile of its level.
 fn mean(longest: &[&Comparison], better: Better, confidence: f64) -> Option<OverMachines> {
     let of = |c: &&Comparison| {
         let interval = c.decision.interval.filter(Interval::is_bounded)?;
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn the_mean_over_machines_covers_the_mean_of_effects_that_differ() {
-        // Effects of 10 % on average, which vary by 3 % between machines.
+        // Effects average 10 % and vary by 3 % between machines.
         let wrong = (0..40u64).filter(|series| {
             let effects = [86, 88, 90, 92, 94];
             let runs: Vec<Analysis> =

@@ -1,7 +1,7 @@
 //! The comparison of one metric of one subject with the reference.
 //!
 //! The verdict and its interval come from [`crate::paired`] or [`crate::unpaired`]. They are
-//! accompanied by the numbers an expert asks for next: the difference in the metric's unit,
+//! accompanied by the numbers that an expert wants next: the difference in the metric's unit,
 //! medians, means, the far quantile, how often the subject was better, the smallest difference the
 //! experiment could detect, and how long a clear answer would take.
 
@@ -18,7 +18,7 @@ use assay_data::{Better, Design, Plan};
 use assay_stats::quantile_difference::QuantileDifference;
 use assay_stats::{Interval, descriptive, merged, signed_rank::SignedRankDistribution};
 
-/// Ratios with a smaller relative difference may be equal: the rest is rounding.
+/// A smaller relative difference of two ratios may be due to rounding.
 const ROUNDING: f64 = 1e-9;
 
 pub(crate) mod summaries;
@@ -49,8 +49,8 @@ pub enum Basis {
     /// The values.
     #[default]
     Values,
-    /// The means of the outermost recorded units (processes, builds), since values within one are
-    /// not independent; holds the name of such a unit.
+    /// The means of the outermost recorded units (processes, builds), since values within a unit
+    /// are not independent; contains the name of such a unit.
     Units(String),
     /// A summary; the values are not available.
     Summary,
@@ -61,7 +61,7 @@ pub enum Basis {
 pub enum NoInterval {
     /// There are too few values, units or blocks at this level.
     TooFew {
-        /// The fewest on each side that could suffice.
+        /// Minimum number on each side that could suffice.
         needed: usize,
     },
     /// Successive values, or differences of blocks, are too strongly correlated.
@@ -89,8 +89,8 @@ pub struct Comparison {
     pub basis: Basis,
     /// Number of complete blocks; `None` if the samples were not taken in blocks.
     pub blocks: Option<usize>,
-    /// Number of values (or units, if those were compared) of reference and subject; 0 if a summary
-    /// does not give it.
+    /// Number of values (or of compared units) of reference and subject; 0 if a summary does not
+    /// give it.
     pub counts: (usize, usize),
     /// The verdict with its interval, on its scale.
     pub decision: Decision,
@@ -117,14 +117,14 @@ pub struct Comparison {
     pub effective: f64,
     /// Dependence of the differences of blocks, or of the values of the more dependent side.
     pub dependence: Dependence,
-    /// True if there are too few differences, or values of a side, to test their dependence;
-    /// dependence noticed on the other side is in `dependence` nevertheless.
+    /// True if there are too few differences, or values on one side, to test their dependence;
+    /// `dependence` still includes dependence noticed on the other side.
     pub untested: bool,
-    /// Rank autocorrelation of successive differences, or of the values of that side; NaN if there
-    /// is none.
+    /// Rank autocorrelation of successive differences, or of the values of the more dependent side;
+    /// NaN if undefined.
     pub lag1: f64,
-    /// For load tests, the side that has more failing requests than the other; it decides instead
-    /// of the values.
+    /// For load tests, the side with more failing requests than the other, if any; it decides
+    /// instead of the values.
     pub failing: Option<Box<Failing>>,
     /// True if the run was resumed as a different one, so that its blocks are not one experiment
     /// and there is no interval.
@@ -138,9 +138,9 @@ pub struct Comparison {
     /// The smallest true difference that 80 % of such experiments would find, on the decision's
     /// scale.
     pub detectable: Option<f64>,
-    /// Number of further blocks that a verdict would likely take.
+    /// Number of further blocks likely needed for a verdict.
     pub outlook: Option<Outlook>,
-    /// The fewest blocks at which a verdict is possible at this level.
+    /// Minimum number of blocks for a verdict at this level.
     pub fewest_blocks: u32,
     /// The role among the negative controls of a suite.
     pub role: Role,
@@ -150,17 +150,17 @@ pub struct Comparison {
 /// on both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Role {
-    /// The suite has too few controls to judge by them.
+    /// The suite has too few controls to judge rows against them.
     #[default]
     Alone,
     /// The row is a control: its difference is not an effect of its code.
     Control,
     /// The row is judged against the controls, and its interval covers how far they moved.
     Judged {
-        /// The range in which the effect would be without a change, on the decision's scale, at the
-        /// level of the comparison.
+        /// The range of the effect expected without a change, on the decision's scale, at the level
+        /// of the comparison.
         range: Interval,
-        /// True if the comparison alone would have a verdict.
+        /// True if the comparison would have a verdict without the controls.
         withholds: bool,
     },
 }
@@ -193,7 +193,7 @@ impl Comparison {
     ) -> Self {
         let plan = question.plan;
         let certain = paired.is_certain();
-        // A certain result is wrong in no share of cases.
+        // A certain result has no error.
         let level = if certain {
             Level { interval: 0.0, groups: 0.0 }
         } else {
@@ -265,7 +265,8 @@ impl Comparison {
             dependence,
             untested: dependence == Dependence::Untested,
             lag1: order.lag1,
-            // More blocks would not decide it: they do not reduce the variation between builds.
+            // More blocks would not lead to a verdict, since they do not reduce the variation
+            // between builds.
             outlook: outlook.filter(|_| found.builds.is_none()),
             fewest_blocks: if certain { 2 } else { paired::fewest_blocks(level.interval) },
             ..of_values
@@ -375,21 +376,21 @@ impl Comparison {
         }
     }
 
-    /// Rank autocorrelation of successive differences of blocks, if it is noticed.
+    /// Rank autocorrelation of successive differences of blocks, if it was noticed.
     pub fn drifting(&self) -> Option<f64> {
         let noticed = self.blocks.is_some() && self.dependence == Dependence::Noticed;
         noticed.then_some(self.lag1)
     }
 
     /// True if neighboring differences of blocks correlate by more than chance, even if there are
-    /// too few to test: the two sides do not move together.
+    /// too few to test, so that the two sides do not drift together.
     pub fn wanders(&self) -> bool {
         let n = self.blocks.unwrap_or(0) as f64;
         self.blocks.is_some() && (self.lag1 + 1.0 / n) * n.sqrt() > policy::NOTICED_Z
     }
 
-    /// True without a verdict that more data could give. More data do not narrow the range of
-    /// controls, and a control has no direction.
+    /// True if there is no verdict, but more data could give one. More data do not narrow the range
+    /// of controls, and a control has no direction.
     pub fn is_open(&self) -> bool {
         let by_controls = matches!(self.role, Role::Control | Role::Judged { withholds: true, .. });
         self.decision.verdict == Verdict::Inconclusive && !by_controls
@@ -418,7 +419,7 @@ impl Comparison {
         })
     }
 
-    /// Ratio of the medians, second / first; `None` if it is undefined.
+    /// Ratio of the medians, second / first; `None` if undefined.
     pub fn ratio_of_medians(&self) -> Option<f64> {
         self.ratio?;
         Some(self.medians.1 / self.medians.0)
@@ -507,23 +508,23 @@ fn wins_of_pairs(better: Better, reference: &[f64], other: &[f64]) -> Wins {
 pub struct Failing {
     /// Index of the subject that fails.
     pub subject: usize,
-    /// Number of its requests that failed.
+    /// Number of failed requests of the subject.
     pub failed: u64,
-    /// Number of its requests.
+    /// Number of requests of the subject.
     pub requests: u64,
     /// Share of the requests of the other side that failed.
     pub other_share: f64,
-    /// The slice from which on the server answered nothing, counted from 1; `None` if it still
-    /// answers.
+    /// The first slice (counted from 1) from which the server answered no more requests; `None` if
+    /// it still answers.
     pub stopped: Option<usize>,
-    /// Number of its slices.
+    /// Number of slices of the subject.
     pub slices: usize,
-    /// Time between slices during which the idle server answered nothing, s.
+    /// Time between slices during which the idle server answered nothing, in seconds.
     pub silent_seconds: f64,
 }
 
 impl Failing {
-    /// Share of its requests that failed.
+    /// Share of failed requests of the subject.
     pub fn share(&self) -> f64 {
         self.failed as f64 / self.requests.max(1) as f64
     }

@@ -1,22 +1,21 @@
-//! Whether code whose tests detect every change is well tested, or so entangled that any change
-//! breaks everything: the question left open by the authors of Heckle. The mutation score can't
-//! distinguish the two; three further measures can.
+//! Distinguishes code that is well tested from code so entangled that any change breaks everything,
+//! a question left open by the authors of Heckle. The mutation score can't distinguish the two;
+//! three further measures can.
 //!
-//! - *Focus*: the share of the tests failing with a change that are the code's own.
-//! - *Blast radius*: the number of test files that fail with a change. Focus divided by that, with
-//!   all of the code's own files counted as one, is the *locality* of failures: 1 if only its own
-//!   fail.
+//! - *Focus*: of the tests that fail with a change, the share that are the code's own.
+//! - *Blast radius*: the number of test files that fail with a change. Focus divided by this
+//!   number, with all of the code's own files counted as one, is the *locality* of failures: 1 if
+//!   only its own tests fail.
 //! - *Brittleness*: the share of equivalent rewrites that fail a test.
 //!
-//! All are computed from changes for which every relevant test ran; a change whose run ended at
-//! the first failure is not used. A mean of few values has an interval: that of a proportion with
-//! as many trials (Clopper and Pearson), rounded outwards. Among values between 0 and 1 with a
-//! given mean, those that are 0 or 1 have the largest spread, so the interval is conservative. If
-//! all possible changes were tried, nothing is uncertain, and both ends equal the mean.
+//! All measures use only changes for which every relevant test ran, not those whose run ended at
+//! the first failure. A mean of few values has an interval: that of a proportion with as many
+//! trials (Clopper and Pearson), rounded outwards. Among values between 0 and 1 with a given mean,
+//! zeros and ones have the largest spread, so the interval is conservative. If all possible changes
+//! were tried, there is no uncertainty, and both ends equal the mean.
 //!
 //! A test file belongs to a unit by its name (`test_stack.py` to `stack.py`); one that matches no
-//! name belongs to the source that contains more than half of the functions its tests use, if there
-//! is one.
+//! name belongs to the source that contains more than half of the functions its tests use, if any.
 
 mod owners;
 
@@ -45,7 +44,7 @@ pub enum Quadrant {
 }
 
 impl Quadrant {
-    /// All classes, those that need attention most first.
+    /// All classes; those in most need of attention first.
     pub const ALL: [Self; 4] = [Self::Untested, Self::Tangled, Self::Brittle, Self::WellTested];
 
     /// The word used in output.
@@ -84,7 +83,7 @@ pub struct Coupling {
     pub locality: Option<Mean>,
     /// The foreign test files that fail most often, with the number of changes.
     pub foreign: Vec<(String, usize)>,
-    /// Number of rewrites that were tried.
+    /// Number of tried rewrites.
     pub rewrites: usize,
     /// Number of rewrites that made a test fail.
     pub failing: usize,
@@ -94,7 +93,7 @@ pub struct Coupling {
     pub brittle_tests: Vec<usize>,
     /// The classification; `None` if there are too few data.
     pub quadrant: Option<Quadrant>,
-    /// True if the intervals leave no doubt about the classification.
+    /// True if the classification is the same throughout the intervals.
     pub is_clear: bool,
 }
 
@@ -122,7 +121,7 @@ pub struct Couplings {
     pub units: Vec<Coupling>,
 }
 
-/// Computes the couplings; `None` if they were not requested. O(mutants · tests).
+/// Computes the couplings; `None` if not requested. O(mutants · tests).
 pub fn couplings(mutation: &Mutation) -> Option<Couplings> {
     if !mutation.has_coupling {
         return None;
@@ -243,7 +242,7 @@ fn coupling(
     own
 }
 
-/// The mean of values from 0 to 1, given a total of `all` possible values.
+/// The mean of values from 0 to 1, out of `all` possible values.
 fn mean(values: &[f64], all: usize) -> Option<Mean> {
     if values.is_empty() {
         return None;
@@ -254,13 +253,13 @@ fn mean(values: &[f64], all: usize) -> Option<Mean> {
         return Some(Mean { mean, interval: Some(Interval { lower: mean, upper: mean }) });
     }
     let end = |successes: f64| exact_interval(successes as u64, count as u64, CONFIDENCE);
-    // A sum that is whole except for its last digit counts as whole.
+    // A sum that differs from a whole number only by rounding counts as whole.
     let interval = end((sum + 1e-9).floor()).zip(end((sum - 1e-9).ceil().max(0.0)));
     let interval = interval.map(|(low, high)| Interval { lower: low.lower, upper: high.upper });
     Some(Mean { mean, interval })
 }
 
-/// The ratio of two means; its ends are those that both intervals allow.
+/// The ratio of two means; its ends follow from those of both intervals.
 fn local(focus: Mean, places: Mean) -> Mean {
     let interval = focus.interval.zip(places.interval).map(|(focus, places)| Interval {
         lower: (focus.lower / places.upper).min(1.0),
@@ -269,7 +268,7 @@ fn local(focus: Mean, places: Mean) -> Mean {
     Mean { mean: focus.mean / places.mean, interval }
 }
 
-/// The classification, and whether it is beyond doubt.
+/// The classification, and whether it is certain.
 fn judged(own: &Coupling) -> (Option<Quadrant>, bool) {
     let Some(share) = own.score.share else { return (None, false) };
     let beyond = |interval: Option<Interval>, threshold: f64| {

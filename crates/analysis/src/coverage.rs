@@ -2,8 +2,8 @@
 //!
 //! Every method was simulated on six kinds of synthetic data and four sample sizes ([`simulation`];
 //! `cargo run --release -p assay-analysis --example interval_coverage` generates the table used
-//! here and in `docs/concepts/deciding.md`). The simple rules of [`Traits::of`]
-//! classify the data at hand; the worst of the matching kinds counts. No interval is changed here.
+//! here and in `docs/concepts/deciding.md`). The simple rules of [`Traits::of`] classify the given
+//! data; the worst of the matching kinds counts. Intervals are never changed.
 
 pub(crate) mod findings;
 pub mod page;
@@ -12,9 +12,9 @@ pub mod simulation;
 use crate::policy;
 use assay_stats::{autocorrelation, descriptive, dip};
 
-/// The nominal confidence that was simulated.
+/// The simulated nominal confidence.
 pub const NOMINAL: f64 = 0.95;
-/// The sample sizes that were simulated, per side if there are two.
+/// The simulated sample sizes, per side if there are two.
 pub const SIZES: [usize; 4] = [5, 20, 100, 1000];
 
 /// Maximum number of values used to determine the shape.
@@ -205,14 +205,14 @@ pub struct Traits {
     /// Successive values are correlated: the effective number is below three quarters of the actual
     /// one.
     pub dependent: bool,
-    /// There are too few values to determine shape or correlation: they may be of any kind.
+    /// There are too few values to determine shape or correlation: the values may be of any kind.
     pub unseen: bool,
 }
 
 impl Traits {
     /// Determines the traits of finite values in their order of measurement. With fewer than 20
-    /// values nothing is known, and `unseen` is set. With more than 4,096, the shape is determined
-    /// from that many evenly spaced ones. O(n log n).
+    /// values, only `unseen` is set. With more than 4,096, the shape is determined from that many
+    /// evenly spaced ones. O(n log n).
     pub fn of(values: &[f64]) -> Self {
         Self::with_time(values, autocorrelation::autocorrelation_time(values))
     }
@@ -244,7 +244,7 @@ impl Traits {
         let ties = (sorted.chunk_by(|a, b| a == b).count() as f64) < n / 2.0;
         Self {
             skewed: descriptive::skewness(&some).abs() > 1.0,
-            // Each step is a mode.
+            // In stepped values, each step would be a mode.
             several_modes: !ties && dip::dip(&sorted).is_some_and(|dip| dip.p < 0.01),
             heavy_tail: outside >= 0.005 * n,
             ties,
@@ -331,7 +331,7 @@ pub fn warning(method: Method, n: usize, traits: Traits) -> Option<Optimistic> {
     })
 }
 
-/// The number and kind of values, from which the coverage of each of their intervals follows.
+/// The number and kind of values, which determine the coverage of their intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Situation {
     /// Number of values, of the smaller side if there are two.
@@ -347,7 +347,7 @@ impl Situation {
         warning(method, self.n, self.traits)
     }
 
-    /// Description of what makes intervals miss for these values, to follow "with".
+    /// Description of the trait that lowers coverage for these values, to follow "with".
     pub fn words(self, worst: Kind) -> &'static str {
         if self.traits.unseen {
             "so few values, whose distribution and autocorrelation are unknown,"

@@ -1,26 +1,25 @@
-//! The dependence of the values behind an interval: what can be tested, what is noticed, and when
-//! too few effective values remain.
+//! The dependence of the values behind an interval: whether it can be tested, whether it is
+//! noticed, and whether too few effective values remain.
 //!
 //! A strict test and an effect size are required together: in short series, both a correlation and
 //! a small effective size may be chance. Noticed dependence widens an interval; only dependence
-//! that is certain *and* leaves hardly any information refuses one. The thresholds are in
-//! [`policy`], based on the simulations of `docs/concepts/deciding.md`. Verdicts are not considered
-//! here.
+//! that is certain *and* leaves hardly any information prevents one. The thresholds are in
+//! [`policy`], based on the simulations of `docs/concepts/deciding.md`.
 
 use crate::policy;
 use crate::recording::Recording;
 use assay_stats::autocorrelation;
 
 /// Returns true if the effective number of n values (`effective`) is smaller than chance allows;
-/// `lag1` is the rank autocorrelation of neighbors. True for some 5 in 100 independent series.
+/// `lag1` is the rank autocorrelation of neighbors. True for about 5 in 100 independent series.
 /// O(1).
 ///
-/// This is for series that are described by themselves. Their interval is widened by the summed
-/// autocorrelation time in any case, however few the values, and this only chooses between a
-/// warning and a note. [`Order::dependence`] decides about an interval between two sides: it must
-/// not widen or refuse without a test, so it reports nothing below [`policy::TESTED_FROM`] values,
+/// This is for the description of a single series. Its interval is always widened by the summed
+/// autocorrelation time, however few the values, and this function only chooses between a warning
+/// and a note. [`Order::dependence`] decides about an interval between two sides, which must not be
+/// widened or withheld without a test: it reports nothing below [`policy::TESTED_FROM`] values,
 /// uses only the correlation of neighbors, corrected for the bias of short series, and requires
-/// more to refuse. A single rule for both would either leave a widened interval unexplained or
+/// more to withhold. A single rule for both would either leave a widened interval unexplained or
 /// widen untested ones.
 pub fn is_beyond_chance(n: usize, effective: f64, lag1: f64) -> bool {
     let n = n as f64;
@@ -32,7 +31,7 @@ pub fn is_beyond_chance(n: usize, effective: f64, lag1: f64) -> bool {
 /// The dependence of the values (or differences) behind an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dependence {
-    /// Tested, with no dependence beyond chance.
+    /// The test shows no dependence beyond chance.
     #[default]
     Unseen,
     /// There are fewer than [`policy::TESTED_FROM`] values, too few to show dependence.
@@ -55,14 +54,14 @@ pub struct Order {
 }
 
 impl Order {
-    /// From values in their order of measurement. O(n log n).
+    /// Computes the dependence of values in their order of measurement. O(n log n).
     pub fn of(in_order: &[f64]) -> Self {
         let ranks = autocorrelation::ranks(in_order);
         let found = autocorrelation::dependence_of_ranks(&ranks);
         Self { n: in_order.len(), summed: found.time, lag1: found.lag1 }
     }
 
-    /// From a series that was analyzed before. O(1).
+    /// Takes the dependence from a series that was already analyzed. O(1).
     pub fn of_recording(recording: &Recording<'_>) -> Self {
         let n = recording.in_order.len();
         Self { n, summed: recording.autocorrelation_time, lag1: recording.lag1 }
@@ -94,12 +93,12 @@ impl Order {
         self.summed
     }
 
-    /// Effective number of values by [`Order::time`].
+    /// Effective number of values, from [`Order::time`].
     pub fn effective(self) -> f64 {
         self.n as f64 / self.time()
     }
 
-    /// Effective number of values by Geyer's sum alone.
+    /// Effective number of values, from Geyer's sum alone.
     pub fn effective_as_summed(self) -> f64 {
         self.n as f64 / self.summed
     }
@@ -137,7 +136,7 @@ mod tests {
         assert_eq!(of(23, 9.0, 0.9), Dependence::Untested);
         assert_eq!(of(24, 9.0, 0.9), Dependence::TooStrong);
         assert_eq!(of(24, 1.0, 0.0), Dependence::Unseen);
-        // Certain, but many of the 200 values remain effective.
+        // The dependence is certain, but the effective number of values is still large.
         assert_eq!(of(200, 3.0, 0.5), Dependence::Noticed);
         assert_eq!(of(200, 3.0, 0.1), Dependence::Unseen);
         assert!(Dependence::TooStrong > Dependence::Noticed);
@@ -147,7 +146,7 @@ mod tests {
     fn few_values_are_worth_themselves() {
         let of = |n: usize, lag1: f64| Order { n, summed: 2.0, lag1 }.time();
         assert_eq!((of(9, 0.9), of(12, 0.2)), (1.0, 2.0));
-        // Twelve values with nearly equal neighbors are worth fewer than twelve.
+        // The effective number is below twelve for nearly equal neighbors.
         assert!(of(12, 0.9) > 10.0 && of(24, 0.5) > 4.0);
     }
 }

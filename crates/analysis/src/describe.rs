@@ -1,6 +1,6 @@
 //! Description of one series: location, spread, precision, dependence.
 //!
-//! Nothing is compared here, and outliers are counted but never removed.
+//! Outliers are counted but never removed.
 
 use crate::policy;
 use crate::recording::Recording;
@@ -23,11 +23,11 @@ pub struct Description {
     /// Median.
     pub median: f64,
     /// Interval of the median: two of the values, by order statistics for the effective number of
-    /// values. `None` if those are too few ([`Description::no_median_interval`]).
+    /// values. `None` if there are too few ([`Description::no_median_interval`]).
     pub median_interval: Option<Interval>,
     /// Autocorrelation time of the signs about the median, at least 1.
     pub time_of_signs: f64,
-    /// Requested confidence of that interval.
+    /// Requested confidence of the median's interval.
     pub confidence: f64,
     /// Quantiles (type 7) at 5, 25, 75, 95 and 99 %.
     pub quantiles: Quantiles,
@@ -72,7 +72,7 @@ pub struct SubjectSummary {
     pub command: Option<String>,
     /// Parameters of a scan with their values.
     pub parameters: Vec<(String, ParameterValue)>,
-    /// Index of the subject it is compared with; `None` for a reference.
+    /// Index of the subject that this one is compared with; `None` for a reference.
     pub against: Option<usize>,
     /// Number of observations.
     pub observations: usize,
@@ -151,7 +151,7 @@ impl Description {
         })
     }
 
-    /// True if the interval of the median holds only for independent values: up to twelve values
+    /// True if the interval of the median is valid only for independent values: up to twelve values
     /// are too few to estimate dependence.
     pub fn assumes_independence(&self) -> bool {
         self.median_interval.is_some() && self.n <= signs::UNKNOWN_TO && self.min < self.max
@@ -161,9 +161,9 @@ impl Description {
 /// Reasons why a median has no interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoMedianInterval {
-    /// There are fewer values than any pair of order statistics needs.
+    /// There are too few values for any pair of order statistics.
     TooFew,
-    /// Successive values are so dependent that too few effective ones remain.
+    /// Successive values are so dependent that too few effective values remain.
     TooDependent,
 }
 
@@ -188,8 +188,8 @@ fn drift(recording: &Recording<'_>) -> Option<f64> {
 
 impl Histogram {
     /// Counts series, each ascending, in `bins` equal bins from their common 1 % quantile to their
-    /// common 99 % quantile, so that one stall does not squeeze everything into the first bin;
-    /// `None` if there are no values. O(n).
+    /// common 99 % quantile, so that one stall does not squeeze all other values into the first
+    /// bin; `None` if there are no values. O(n).
     pub fn of(series: &[&[f64]], bins: usize) -> Option<Self> {
         if series.iter().all(|values| values.is_empty()) || bins == 0 {
             return None;
@@ -246,7 +246,7 @@ mod tests {
             assert_eq!(found.no_median_interval(), reason, "{n}");
             assert_eq!(found.assumes_independence(), (6..=12).contains(&n), "{n}");
         }
-        // Constant values do not need this condition.
+        // Constant values need no assumption.
         assert!(!of(&[3.0; 8]).assumes_independence());
     }
 

@@ -1,21 +1,20 @@
-//! The experiment: what to measure next, and whether to go on.
+//! The experiment: selects the next measurement, and decides when to stop.
 //!
 //! Every comparison by measurement is an instance of this experiment: units with places, blocks in
 //! random order, and a stopping rule. A run or a scan is one unit whose places are all its
-//! subjects; a suite has one unit per benchmark. The experiment is fed values and answers with the
-//! next turn or with the reason it stopped. It uses neither clocks nor processes: the caller
-//! supplies the elapsed time, and all randomness comes from the plan's seed, so the same seed gives
-//! the same order.
+//! subjects; a suite has one unit per benchmark. The experiment takes values, and returns the next
+//! turn or the reason to stop. It uses neither clocks nor processes: the caller supplies the
+//! elapsed time, and all randomness comes from the plan's seed, so the same seed gives the same
+//! order.
 //!
 //! Several units are measured in rounds. A round visits every open unit once, in a new random
 //! order, and takes one block of each. A disturbance of the machine then affects a few blocks of
-//! many units instead of all blocks of one, and units that are already decided cost no more time.
-//! Each row stops on its own; a unit continues while any of its rows is open.
+//! many units instead of all blocks of one, and decided units take no more time. Each row stops
+//! separately; a unit continues while any of its rows is open.
 //!
-//! A plan's `until` replaces the question "is the answer clear?" at no cost in certainty. Without
+//! A plan's `until` replaces the question "is the answer clear?" without loss of certainty. Without
 //! it, results are evaluated at predetermined blocks ([`looks`]). With it, every interval is at the
-//! plan's look level, which is chosen so that one may look after every block and stop at any of
-//! them for any reason.
+//! plan's look level, which is chosen so that measuring may stop after any block for any reason.
 //!
 //! ```
 //! use assay_analysis::{Experiment, Step};
@@ -55,10 +54,11 @@ mod searching;
 
 pub use replay::ReplayError;
 
-/// Separates the seed of the build order from the seed of orders and paddings, which is used as is.
+/// Derives the seed of the build order from the plan's seed, which itself is used for orders and
+/// paddings.
 const OF_BUILDS: u64 = 0x6275_696c;
 
-/// Longest padding of the environment, in bytes: beyond a page the stack's layout repeats.
+/// Upper bound of the environment's padding in bytes: beyond a page, the stack's layout repeats.
 const PADDING_BELOW: u32 = 4096;
 
 /// The result of an observation: continue, or stop for a reason.
@@ -84,7 +84,7 @@ pub struct Experiment {
     discovered: BTreeSet<usize>,
     /// Number of rows that share the error rate; 0 if each row has its own.
     sharing: usize,
-    /// Units still to be visited in this round, in reverse order.
+    /// Units left to visit in this round, in reverse order.
     to_go: Vec<usize>,
     /// Start of the current block, on a clock that continues across resumed runs.
     began_seconds: f64,
@@ -124,7 +124,8 @@ struct UnitState {
     given_up: bool,
     /// Number of complete blocks, and the seconds they took.
     spent: Spent,
-    /// The part of `spent` that was replayed from a recording; it is not part of the elapsed time.
+    /// The part of `spent` that was replayed from a recording, which the elapsed time does not
+    /// include.
     replayed: Spent,
 }
 
@@ -170,11 +171,11 @@ impl UnitState {
     fn next_turn(&mut self, unit: usize, purpose: Purpose) -> Turn {
         if self.position == 0 {
             if let Some(search) = &self.search {
-                // Note: which places a search measures follows from the values so far; only their
-                // order is random. So a resumed recording continues as it would have.
+                // Note: the values so far determine the places that a search measures; only their
+                // order is random. So a resumed recording continues like an uninterrupted one.
                 self.order = search.order(self.places.len());
             }
-            // Note: the order is random, never alternating: alternation can lock in step with the
+            // Note: the order is random, never alternating: alternation can synchronize with the
             // machine's timer tick.
             shuffle(&mut self.order, &mut self.random);
             self.builds.begin(self.spent.blocks);
@@ -199,20 +200,19 @@ impl Experiment {
         Self::against(plan, &against_the_first(places.max(1)))
     }
 
-    /// Creates an experiment on places that each name the place they are compared with. `None`
-    /// marks a reference, as does an index that is the place's own or out of range. If there are no
-    /// comparisons, every place is measured until its median is precise.
+    /// Creates an experiment on places, given the index of the place that each is compared with.
+    /// `None` marks a reference, as does the place's own index or an index out of range. If there
+    /// are no comparisons, every place is measured until its median is precise.
     ///
     /// If the plan has an `until`, it must be a valid [`crate::until::Condition`]: one that can't
-    /// be parsed never becomes true, and the run goes on to its budget. Callers report parse errors
-    /// to their users beforehand.
+    /// be parsed never becomes true, and the run continues until its budget ends. Callers must
+    /// report parse errors beforehand.
     pub fn against(plan: Plan, references: &[Option<usize>]) -> Self {
         Self::of_units(plan, &[Unit::of_subjects(references)])
     }
 
     /// Creates an experiment on these units, which share one budget. The order within a single unit
-    /// is drawn from the plan's seed itself; several units have streams of their own, derived from
-    /// it.
+    /// is drawn from the plan's seed itself; several units have separate streams derived from it.
     pub fn of_units(plan: Plan, units: &[Unit]) -> Self {
         let mut random = Random::seed_from_u64(plan.seed);
         let states = units.iter().map(|unit| {
@@ -256,8 +256,8 @@ impl Experiment {
     }
 
     /// Makes the rows part of a family of `rows` rows that share the error rate, plus those that
-    /// are discovered later; each row is judged at its share. With 0, each row has an error rate of
-    /// its own.
+    /// are discovered later; each row is judged at its share. With 0, each row has its own error
+    /// rate.
     #[must_use]
     pub fn among(mut self, rows: usize) -> Self {
         self.sharing = rows;
@@ -266,8 +266,8 @@ impl Experiment {
     }
 
     /// Registers a row that a run reported and no unit declares, by its index in the samples. It
-    /// decides nothing but takes its part of a shared error rate, so that answers stay the same
-    /// when all rows are decided together.
+    /// does not affect when to stop, but takes its part of a shared error rate, so that answers
+    /// stay the same when all rows are decided together.
     pub fn discover(&mut self, row: usize) {
         if self.discovered.insert(row) && self.sharing > 0 {
             let family = self.sharing + self.discovered.len();
@@ -288,8 +288,7 @@ impl Experiment {
         })
     }
 
-    /// Returns the state of a unit's search: whether its ends are known to differ, and the known
-    /// facts about each place.
+    /// Returns the state of a unit's search, and whether its ends are known to differ.
     pub fn search(&self, unit: usize) -> Option<(bool, &Search)> {
         let searching = self.units.get(unit)?.search.as_ref()?;
         Some((searching.has_begun(), &searching.search))
@@ -310,7 +309,7 @@ impl Experiment {
         self.purpose
     }
 
-    /// Number of complete blocks of the unit with the most.
+    /// Largest number of complete blocks of any unit.
     pub fn blocks(&self) -> usize {
         self.units.iter().map(|unit| unit.spent.blocks as usize).max().unwrap_or(0)
     }
@@ -366,7 +365,7 @@ impl Experiment {
             unit.rows.iter_mut().for_each(|row| row.stopped = Some(reason));
             return Step::Stop(reason);
         }
-        // The rest of the block is measured nevertheless.
+        // The rest of the block is still measured.
         unit.order.remove(unit.position);
         self.after_turn(turn.unit, elapsed_seconds)
     }
@@ -421,7 +420,7 @@ impl Experiment {
         self.began_seconds = self.replayed_seconds + elapsed_seconds;
         let Some(next) = self.next_unit() else {
             let reasons: Vec<StopReason> = self.rows().filter_map(|row| row.stopped).collect();
-            // A reason other than an answer takes precedence, however many rows have answers.
+            // Any other reason takes precedence over an answer, however many rows have answers.
             let unanswered = [StopReason::Blocks, StopReason::Diminishing];
             let told = unanswered.into_iter().find(|reason| reasons.contains(reason));
             let first = reasons.first().copied().unwrap_or(StopReason::Clear);
@@ -450,8 +449,8 @@ impl Experiment {
     }
 }
 
-/// Returns the fewest blocks at which a plan can reach a verdict on one of `comparisons`
-/// comparisons that share the error rate (at least 1).
+/// Returns the minimum number of blocks for a plan to reach a verdict on one of `comparisons`
+/// comparisons (at least 1) that share the error rate.
 pub fn fewest_blocks(plan: &Plan, comparisons: usize) -> u32 {
     looks::fewest_blocks(plan, comparisons.max(1) as f64)
 }
@@ -482,7 +481,7 @@ pub fn too_few_fit(
     Some(TooFew { blocks: ((span_seconds / block_seconds) as u32).max(1), needed })
 }
 
-/// References of the plain case: all subjects are compared with the first.
+/// References of the simple case in which all subjects are compared with the first.
 pub fn against_the_first(subjects: usize) -> Vec<Option<usize>> {
     (0..subjects).map(|subject| (subject > 0).then_some(0)).collect()
 }

@@ -1,13 +1,13 @@
 //! The measurement engine: runs a source's turns in random order until the question is answered.
 //!
-//! A [`Source`] knows how to run one turn and reports its values. A [`Session`] asks the experiment
-//! ([`design`](crate::design)) for the next turn, has the source run it, repeats lost runs, records
-//! the values and feeds them back. It stops when every row has its answer, the budget is spent, or
-//! the user interrupts it, and it can resume a recording.
+//! A [`Source`] runs one turn and returns its values. A [`Session`] gets the next turn from the
+//! experiment ([`design`](crate::design)), runs it on the source, repeats lost runs, and passes the
+//! values to the recorder and the experiment. It stops when every row has its answer, the budget is
+//! spent, or the user interrupts it, and it can resume a recording.
 //!
 //! Clock, recorder, observer and interruption are passed in; the module starts no processes, reads
-//! no clock, computes no statistics and prints nothing. So a whole session runs in a test within
-//! microseconds, like this one:
+//! no clock, computes no statistics and prints nothing. So a test can run a whole session within
+//! microseconds, as in this example:
 //!
 //! ```
 //! use assay_analysis::{Options, Verdict, analyse};

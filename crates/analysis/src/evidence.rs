@@ -1,10 +1,9 @@
 //! The data to compare for one metric of one subject: its values, the means of the units they came
 //! in, or a summary.
 //!
-//! Values from one process are not independent of each other: the peculiarities of that process are
-//! in all of them. So if a tool recorded its processes (builds, forks) and started several, their
-//! means are compared. If it left only a summary, the other side is summarized too. Nothing is
-//! decided here.
+//! Values from one process are not independent: all of them share the peculiarities of that
+//! process. So if a tool started and recorded several processes (builds, forks), their means are
+//! compared. If one side has only a summary, the other is summarized as well.
 
 use crate::checks;
 use crate::comparison::summaries::{Side, alike};
@@ -44,11 +43,11 @@ pub(crate) enum Pair {
     Apart(Rc<Recording<'static>>, Rc<Recording<'static>>, Basis),
     /// Blocks.
     Blocks(Paired),
-    /// Counts that were recorded separately but are certain, paired by position.
+    /// Certain counts that were recorded separately, paired by position.
     Known(Paired),
     /// Summaries.
     Summaries(Side, Side),
-    /// Means of recordings that are too few for a rank test.
+    /// Means of recordings, too few for a rank test.
     Few(Side, Side),
 }
 
@@ -57,7 +56,7 @@ pub(crate) struct Evidence<'a> {
     samples: &'a Samples,
     index: BySubject<'a>,
     summaries: HashMap<(usize, &'a str), &'a Summary>,
-    /// True if the values are plain: neither in blocks nor in levels.
+    /// True if the values are neither in blocks nor in levels.
     plain: bool,
 }
 
@@ -171,9 +170,9 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// The data of two subjects for a metric; `None` if one of them has none. `known` holds the
-    /// recordings of this metric of all subjects if they were computed before, and is empty
-    /// otherwise. O(values log).
+    /// The data of two subjects for a metric; `None` if one of them has none. `known` contains the
+    /// recordings of this metric of all subjects, or is empty if they were not computed before.
+    /// O(values log).
     pub(crate) fn pair(
         &self,
         against: usize,
@@ -216,7 +215,7 @@ impl<'a> Evidence<'a> {
         if [against, of].iter().any(|&own| levels::is_of_recordings(self.samples, own)) {
             let means = |units: Option<Units>, values: Vec<f64>| match units {
                 Some(units) => units.means,
-                // A side with one recording is one unit.
+                // A side with a single recording is one unit.
                 None => vec![descriptive::mean(&values)],
             };
             return Some(of_recordings(means(units_x, x), means(units_y, y)));
@@ -240,7 +239,7 @@ impl<'a> Evidence<'a> {
 }
 
 impl SideData {
-    /// The summary of a side; for nested values, that of its units' means.
+    /// The summary of a side; for nested values, of its units' means.
     fn summarised(self) -> Option<Side> {
         match self {
             Self::Summary(side) => Some(side),
@@ -256,7 +255,7 @@ impl SideData {
 fn paired(metric: &Metric, x: &Built, y: Built, builds: bool) -> Paired {
     let mut paired = Paired::of_metric(metric);
     // Note: blocks are compared, not observations. A run without the metric removes its block from
-    // every comparison in which it takes part.
+    // all of its comparisons.
     for (block, (value, build)) in y {
         if let Some(&(reference, of_reference)) = x.get(&block) {
             paired.push(reference, value);
@@ -268,7 +267,7 @@ fn paired(metric: &Metric, x: &Built, y: Built, builds: bool) -> Paired {
     paired
 }
 
-/// For each block, a value and the build it came from.
+/// For each block, a value and the number of its build.
 type Built = BTreeMap<InPass, (f64, u32)>;
 
 /// Counts that are equal in every run of a side: they are certain even though they were recorded
@@ -340,7 +339,7 @@ impl Pair {
     }
 }
 
-/// The finding about a comparison of something other than values.
+/// The finding about a comparison not based on values.
 pub(crate) fn findings(c: &Comparison, name: &str) -> Option<Finding> {
     let (n, m) = c.counts;
     let lacking = c.no_interval();
@@ -456,7 +455,7 @@ mod tests {
         samples.summaries.push(summary);
         let Some(Pair::Summaries(x, y)) = pair(&samples) else { unreachable!("two summaries") };
         assert_eq!((x.count, x.location, y.location), (4, 25.0, 3.0));
-        // A median is compared with a median.
+        // A summary with only a median is compared with the median of the values.
         samples.push_value(0, 1000.0);
         samples.summaries[0] =
             Summary { mean: None, median: Some(3.0), ..samples.summaries[0].clone() };

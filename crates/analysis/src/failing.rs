@@ -1,13 +1,13 @@
-//! Servers that fail more than those they are compared with. If a server stops answering, its
-//! latencies say nothing, so the failed requests decide.
+//! Comparisons of servers by failed requests. If a server stops answering, its latencies are
+//! meaningless, so the failed requests decide.
 //!
 //! A server has *stopped* if its last slices have no answers at all while the other server
 //! answered. It fails *beyond* the other if its share of failed requests is larger by more than the
-//! threshold and chance is ruled out: by the sign test over the blocks, or because the server was
-//! *away* for a while, for example because it was restarted or hung. The sign test can't detect an
-//! absence of a few slices, but nothing else explains such an absence: a busy machine makes servers
-//! slow, but does not make them refuse requests, and if it stalls a server, it also stalls the
-//! generator and the other server.
+//! threshold, and chance is ruled out either by the sign test over the blocks or because the server
+//! was *away* for a while (restarted or hung, for example). The sign test can't detect an absence
+//! of a few slices, but nothing else explains such an absence: a busy machine slows servers down,
+//! but does not make them refuse requests, and if it stalls a server, it also stalls the generator
+//! and the other server.
 
 use crate::comparison::{Comparison, Failing};
 use crate::policy;
@@ -35,8 +35,8 @@ pub(crate) fn decide(comparisons: &mut [Comparison], answers: &[Answers], plan: 
     }
 }
 
-/// Returns the slice from which on a subject answered nothing, counted from 1; `None` if it still
-/// answered in the last one.
+/// Returns the first slice (counted from 1) from which a subject answered no more requests; `None`
+/// if it answered in the last slice.
 pub fn stopped(own: &Answers) -> Option<usize> {
     let dead = |slice: &&SliceOf| slice.answered == 0 && slice.failed > 0;
     let last: Vec<&SliceOf> = own.by_slice.iter().rev().take_while(dead).collect();
@@ -100,8 +100,7 @@ fn is_away(own: &Answers, other: &Answers) -> bool {
     is_spared && (breaks || silent(own) > 0 || blocks(own, other, is_mostly_gone_in_time).0 > 0)
 }
 
-/// Minimum number of blocks of an absence about which nothing else is known; fewer count as a
-/// pause.
+/// Minimum number of blocks of an absence without other evidence; fewer count as a pause.
 const FEWEST_GONE: u64 = 2;
 
 /// Returns true if a slice has the larger share of failed requests.
@@ -110,7 +109,8 @@ fn fails_more(own: &SliceOf, other: &SliceOf) -> bool {
     share(own) > share(other)
 }
 
-/// Returns true if a slice has more failed requests than answers, and the other no failed ones.
+/// Returns true if a slice has more failed requests than answers, and the other has no failed
+/// requests.
 fn is_mostly_gone(own: &SliceOf, other: &SliceOf) -> bool {
     own.failed > own.answered && own.failed >= policy::FEWEST_FAILED && other.failed == 0
 }
@@ -120,21 +120,21 @@ fn is_gone(own: &SliceOf, other: &SliceOf) -> bool {
     own.answered == 0 && is_mostly_gone(own, other)
 }
 
-/// The same, with or without answers, for slices in which the generator was on time: whatever kept
-/// the server from answering did not keep the generator from sending requests.
+/// Like [`is_mostly_gone`], for slices in which the generator was on time, so that the cause did
+/// not affect the generator.
 fn is_mostly_gone_in_time(own: &SliceOf, other: &SliceOf) -> bool {
     is_mostly_gone(own, other)
         && own.late_seconds.is_some_and(|late| late <= policy::ON_TIME_SECONDS)
 }
 
-/// Number of slices before which a subject was silent.
+/// Number of slices preceded by silence of the subject.
 fn silent(own: &Answers) -> usize {
     let is_silent = |slice: &&SliceOf| slice.silent_seconds >= policy::ABSENT_SECONDS;
     own.by_slice.iter().filter(is_silent).count()
 }
 
-/// Share of the requests that failed, or of the slices preceded by silence of the server, whichever
-/// is larger: silence hides requests that would have failed.
+/// Share of the requests that failed, or share of slices preceded by silence of the server,
+/// whichever is larger: silence hides requests that would have failed.
 fn lacking(own: &Answers) -> f64 {
     share(own).max(silent(own) as f64 / own.by_slice.len().max(1) as f64)
 }
@@ -162,8 +162,8 @@ fn answers_from(own: &Answers, block: u32) -> bool {
     answered > failed
 }
 
-/// Number of common blocks in which something holds for the first subject and not for the second,
-/// and the reverse.
+/// Number of common blocks in which `holds` is true for the first subject but not the second, and
+/// the reverse.
 fn blocks(of: &Answers, against: &Answers, holds: fn(&SliceOf, &SliceOf) -> bool) -> (u64, u64) {
     let (mut own, mut others) = (0, 0);
     for slice in &of.by_slice {
@@ -224,8 +224,8 @@ mod tests {
         let after_long = [(25, 0), (20, 5), (0, 25), (8, 17), (25, 0), (25, 0), (25, 0)];
         assert_eq!(found(&after_long, &WELL), Some((1, None)));
         assert_eq!(found(&WELL, &after_long), Some((0, None)));
-        // Each was away for a while, or both were at the same time; slow answers of a busy machine
-        // do not count as absence.
+        // Each was away for a while, or both at the same time; slow answers of a busy machine do
+        // not count as absence.
         let mut another = after_long;
         another.reverse();
         assert_eq!(found(&after_long, &another), None);
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(found(&[(2, 0), (2, 0), (0, 2)], &[(2, 0); 3]), None);
     }
 
-    /// Like `found`, for slices of which more is known.
+    /// Like `found`, for slices with more data.
     fn known(of: &[SliceOf], against: &[(u64, u64)]) -> Option<(usize, Option<usize>)> {
         let plain: Vec<(u64, u64)> = of.iter().map(|own| (own.answered, own.failed)).collect();
         let mut own = answers(1, &plain);
@@ -255,7 +255,7 @@ mod tests {
         let with = |own: SliceOf| known(&[well, well, own, well, well, well, well], &WELL);
         let slice = |answered, failed| SliceOf { answered, failed, ..SliceOf::default() };
         let away = Some((1, None));
-        // Refused, broken off, or answered wrongly.
+        // Requests that were refused, broken off, or answered wrongly.
         assert_eq!(with(SliceOf { broken: 25, ..slice(0, 25) }), away);
         assert_eq!(with(SliceOf { broken: 12, ..slice(10, 15) }), away);
         assert_eq!(with(SliceOf { broken: 8, ..slice(17, 8) }), None);
@@ -264,19 +264,19 @@ mod tests {
         assert_eq!(with(SliceOf { late_seconds: Some(0.9), ..slice(0, 25) }), None);
         assert_eq!(with(SliceOf { late_seconds: Some(0.02), ..slice(8, 17) }), away);
         assert_eq!(with(SliceOf { late_seconds: Some(0.02), ..slice(14, 11) }), None);
-        // Requests that were never answered, and no request was answered afterwards.
+        // Unanswered requests, followed by silence.
         let late = SliceOf { silent_seconds: 1.4, ..well };
         let silent = [well, slice(20, 5), late, well, well, well, well];
         assert_eq!(known(&silent, &WELL), away);
         let briefly = [well, slice(20, 5), SliceOf { silent_seconds: 0.3, ..well }, well];
         assert_eq!(known(&briefly, &WELL[..4]), None);
-        // This does not depend on how few requests failed.
+        // Even a few failed requests suffice.
         let hardly = [well, slice(24, 1), late, well, well, well, well];
         assert_eq!(known(&hardly, &WELL), away);
         // The other server fails as well.
         let both = [(25, 0), (20, 5), (25, 0), (25, 0), (25, 0), (25, 0), (25, 0)];
         assert_eq!(known(&silent, &both), None);
-        // A trifle in a long run.
+        // A negligible share in a long run.
         let mut long = vec![well; 300];
         long[7] = SliceOf { broken: 25, ..slice(0, 25) };
         assert_eq!(known(&long, &[(25, 0); 300]), None);
@@ -301,7 +301,7 @@ mod tests {
                     known(&some(), &other).is_some()
                 });
                 let wrong = wrong.count();
-                // 5 % are allowed: by accident more than 32 in 1 of 300 such tests.
+                // 5 % are allowed; chance exceeds 32 in 1 of 300 such tests.
                 assert!(wrong <= 32, "{wrong} of 400 at {rate}, {slices} slices of {requests}");
             }
         }

@@ -1,17 +1,17 @@
 //! Results of a farm: whether a version passes on every target, whether it is as fast as before,
-//! and what the affected targets have in common.
+//! and which facts the affected targets share.
 //!
-//! A version is judged by its results on each target. Only builds that passed or failed count; a
-//! build spoilt by the machine is neither. For speed, each target contributes the ratio to the base
-//! with its interval, both sides measured there in one lease. All benchmarks on all targets share
-//! the allowed error (Holm), since any alarm among them is an alarm for the version. Each benchmark
-//! is pooled over the targets ([`assay_stats::meta_analysis`]), including the variation between
-//! targets.
+//! A version is judged by its results on each target. Only builds that passed or failed count, not
+//! those spoilt by the machine. For speed, each target contributes the ratio to the base with its
+//! interval; both sides are measured on that target in one lease. All benchmarks on all targets
+//! share the allowed error (Holm), since any alarm among them is an alarm for the version. Each
+//! benchmark is pooled over the targets ([`assay_stats::meta_analysis`]), including the variation
+//! between targets.
 //!
-//! Failures are located by facts ([`AffectedTargets`]): the simplest condition that all affected targets meet
-//! and no others. It need not be the cause, so other facts that separate the same targets are named
-//! too. The version that introduced a failure ([`Since`]) is derived from the earlier versions.
-//! This module is independent of how builds are stored or shown.
+//! Failures are located by facts ([`AffectedTargets`]): the simplest condition that all affected
+//! targets meet and no others. It need not be the cause, so other facts that separate the same
+//! targets are also named. The version that introduced a failure ([`Since`]) is determined from the
+//! earlier versions. This module is independent of how builds are stored or shown.
 
 mod affected;
 mod builds;
@@ -59,7 +59,7 @@ pub struct TargetBuilds {
 pub struct Measured {
     /// Index of the version in [`Project::versions`].
     pub version: usize,
-    /// Index of the base in [`Project::versions`]; `None` if it is older than all of them.
+    /// Index of the base in [`Project::versions`]; `None` if the base is older than all of them.
     pub base: Option<usize>,
     /// Index of the target in [`Project::targets`].
     pub target: usize,
@@ -69,7 +69,7 @@ pub struct Measured {
     pub metric: String,
     /// The better direction.
     pub better: Better,
-    /// The verdict of the run itself: if that has no direction, none is reported here.
+    /// The verdict of the run itself; if it has no direction, none is reported for the target.
     pub verdict: Verdict,
     /// The version's value divided by the base's.
     pub ratio: f64,
@@ -107,7 +107,7 @@ impl Default for Options {
     }
 }
 
-/// A result shared by several targets, since the same version.
+/// A result shared by several targets since the same version.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Affected {
     /// The targets, as ascending indices into [`Project::targets`].
@@ -116,7 +116,7 @@ pub struct Affected {
     pub of: usize,
     /// The common facts of the affected targets.
     pub place: AffectedTargets,
-    /// The version from which on they are affected.
+    /// The version since which they are affected.
     pub since: Since,
 }
 
@@ -134,7 +134,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Returns true if it fails or is slower on any target.
+    /// Returns true if the version fails or is slower on any target.
     pub fn is_alarm(&self) -> bool {
         !self.builds.failing.is_empty() || self.benchmarks.iter().any(|b| !b.worse.is_empty())
     }
@@ -150,8 +150,8 @@ impl Judged {
     }
 }
 
-/// Judges the versions with these indices. O(cells + measured, in parts times their logarithm;
-/// failing targets times all their facts).
+/// Judges the versions with these indices. O(n log n) for n cells and measurements, plus failing
+/// targets times all their facts.
 pub fn judge(project: &Project, versions: &[usize], options: &Options) -> Vec<Judged> {
     let history = builds::History::of(project);
     let speeds = speed::decide(project, options);

@@ -1,13 +1,13 @@
-//! The data of a report's plots: every curve, thinned to the resolution of a page and of the eye.
+//! The data of a report's plots: all curves, thinned to the resolution of a page.
 //!
-//! Like all of the analysis this is pure; nothing is drawn here. The result is of bounded size for
-//! any number of observations: a series keeps its extremes and medians in at most 800 pieces, an
-//! empirical distribution at most 1,000 points, a density 400. Values that were thinned, cut off or
-//! omitted are counted, so that the caption can state their number.
+//! Like the whole analysis, this module is pure; it draws nothing. The size of the result is
+//! bounded for any number of observations: a series keeps its extremes and medians in at most 800
+//! pieces, an empirical distribution at most 1,000 points, a density 400. Values that were thinned,
+//! cut off or omitted are counted, so that the caption can give their number.
 //!
 //! Densities are normal-kernel estimates with R's `bw.nrd0` (Silverman 1986). Resampled standard
-//! deviations follow Efron (1979); power is that of a t test; differences of all pairs are those of
-//! at most 600 quantiles of either side.
+//! deviations follow Efron (1979); power is that of a t test; pairwise differences use at most 600
+//! quantiles of each side.
 
 mod differences;
 mod load;
@@ -32,7 +32,7 @@ use crate::protocol::Protocol;
 use crate::{Analysis, Comparison};
 use assay_data::{Design, Metric, Samples};
 
-/// Maximum number of subjects in one plot, the first ones; more could not be distinguished.
+/// Maximum number of subjects in one plot; more could not be distinguished.
 pub const MOST_SUBJECTS: usize = 8;
 
 /// The data of every plot of the primary metric.
@@ -50,11 +50,11 @@ pub struct Figures {
     pub subjects: Vec<SubjectFigures>,
     /// Number of further subjects with values.
     pub left_out: usize,
-    /// The figures of every comparison between two of these subjects.
+    /// The plots of every comparison between two of these subjects.
     pub between: Vec<Between>,
     /// True if every subject was measured once in every block.
     pub in_blocks: bool,
-    /// True if the resampled standard deviations are those of the differences from the reference.
+    /// True if the resampled standard deviations are those of differences from the reference.
     pub deviations_of_differences: bool,
     /// Plots specific to load tests.
     pub load: Option<LoadFigures>,
@@ -75,8 +75,8 @@ pub struct SubjectFigures {
     pub shape: Shape,
     /// Autocorrelation; `None` for fewer than ten values, or if all are equal.
     pub correlogram: Option<Correlogram>,
-    /// Uncertainty of the standard deviation (of the differences, in a protocol of blocks); `None`
-    /// for fewer than five values, equal ones, or more than half a million.
+    /// Uncertainty of the standard deviation (in a protocol of blocks, that of the differences);
+    /// `None` for fewer than five values, equal values, or more than half a million.
     pub deviation: Option<Resampled>,
 }
 
@@ -85,7 +85,7 @@ pub fn figures(samples: &Samples, analysis: &Analysis) -> Figures {
     with_protocol(samples, analysis, &[])
 }
 
-/// Like [`figures`], with a protocol: its resamples and its plan are drawn, instead of a second
+/// Like [`figures`], but uses the resamples and the plan of a protocol, instead of a second
 /// bootstrap and plan with different numbers.
 pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]) -> Figures {
     let with_values: Vec<usize> =
@@ -96,8 +96,8 @@ pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]
     Figures { left_out, load, ..drawn(&Evidence::of(samples), analysis, shown, Some(chains)) }
 }
 
-/// Figures of single comparisons. Nothing is resampled, which would be too costly for many of them.
-/// O(n log n) for n observations.
+/// Computes the plots of single comparisons, without resampling, which would take too long for many
+/// of them. O(n log n) for n observations.
 pub fn of_comparisons(
     samples: &Samples,
     analysis: &Analysis,
@@ -177,7 +177,7 @@ fn drawn(
     }
 }
 
-/// The resamples that the protocols made for a subject.
+/// The resamples of a subject made by the protocols.
 fn of_plan(chains: &[Protocol], subject: usize) -> Option<Resampled> {
     let found = chains.iter().filter_map(|chain| Some((chain.power.found.as_ref()?, chain)));
     let mut spreads =

@@ -1,11 +1,11 @@
-//! Determines whether a goal of a search for the highest rate can be met at all: if sequential
-//! requests miss it, no rate meets it.
+//! Determines whether a goal of a search for the highest rate can be met at any rate: a goal missed
+//! by sequential requests can't.
 
 use crate::policy;
 use assay_stats::binomial;
 
 /// Returns true if `missed` of `all` sequential requests rule out that at most a share `allowed` of
-/// them misses the goal. O(1).
+/// all requests misses the goal. O(1).
 pub fn is_out_of_reach(missed: u64, all: u64, allowed: f64) -> bool {
     missed > 0 && 1.0 - binomial::at_most_of(missed - 1, all, allowed) < policy::OUT_OF_REACH
 }

@@ -1,9 +1,10 @@
-//! Queries on a history: recorded runs of one project across its revisions, as provided by a store.
+//! Queries on a history: the recorded runs of one project across its revisions, as provided by a
+//! store.
 //!
-//! A run is the outermost level: however many values it contains, a benchmark has one
-//! [`RunSummary`] in it, and the variation between runs is estimated from runs. So trend and gate
+//! A run is the outermost level: however many values it contains, it has one [`RunSummary`] per
+//! benchmark and metric, and the variation between runs is estimated from runs. So trend and gate
 //! need no samples, and a store of a million results needs only a few numbers for each. This module
-//! is independent of how runs are stored and how revisions are looked up.
+//! is independent of the storage of runs and the look-up of revisions.
 
 mod blessing;
 pub mod creep;
@@ -36,7 +37,7 @@ pub struct Revision {
     pub commit: String,
     /// The parent commit.
     pub parent: Option<String>,
-    /// Number of commits leading to it by first parents; `None` if no repository provides it.
+    /// Number of commits leading to this one by first parents; `None` if no repository provides it.
     pub ordinal: Option<u64>,
     /// Time of the commit in seconds since 1970.
     pub time: Option<i64>,
@@ -58,18 +59,18 @@ pub fn short(commit: &str) -> &str {
 /// The identity of a benchmark across runs of its project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Benchmark {
-    /// The row's name, or that of the side if the row has none (commands).
+    /// The row's name, or the side's if the row has none (for commands).
     pub name: String,
     /// Values of the parameters.
     pub parameters: Vec<(String, ParameterValue)>,
-    /// Index of the side, if a run measured several that are not separate revisions; 0 for the
-    /// reference or the only one.
+    /// Index of the side if a run measured several sides of one revision; 0 for the reference or a
+    /// single side.
     pub role: usize,
 }
 
 impl Benchmark {
-    /// The name with the parameter values that it does not state itself, and with the side's index
-    /// unless it is the reference.
+    /// The name, with those parameter values that it does not contain, and the side's index unless
+    /// it is the reference.
     pub fn label(&self) -> String {
         let mut label = self.name.clone();
         for (name, value) in &self.parameters {
@@ -85,8 +86,8 @@ impl Benchmark {
     }
 }
 
-/// Returns true if the name of a benchmark states the value of a parameter: `BenchmarkSort/n=16-8`
-/// states `n=16` and, in the way of Go, `gomaxprocs=8`.
+/// Returns true if the name of a benchmark contains the value of a parameter:
+/// `BenchmarkSort/n=16-8` contains `n=16` and, in Go's notation, `gomaxprocs=8`.
 fn is_stated(benchmark: &str, parameter: &str, value: &str) -> bool {
     let mut words = benchmark.split(' ');
     let of_go = words.next().unwrap_or_default();
@@ -141,7 +142,7 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
-/// Facts that identify a machine: if one of them differs, times are not compared.
+/// Facts that identify a machine: times are not compared if one of them differs.
 pub fn fingerprint_facts(environment: &Environment) -> Vec<(&'static str, String)> {
     let told = |fact: &'static str| {
         let value = environment.facts.get(fact)?;
@@ -152,8 +153,8 @@ pub fn fingerprint_facts(environment: &Environment) -> Vec<(&'static str, String
     MACHINE_FACTS.into_iter().filter_map(told).filter(|fact| !is_usual(fact)).collect()
 }
 
-/// Facts about the state of a machine before a run, and results of its last calibration: numbers
-/// worth tracking over time.
+/// Numeric facts worth tracking over time: the state of a machine before a run, and the results of
+/// its last calibration.
 const STATE_FACTS: [&str; 8] = [
     "calibrated_wall_60s",
     "calibrated_cpu_60s",
@@ -171,9 +172,9 @@ pub fn machine_state(environment: &Environment) -> Vec<(&'static str, f64)> {
     STATE_FACTS.into_iter().filter_map(known).filter(|(_, value)| value.is_finite()).collect()
 }
 
-/// Sorts runs by what they measured: by the place of their revisions in the history if all have
-/// one, since committers' clocks can go back; otherwise by the time of the commit, or of the run.
-/// Runs of one revision are sorted by time. O(n log n).
+/// Sorts runs by measured revision: by the place of the revision in the history if all have one,
+/// since committers' clocks can go back; otherwise by the time of the commit, or of the run. Runs
+/// of one revision are sorted by time. O(n log n).
 pub fn in_order(points: &mut [Point]) {
     let placed = points.iter().all(|p| p.revision.as_ref().is_some_and(|r| r.ordinal.is_some()));
     points.sort_by_cached_key(|point| {
@@ -202,7 +203,7 @@ mod tests {
             in_order(points);
             points.iter().map(|p| p.recording.clone()).collect::<String>()
         };
-        // The committer of b had a slow clock; c was measured first.
+        // The clock of b's committer was slow; c was measured first.
         let mut points =
             vec![point("c", Some(3), 30, 1), point("b", Some(2), 5, 9), point("a", Some(1), 10, 8)];
         assert_eq!(order(&mut points), "abc");

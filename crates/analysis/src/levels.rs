@@ -1,10 +1,10 @@
-//! Nested repetitions of one subject, as recorded in the samples, and which level contributes most
-//! of the variance.
+//! Nested repetitions of one subject, as recorded in the samples, and the level that contributes
+//! most of the variance.
 //!
-//! The mathematics is in [`assay_stats::levels`]; this module decides which values belong to which
-//! unit. Levels come from other tools' records (build > process > iteration), or from programs that
-//! reported several values within one run, which are then the iterations of that run. A level is
-//! not a block: nothing is compared here.
+//! The mathematics is in [`assay_stats::levels`]; this module assigns values to units. Levels are
+//! recorded by other tools (build > process > iteration), or result from programs that report
+//! several values in one run, which are then the iterations of that run. Unlike blocks, levels are
+//! not for comparison.
 
 use crate::policy;
 use assay_data::code;
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Usual names of the innermost levels, outermost first.
 const NAMES: [&str; 4] = ["machine", "build", "process", "iteration"];
 
-/// Name of a level of builds.
+/// Name of the level of builds.
 pub(crate) const BUILD: &str = NAMES[1];
 
 /// Name of the level of pooled recordings.
@@ -25,14 +25,14 @@ pub(crate) const RECORDING: &str = "recording";
 /// The levels of one subject's metric, with their names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nested {
-    /// The mean, the variance of each level, and the interval of the mean that they allow.
+    /// The mean with its interval, and the variance of each level.
     pub levels: Levels,
     /// A name for each level: the last is `iteration`, the ones above it `process`, `build`,
     /// `machine`, and then `level 1`...
     pub names: Vec<String>,
-    /// True if the values are those of the series itself; otherwise they are those within its runs.
+    /// True if the values are those of the series itself, false if they are values within its runs.
     pub of_series: bool,
-    /// The standard error of the mean if all values were independent.
+    /// The standard error that the mean would have if all values were independent.
     pub error_if_independent: f64,
 }
 
@@ -45,8 +45,8 @@ impl Nested {
     }
 
     /// For each level, the maximum share by which more repetitions can narrow the interval of the
-    /// mean, given the existing units of the level above. 1 for the outermost level, which can
-    /// narrow it without limit.
+    /// mean, given the existing units of the level above. 1 for the outermost level, where there is
+    /// no limit.
     pub fn most_gained(&self) -> Vec<f64> {
         let mut above = 0.0;
         let gained = self.levels.levels.iter().map(|level| {
@@ -58,8 +58,8 @@ impl Nested {
     }
 
     /// The optimal number of repetitions of each level except the outermost, within one unit of the
-    /// level above, if a unit of every level costs, apart from its content, `ratio` > 0 times as
-    /// much as one of the level below. At least 1; `None` if the level above adds no variance.
+    /// level above, if a unit of each level, excluding its content, costs `ratio` > 0 times as much
+    /// as a unit of the level below. At least 1; `None` if the level above adds no variance.
     pub fn best_repetitions(&self, ratio: f64) -> Vec<Option<f64>> {
         let depth = self.levels.levels.len() as i32;
         let costs: Vec<f64> = (0..depth).rev().map(|inner| ratio.powi(inner)).collect();
@@ -110,8 +110,8 @@ pub(crate) fn is_of_recordings(samples: &Samples, subject: usize) -> bool {
     of.is_some_and(|of| !samples.side_of(of).recordings.is_empty())
 }
 
-/// The values of a subject for planning: those of its series, or the means of its recordings if
-/// there are several.
+/// The values of a subject for planning: those of its series or, if there are several recordings,
+/// their means.
 pub(crate) fn independent_values(samples: &Samples, subject: usize, metric: usize) -> Vec<f64> {
     let series = samples.series(subject, metric);
     if !is_of_recordings(samples, subject) {
@@ -135,8 +135,8 @@ pub fn plural(name: &str) -> String {
     }
 }
 
-/// The levels of a subject's metric; `None` if the samples do not record one for all of its values,
-/// or only one unit of the outermost. O(n log n).
+/// The levels of a subject's metric; `None` unless all values have recorded levels, with at least
+/// two units of the outermost. O(n log n).
 pub fn of(samples: &Samples, subject: usize, metric: usize) -> Option<Nested> {
     let recorded = recorded(samples, subject, metric);
     let of_series = recorded.is_some();
@@ -227,11 +227,11 @@ mod tests {
         let finding = found.ignored("a").expect("ignoring the processes misleads");
         assert!(finding.message.contains("12 values of a come from 4 processes"), "{finding:?}");
         assert!(finding.is(code::LEVELS_IGNORED));
-        // The processes differ: one iteration of each is enough unless starting a process is
+        // The processes differ, so one iteration of each is enough unless starting a process is
         // expensive.
         assert_eq!(found.best_repetitions(1.0), [Some(1.0)]);
         assert!(found.best_repetitions(1e6)[0].is_some_and(|best| best > 10.0));
-        // With a value without a level, nothing can be computed.
+        // A value without a level prevents the computation.
         samples.push_value(0, 3.0);
         assert_eq!(of(&samples, 0, 0), None);
     }

@@ -1,37 +1,37 @@
-//! Statistical analysis of benchmark samples: which subject to measure next, when to stop, how two
-//! subjects differ, and what casts doubt on the result.
+//! Statistical analysis of benchmark samples: selects the next measurement, decides when to stop,
+//! compares subjects, and reports doubts about the result.
 //!
 //! This crate is pure: it reads no clock and no files, starts no processes and prints nothing. The
 //! same samples and plan always give the same [`Analysis`], digit for digit, whether they come from
 //! the run that just ended or from its file a year later. `docs/concepts/deciding.md` explains the
-//! procedure and the simulations it rests on.
+//! procedure and the simulations on which it is based.
 //!
-//! - [`design`]: the experiment itself, fed observation by observation. [`engine`]: the only loop
-//!   that asks it for the next turn. [`until`]: the user's stopping condition.
+//! - [`design`]: the experiment itself, which takes one observation after another. [`engine`]: the
+//!   measurement loop around it. [`until`]: the user's stopping condition.
 //! - [`paired`], [`unpaired`]: the interval for blocks, and for samples recorded separately.
-//! - [`verdict`]: one interval, one verdict.
+//! - [`verdict`]: the verdict that follows from an interval.
 //! - [`levels`]: nested repetitions, and the level that contributes most of the variance.
 //! - [`quantiles`]: the part of the distribution that differs.
 //! - [`comparison`]: the complete comparison of one subject with another.
 //! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`describe`], [`checks`], [`machine`], [`outlook`]: single series, findings about them, and
-//!   the number of blocks a verdict would take.
+//!   the number of blocks needed for a verdict.
 //! - [`series_summary`]: a detailed summary of one series. [`overview`]: many series at a glance.
-//! - [`scaling`]: how a scan's values grow with its parameter.
+//! - [`scaling`]: the growth of a scan's values with its parameter.
 //! - [`noise`]: sources of variance, and runs that were disturbed.
 //! - [`coverage`]: simulated coverage of the intervals.
-//! - [`calibration`]: how often samples of one program would be called different.
-//! - [`spread`]: whether a setting reduces the spread between runs.
-//! - [`mock`]: synthetic data to learn with. [`replication`]: whether another run confirmed a
-//!   result.
+//! - [`calibration`]: the false-positive rate for samples of one program.
+//! - [`spread`]: the effect of a setting on the spread between runs.
+//! - [`mock`]: synthetic data for learning. [`replication`]: confirmation of a result by another
+//!   run.
 //! - [`battery`]: the classical tests, shown next to the verdict on request.
 //! - [`figures`]: the data behind a report's plots, thinned.
 //! - [`history`]: recorded runs of a project across its revisions. [`farm`]: one version across
 //!   many machines.
 //! - [`mutation`]: the share of source mutations that a project's tests detect. [`coupling`]:
-//!   whether that is because of thorough tests or because everything depends on everything.
-//! - [`planning`]: the number of runs a question needs. [`bisect`]: which of many commits
-//!   introduced a change. [`why`]: the most likely cause of a difference.
+//!   distinguishes thorough tests from code in which everything depends on everything.
+//! - [`planning`]: the number of runs needed for a question. [`bisect`]: the search for the commit
+//!   that introduced a change. [`why`]: the most likely cause of a difference.
 //! - [`analysis`]: all of the above, from [`assay_data::Samples`].
 
 pub mod analysis;

@@ -1,7 +1,7 @@
-//! Findings about measuring on this machine: facts that disturb, and a command to fix each.
+//! Findings about the measuring machine: disturbing facts, each with a command that fixes it.
 //!
 //! These are pure functions of recorded facts, so a file gives the same findings on every machine.
-//! Missing facts give no finding: unknown is not a fault of the machine.
+//! Missing facts give no finding.
 
 use crate::policy;
 use assay_data::code;
@@ -134,10 +134,10 @@ fn layout(e: &Environment) -> Option<Finding> {
     })
 }
 
-/// The finding about a threshold below what this machine, at its last calibration, could detect in
-/// a minute, for wall or CPU time if the facts `calibrated_wall_60s`, `calibrated_cpu_60s`
-/// (fractions) are present. Absolute thresholds are not judged, since the calibration used another
-/// program.
+/// The finding about a threshold below the smallest difference of wall or CPU time that this
+/// machine detected within a minute at its last calibration, from the facts `calibrated_wall_60s`
+/// and `calibrated_cpu_60s` (fractions), if present. Absolute thresholds are not judged, since the
+/// calibration used another program.
 pub fn detectable(
     metric: &Metric,
     threshold: &Threshold,
@@ -176,7 +176,7 @@ pub fn detectable(
     )
 }
 
-/// Formats percent with two digits: `0.8 %`.
+/// Formats a fraction in percent with two digits: `0.8 %`.
 fn percent(fraction: f64) -> String {
     let number = fraction * 100.0;
     let decimals = if number > 0.0 { (1.0 - number.log10().floor()).clamp(0.0, 9.0) } else { 0.0 };

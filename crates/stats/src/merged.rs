@@ -19,7 +19,7 @@ pub fn merge<'a>(x_sorted: &'a [f64], y_sorted: &'a [f64]) -> impl Iterator<Item
             j += 1;
             Some(y)
         }
-        // Only `x` is left.
+        // Never reached: the first arm covers an exhausted `y`.
         (Some(&x), None) => {
             i += 1;
             Some(x)

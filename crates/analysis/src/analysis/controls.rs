@@ -1,23 +1,24 @@
 //! Negative controls of a suite: rows whose code is the same on both sides ([`Subject::code`]).
 //!
-//! A change does not affect them, so their differences show what else moves a benchmark between
-//! these two builds: placement of the code, noise, drift. With enough of them, a row whose code
-//! changed has a direction only if it moved farther than they do (Schuemie, Ryan, DuMouchel,
-//! Suchard and Madigan, "Interpreting observational studies: why empirical calibration is needed to
-//! correct p-values", Statistics in Medicine 33, 2014). The range of a row without a change is the
+//! The change does not affect them, so their differences show the other influences between these
+//! two builds: placement of the code, noise, drift. With enough of them, a row whose code changed
+//! has a direction only if it moved farther than the controls (Schuemie, Ryan, DuMouchel, Suchard
+//! and Madigan, "Interpreting observational studies: why empirical calibration is needed to correct
+//! p-values", Statistics in Medicine 33, 2014). The range of a row without a change is the
 //! prediction interval of one more control: Student's t with K − 1 degrees of freedom and the
 //! variance factor 1 + 1/K (Hahn and Meeker, "Statistical Intervals", 1991), where Schuemie et al.
-//! use a fitted normal distribution, which ten controls are too few for. Controls beyond some robust
-//! deviations count as if they were there, so that one of them does not hide every difference. A row
-//! measured less precisely than a typical control has a wider range.
+//! use a fitted normal distribution, for which ten controls are too few. Controls beyond a few
+//! robust deviations are clipped to that distance, so that a single control does not hide every
+//! difference. A row measured less precisely than a typical control has a wider range.
 //!
-//! The controls stand for code like theirs. Code that is far more sensitive to placement than all of
-//! them is not represented, as in any use of negative controls.
+//! As in any use of negative controls, code that is far more sensitive to placement than all of
+//! them is not represented.
 //!
-//! The interval of a judged row covers both its own and the one less that range, so the verdict is
-//! never more confident than either. The judged rows are a family of their own, whose adjustments
-//! do not assume that they are independent: they share the controls. A control has no direction,
-//! because nothing could have caused one; its interval is extended to no difference.
+//! The interval of a judged row covers both its own interval and that interval minus the range, so
+//! the verdict is never more confident than with either. The judged rows are a separate family,
+//! whose adjustments do not assume independence, since they share the controls. A control has no
+//! direction, because nothing could have caused one; its interval is extended to include no
+//! difference.
 
 use crate::comparison::{Comparison, Question, Role};
 use crate::verdict::{Scale, Verdict};
@@ -32,7 +33,7 @@ pub(super) struct Controls {
     count: usize,
     mean: f64,
     spread: f64,
-    /// Squared standard error of a typical one.
+    /// Squared standard error of a typical control.
     squared_error: f64,
 }
 
@@ -46,7 +47,7 @@ pub(super) enum Part {
 
 impl Controls {
     /// Summarizes the effects of controls, each with its squared standard error. Returns `None` for
-    /// fewer than [`policy::FEWEST_CONTROLS`], and if all are equal.
+    /// fewer than [`policy::FEWEST_CONTROLS`], or if all are equal.
     pub fn of(found: &[(f64, f64)]) -> Option<Self> {
         if found.len() < policy::FEWEST_CONTROLS {
             return None;
@@ -62,8 +63,8 @@ impl Controls {
         .filter(|own| own.spread > 0.0)
     }
 
-    /// The range of the effect of one more row without a change, measured with this squared
-    /// standard error, at a two-sided level.
+    /// The range of effects expected of another unchanged row, measured with this squared standard
+    /// error, at a two-sided level.
     fn range(&self, level: f64, squared_error: f64) -> Interval {
         let k = self.count as f64;
         let more = (squared_error - self.squared_error).max(0.0);
@@ -77,7 +78,8 @@ impl Controls {
         let (Some(own), Some((effect, squared_error))) = (c.decision.interval, measured(&c)) else {
             return c;
         };
-        // Placement is one draw, however often it is measured, so it is evaluated only once.
+        // However often it is measured, the placement is a single draw, so it is evaluated only
+        // once.
         let level = (1.0 - question.plan.confidence) / question.share;
         let range = self.range(level, squared_error);
         let caused = Interval { lower: effect - range.upper, upper: effect - range.lower };
@@ -92,7 +94,7 @@ impl Controls {
     }
 }
 
-/// Makes a comparison one of a control.
+/// Turns a comparison into that of a control.
 pub(super) fn as_control(mut c: Comparison, better: Better) -> Comparison {
     c.role = Role::Control;
     if let Some(own) = c.decision.interval.filter(|own| !own.contains(0.0)) {
@@ -111,12 +113,12 @@ fn extend(c: &mut Comparison, interval: Interval, better: Better) {
         ratio.interval =
             Some(Interval { lower: interval.lower.exp(), upper: interval.upper.exp() });
     }
-    // Controls give no information about amounts.
+    // Controls give no information about absolute differences.
     c.shift.interval = None;
     c.detectable = outlook::detectable(&c.decision, c.level);
 }
 
-/// The effect of a comparison of ratios with its squared standard error, if both are known.
+/// The effect of a comparison of ratios, and its squared standard error, if both are known.
 pub(super) fn measured(c: &Comparison) -> Option<(f64, f64)> {
     let is_ratio = c.decision.scale == Scale::Ratio && c.decision.estimate.is_finite();
     let interval = c.decision.interval.filter(|own| is_ratio && own.is_bounded())?;
@@ -146,8 +148,8 @@ mod tests {
         let range = controls.range(0.05, 0.01);
         assert!((range.lower - -0.919_357_645_801_956).abs() < 1e-9, "{range:?}");
         assert!((range.upper - 0.979_357_645_801_956).abs() < 1e-9, "{range:?}");
-        // A row that is measured more precisely than the controls gains nothing; for a noisier row,
-        // the rest of its variance is added.
+        // A row measured more precisely than the controls has the same range; for a noisier row,
+        // the excess of its variance is added.
         assert_eq!(controls.range(0.05, 0.0), range);
         let noisy = controls.range(0.05, 0.01 + 3.0 * controls.spread * controls.spread * 1.1);
         assert!((noisy.half_width() / range.half_width() - 2.0).abs() < 1e-9, "{noisy:?}");

@@ -1,15 +1,14 @@
-//! A family of comparisons: those that share the allowed error, decided together.
+//! A family of comparisons, which share the allowed error and are decided together.
 //!
 //! The comparisons of the primary metric are one family, those of all secondary metrics another, so
-//! that extra counters do not affect the verdicts on times. The whole of a test suite is a family
-//! of its own: the runs its verdict takes must not depend on the number of tests. Both procedures
-//! work on levels instead of p-values, so that the printed interval is the one that decided. Holm's
-//! starts with all at one m-th; every direction found leaves the others a larger share. Benjamini
-//! and Hochberg's finds, from above, the largest R for which R directions are known at R/m of the
-//! level; this is the step-up procedure, since a direction is known at a level exactly if its
-//! p-value is below it. A comparison without a direction at the whole level is not tried again: it
-//! has none, or its difference is known to be below the threshold, and a wider interval can only
-//! say less.
+//! that extra counters do not affect the verdicts on times. A test suite as a whole is a separate
+//! family: the number of runs its verdict needs must not depend on the number of tests. Both
+//! procedures work on levels instead of p-values, so that the printed interval is the one that
+//! decided. Holm's procedure starts with each comparison at one m-th of the level; every direction
+//! found leaves the others a larger share. Benjamini and Hochberg's finds, in descending order, the
+//! largest R for which R directions are known at R/m of the level; this is the step-up procedure,
+//! since a direction is known at a level exactly if its p-value is below it. A comparison without a
+//! direction at the whole level is not tried again, since a wider interval cannot have one.
 
 use super::controls::{self, Controls, Part};
 use crate::comparison::{Comparison, Question};
@@ -20,26 +19,26 @@ use assay_stats::signed_rank::SignedRankDistribution;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// In larger families it pays to first rule out members without a direction at any level.
+/// Larger families first rule out members without a direction at any level.
 const SMALL: usize = 8;
 
 /// The way in which the comparisons of a family share the allowed error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adjust {
-    /// Holm (1979), by levels: limits the probability that *any* direction is wrong. Each member
-    /// that is decided leaves the others a larger share.
+    /// Holm (1979), by levels: limits the probability that *any* direction is wrong. Each decided
+    /// member leaves the others a larger share.
     #[default]
     Holm,
     /// Benjamini and Hochberg (1995): limits the expected share of wrong directions among those
     /// reported. With R of m reported, intervals are at R/m of the error (Benjamini and Yekutieli
-    /// 2005), so that their miss rate is limited alike.
+    /// 2005), which limits their miss rate in the same way.
     FalseDiscovery,
-    /// No adjustment: every comparison has the whole error by itself.
+    /// No adjustment: each comparison has the whole allowed error.
     None,
 }
 
 impl Adjust {
-    /// The word that options and JSON use.
+    /// The word used in options and JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Holm => "holm",
@@ -49,8 +48,8 @@ impl Adjust {
     }
 }
 
-/// One comparison of a family. Its pair is made whenever it is needed: in a suite of a hundred
-/// thousand rows, all pairs together would be larger than the samples.
+/// One comparison of a family. Its pair is made whenever it is needed, since in a suite of a
+/// hundred thousand rows all pairs together would be larger than the samples.
 pub(super) struct Member<'a> {
     pub question: Question<'a>,
     evidence: &'a Evidence<'a>,
@@ -58,12 +57,12 @@ pub(super) struct Member<'a> {
     known: &'a [Rc<Recording<'static>>],
     /// True if the difference is certain, so that it uses none of the allowed error.
     is_certain: bool,
-    /// The part in the controls of a suite.
+    /// The role in a suite with controls.
     pub part: Part,
 }
 
 impl<'a> Member<'a> {
-    /// The comparison of a pair that the evidence made with these recordings.
+    /// A member for a pair that the evidence made with these recordings.
     pub fn new(
         question: Question<'a>,
         pair: &Pair,
@@ -101,7 +100,7 @@ impl<'a> Member<'a> {
     }
 }
 
-/// Assigns the members of a suite's family their parts. O(members · cost of a comparison).
+/// Assigns the members of a suite's family their roles. O(members · cost of a comparison).
 pub(super) fn assign(
     samples: &Samples,
     members: &mut [Member<'_>],
@@ -134,7 +133,7 @@ pub(super) fn decide(
     adjust: Adjust,
     distribution: &mut SignedRankDistribution,
 ) -> Vec<Comparison> {
-    // Counts that are known take nothing of the error, and controls are a family of their own.
+    // Certain counts use none of the error, and controls are a separate family.
     let uncertain = members.iter().copied().filter(|m| !m.is_certain);
     let (controls, judged): (Vec<_>, Vec<_>) = uncertain.partition(|m| m.part == Part::Control);
     let mut of_controls = shares(&controls, adjust, distribution).into_iter();

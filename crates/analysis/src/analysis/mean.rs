@@ -2,11 +2,11 @@
 //! geometric mean of the ratios. For a suite the comparisons are its rows, for a scan the values of
 //! its parameters.
 //!
-//! With enough values on every side, and an affordable number of them, the intervals are those of
+//! With enough values on every side, and not too many in total, the intervals are those of
 //! [`assay_stats::suite`], by resampling. Otherwise (few values, a suite of thousands, summaries)
-//! they come from standard errors: those of each mean logarithm for these rows, Student's over the
-//! rows' effects for such rows, never narrower than the first. A mean over selected rows summarizes
-//! them and decides nothing.
+//! they are computed from standard errors: for these rows from those of each mean logarithm, for
+//! such rows by Student's interval over the rows' effects, never narrower than the former. The mean
+//! is a summary; no verdict depends on it.
 
 use super::family::Member;
 use crate::comparison::{Comparison, NoInterval, Role};
@@ -18,13 +18,13 @@ use assay_stats::summaries::{self, Summarised};
 use assay_stats::{Interval, descriptive, student_t};
 use std::collections::HashMap;
 
-/// Minimum number of comparisons to summarize.
+/// Minimum number of comparisons for a summary.
 const FEWEST: usize = 2;
 /// Minimum number of values on a side for resampling.
 const FEWEST_TO_RESAMPLE: usize = 6;
 const RESAMPLES: usize = 1000;
 const FEWEST_RESAMPLES: usize = 200;
-/// Maximum number of values in all resamples together.
+/// Maximum total number of values in all resamples.
 const AFFORDABLE: usize = 2_000_000;
 
 /// The comparisons of one metric of one side with one reference.
@@ -106,10 +106,9 @@ impl Table<'_> {
     }
 }
 
-/// Returns the groups of a family, in order of their first member. `side` gives the side of a
+/// Returns the groups of a family, in order of their first member. `side` returns the side of a
 /// subject, `wanted` whether a comparison belongs to a group, and `is_whole` whether a subject is
-/// the whole of which the others are parts, which excludes it from their mean. O(members), plus the
-/// resamples.
+/// the whole suite, which is excluded from the mean of its parts. O(members), plus the resamples.
 pub(super) fn groups(
     members: &[Member<'_>],
     decided: &[Comparison],
@@ -137,7 +136,8 @@ pub(super) fn groups(
     groups
 }
 
-/// Geometric mean of some ratios; `None` for fewer than two, or if they are not one experiment.
+/// Geometric mean of the members' ratios; `None` for fewer than two, or if they are not one
+/// experiment.
 fn mean(
     which: &[usize],
     members: &[Member<'_>],
@@ -164,8 +164,8 @@ fn mean(
 
 type Intervals = (Option<Interval>, Option<Interval>);
 
-/// Returns the intervals by resampling; `None` if a side has too few values, or all together have
-/// too many.
+/// Returns the intervals by resampling; `None` if a side has too few values, or if there are too
+/// many in total.
 fn resampled(members: &[&Member<'_>], plan: &Plan) -> Option<Intervals> {
     let mut count = 0;
     let mut pairs = Vec::new();
@@ -205,7 +205,7 @@ fn resampled(members: &[&Member<'_>], plan: &Plan) -> Option<Intervals> {
     Some((Some(found.of_these), found.of_such))
 }
 
-/// Squared standard error of an effect with its degrees of freedom; `None` if the spread is
+/// Squared standard error of an effect, and its degrees of freedom; `None` if the spread is
 /// unknown.
 fn error_of(pair: &Pair) -> Option<(f64, f64)> {
     let of_logs = |values: &[f64]| {
@@ -248,7 +248,7 @@ fn from_errors(mean: f64, effects: &[f64], own: &[&Member<'_>], confidence: f64)
         around(all.sqrt() / k, df)
     });
     let of_such = around(descriptive::standard_deviation(effects) / k.sqrt(), k - 1.0);
-    // Anything unknown for these rows is unknown for such rows too.
+    // The interval for such rows must be at least as wide as that for these.
     let of_such = of_such.map(|such| match of_these {
         Some(these) => {
             Interval { lower: such.lower.min(these.lower), upper: such.upper.max(these.upper) }

@@ -1,5 +1,5 @@
 //! The user's options, which override the samples' plan: the deciding metric, the secondary
-//! metrics, the threshold. Also the errors if they can't be applied.
+//! metrics, the threshold; and the errors if they can't be applied.
 
 use super::family::Adjust;
 use assay_data::metric_names;
@@ -24,8 +24,8 @@ pub struct Options {
     /// The subject (for a suite, the side) that all others are compared with (default: the one
     /// given by the samples, or the first).
     pub reference: Option<String>,
-    /// Nothing is compared: every subject is looked at by itself, for the findings about its
-    /// deciding metric. Other metrics are not described, nor are parameters listed.
+    /// Compare nothing, and analyze each subject separately, for the findings about its deciding
+    /// metric. Neither other metrics nor parameters are described.
     pub alone: bool,
 }
 
@@ -48,7 +48,7 @@ pub enum AnalysisError {
     NoSuchReference {
         /// The requested name.
         asked: String,
-        /// The kind of thing it should name.
+        /// What the name should refer to.
         what: &'static str,
         /// The existing names.
         known: String,
@@ -84,7 +84,7 @@ impl AnalysisError {
     }
 }
 
-/// Message about an amount whose unit does not fit a metric, with advice.
+/// Returns a message, with advice, about an amount whose unit does not fit a metric.
 pub(crate) fn units_differ(what: &str, asked: &Unit, metric: &str, unit: &Unit) -> String {
     let named = |unit: &Unit| match unit {
         Unit::One => "no unit".to_owned(),
@@ -107,8 +107,8 @@ pub(crate) fn units_differ(what: &str, asked: &Unit, metric: &str, unit: &Unit) 
     format!("{what} has {}, but `{metric}` has {}; {advice}", named(asked), named(unit))
 }
 
-/// Returns the file's plan, overridden by the user's options. Samples without a plan are evaluated
-/// only once.
+/// Returns the file's plan, overridden by the user's options. Samples without a plan have a single
+/// evaluation.
 pub(crate) fn plan_for(samples: &Samples, options: &Options) -> Plan {
     let mut plan = samples.plan.clone().unwrap_or_else(|| Plan {
         stop: StopRule::Fixed { blocks: 0 },
@@ -147,8 +147,8 @@ pub(crate) fn primary_metric(
     }
 }
 
-/// Returns the secondary metrics: those named, in that order, or all. A name from the plan may turn
-/// out not to be measured; one from the options must exist.
+/// Returns the secondary metrics: the named ones, in that order, or all. Metrics named in the plan
+/// may be missing from the samples; those named in the options must exist.
 pub(crate) fn secondary_metrics(
     samples: &Samples,
     options: &Options,

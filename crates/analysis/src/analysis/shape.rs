@@ -1,5 +1,5 @@
-//! The arrangement of samples: the rows of each side, and what is compared with what. It is derived
-//! from the keys of the subjects, never from their names. Nothing is compared here.
+//! The arrangement of samples: the rows of each side, and the pairs to compare. It is derived from
+//! the keys of the subjects, never from their names.
 
 use super::AnalysisError;
 use super::family::Member;
@@ -16,22 +16,22 @@ pub const BENCHMARK: &str = "benchmark";
 /// The arrangement of the comparisons. It affects only how they are shown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// One row, on as many sides as there are subjects.
+    /// One row, with one side per subject.
     Sides,
     /// A scan: sides at values of parameters.
     Scan(Layout),
     /// A suite: many rows, matched by name, on two or more sides. A single row with only summaries
-    /// is a suite too, since it has nothing more to show.
+    /// is also a suite, since there is nothing more to show.
     Rows,
 }
 
-/// Rows that one side has and another lacks, or for which it alone has a metric.
+/// Rows that only one of two sides has, or for which only one has a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Only {
-    /// Index of the metric that only this side has for rows on both; `None` if the other side lacks
-    /// the rows.
+    /// Index of the metric that only this side has for the rows; `None` if the other side lacks the
+    /// rows themselves.
     pub metric: Option<usize>,
-    /// Index of the side that has them.
+    /// Index of the side that has the rows or the metric.
     pub side: usize,
     /// Index of the side that lacks them.
     pub not_on: usize,
@@ -42,13 +42,14 @@ pub struct Only {
 /// The subjects' keys, arranged into sides, rows and pairs.
 pub(super) struct Keys {
     pub shape: Shape,
-    /// The sides that are compared; the first is the reference.
+    /// The compared sides; the first is the reference.
     pub sides: Vec<Side>,
     /// The rows on which they are compared.
     pub rows: Vec<Row>,
     /// Side and row of every subject.
     pub places: Vec<(usize, usize)>,
-    /// Every compared subject with its reference: side by side, each in the order of the reference.
+    /// Each compared subject and its reference: one side after the other, in the order of the
+    /// reference's rows.
     pub pairs: Vec<(usize, usize)>,
     /// For every row, its subject on each side; empty unless the shape is [`Shape::Rows`].
     subjects: Vec<Vec<Option<usize>>>,
@@ -60,7 +61,7 @@ impl Keys {
     /// O(subjects).
     ///
     /// # Errors
-    /// If there is no such reference.
+    /// If the named reference does not exist.
     pub fn of(
         samples: &Samples,
         reference: Option<&str>,
@@ -105,7 +106,7 @@ impl Keys {
             None => samples.reference_of(of),
         };
         let pairs = (0..subjects.len()).filter_map(|of| Some((of, against(of)?))).collect();
-        // Benchmarks of one file that are compared with each other are sides.
+        // Benchmarks of one file that are compared with each other form the sides.
         let shares_one = subjects.iter().all(|subject| subject.row == subjects[0].row);
         let row = subjects.first().filter(|_| shares_one).map(|s| samples.row_of(s).clone());
         let rows = vec![row.unwrap_or_default()];
@@ -270,7 +271,7 @@ fn are_alone(samples: &Samples) -> bool {
     samples.subjects.iter().enumerate().all(alone)
 }
 
-/// The common noun of the rows, in the singular.
+/// The noun common to all rows, in the singular.
 pub(super) fn noun(rows: &[Row]) -> &str {
     let mut nouns = rows.iter().map(|row| row.noun.as_deref());
     let first = nouns.next().flatten().unwrap_or(BENCHMARK);

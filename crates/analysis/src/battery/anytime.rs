@@ -1,9 +1,9 @@
-//! Anytime-valid statements about a pair in blocks, which hold regardless of the number of looks.
+//! Anytime-valid statements about a pair in blocks, which are valid for any number of looks.
 //!
-//! They are for measurements that were watched and stopped once the result was pleasing: the
-//! ordinary tests are then invalid, these are not ([`assay_stats::anytime`]). They use the
-//! per-block ratios, subject over reference, and assume independent blocks. The verdict does not
-//! depend on them: a run that stops by itself has its own interval.
+//! They are for measurements that were watched and stopped once the result was pleasing, which
+//! invalidates ordinary tests but not these ([`assay_stats::anytime`]). They use the per-block
+//! ratios, subject over reference, and assume independent blocks. The verdict does not depend on
+//! them: a run that stops by itself has its own interval.
 
 use super::missing::{Computed, Missing};
 use assay_stats::{Interval, anytime, descriptive};
@@ -20,18 +20,18 @@ pub struct Anytime {
     /// log₁₀ of the e-value against "either is faster equally often"; blocks without a difference
     /// are ignored.
     pub sign_log10_e: f64,
-    /// True if that e-value has reached 1/level.
+    /// True if the e-value has reached 1/level.
     pub rejects: bool,
     /// Confidence sequence for the geometric mean of the ratios; `None` below [`anytime::FEWEST`]
     /// blocks.
     pub mean_ratio: Option<Interval>,
-    /// Confidence sequence for their median; `None` if there are too few blocks to exclude any
-    /// value.
+    /// Confidence sequence for the median of the ratios; `None` if there are too few blocks to
+    /// exclude any value.
     pub median_ratio: Option<Interval>,
 }
 
 impl Anytime {
-    /// Computes the statements from blocks in their order. O(n log n).
+    /// Computes the statements from the blocks in order. O(n log n).
     pub(super) fn of(
         reference: &[f64],
         other: &[f64],

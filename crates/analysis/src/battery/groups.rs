@@ -26,7 +26,7 @@ pub struct GroupTests {
 pub struct Pairwise {
     /// The pairs, by name; the earlier subject first.
     pub pairs: Vec<(String, String)>,
-    /// Unadjusted.
+    /// Unadjusted p-values.
     pub raw: Vec<f64>,
     /// Adjusted by Holm.
     pub holm: Vec<f64>,

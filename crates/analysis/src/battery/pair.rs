@@ -58,10 +58,9 @@ pub struct PairTests {
     pub pairing: Option<Pairing>,
     /// True if all observations of both samples are equal.
     pub all_equal: bool,
-    /// The kind of data both samples are; it determines which intervals have their nominal
-    /// coverage.
+    /// The kind of data in both samples, which determines the intervals with nominal coverage.
     pub situation: Situation,
-    /// The kind of data the differences are; `None` if the values are not paired.
+    /// The kind of data of the differences; `None` if the values are not paired.
     pub situation_of_pairs: Option<Situation>,
 }
 
@@ -89,7 +88,7 @@ pub struct Means {
 /// All forms of the Mann-Whitney test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MannWhitney {
-    /// Number of pairs in which the subject is larger, ties counted half; and the number of the
+    /// Number of pairs in which the subject is larger, ties counted half, and the number of the
     /// other pairs.
     pub u: (f64, f64),
     /// True if any values are tied.
@@ -114,7 +113,7 @@ pub struct ShiftEstimate {
     /// Exact intervals: confidence, interval, and actual confidence; below 50 values each and
     /// without ties.
     pub exact: Option<Vec<(f64, Interval, f64)>>,
-    /// Exact one-sided 95 % intervals, unbounded above and below in turn.
+    /// Exact one-sided 95 % intervals: one without an upper bound, one without a lower.
     pub exact_one_sided: Option<(Interval, Interval)>,
     /// Asymptotic intervals; `None` if nothing varies.
     pub asymptotic: Option<Intervals>,
@@ -350,7 +349,7 @@ fn exp(interval: Interval) -> Interval {
     Interval { lower: interval.lower.exp(), upper: interval.upper.exp() }
 }
 
-/// The one-sided 95 % intervals contained in a 90 % interval: R's for "less" and "greater".
+/// The two one-sided 95 % intervals implied by a 90 % interval: R's for "less" and "greater".
 fn one_sided(of_90: Interval) -> (Interval, Interval) {
     (
         Interval { lower: f64::NEG_INFINITY, upper: of_90.upper },

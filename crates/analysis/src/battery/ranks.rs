@@ -23,11 +23,11 @@ pub struct SignedRanks {
     pub asymptotic_nocorrect: PValues,
     /// Pseudo-median of the nonzero values.
     pub estimate: f64,
-    /// Large-sample intervals of that estimate.
+    /// Large-sample intervals for `estimate`.
     pub asymptotic_ci: Intervals,
     /// Pseudo-median of all values, including zeros.
     pub pseudomedian: f64,
-    /// Share of positive rank minus share of negative rank.
+    /// Share of positive ranks in the rank sum minus that of negative ranks.
     pub rank_biserial: f64,
 }
 

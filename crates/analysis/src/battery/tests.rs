@@ -86,7 +86,7 @@ fn what_holds_at_every_look_needs_blocks_and_finds_what_is_there() {
         all(&samples).pairs[0].anytime.clone()
     };
     let found = in_blocks(0.7).unwrap();
-    // All of 40 tosses have the same result: 2^40 / 41.
+    // 40 tosses with the same result: e = 2^40 / 41.
     assert!((found.sign_log10_e - (40.0 * 2f64.log10() - 41f64.log10())).abs() < 1e-9);
     assert!(found.rejects && found.mean_ratio.unwrap().contains(0.7), "{found:?}");
     assert!(found.median_ratio.unwrap().upper < 0.8, "{found:?}");

@@ -6,8 +6,7 @@ use assay_data::source::Unit;
 use assay_data::{Observation, Threshold};
 use assay_stats::resampling::Stream;
 
-/// A simulated search: values at the levels of these places, with this noise; places in `broken`
-/// fail.
+/// A simulated search over places with these levels and this noise; places in `broken` fail.
 struct Simulated {
     levels: Vec<f64>,
     noise: f64,
@@ -125,7 +124,7 @@ fn commits_that_fail_are_left_out_and_the_rest_is_narrowed() {
 
 #[test]
 fn too_much_noise_is_said_with_what_is_left() {
-    // It ends a fixed number of blocks after the ends are known to differ.
+    // The search ends a fixed number of blocks after the ends are known to differ.
     let simulated = Simulated { noise: 0.1, ..step(40, 23, 0.08) };
     let (_, _, whole) = simulated.found();
     let begun = whole.observations().find(|own| own.subject != 0 && own.subject != 39);

@@ -1,15 +1,15 @@
 //! The smallest true difference whose direction 90 % of experiments of a given length would find.
 //!
 //! A true factor shifts every per-block log-ratio, and so the whole interval, by its logarithm: it
-//! is found once the end of the interval that faces zero is passed. So no search is needed: over
-//! many labellings of pieces of the series, the 90 % quantile of the reach of the interval for *no*
-//! difference is the difference that is found 90 times in 100. The interval is that of
-//! [`crate::paired`], widened if the difference drifts, at the level of a look (0.002 for 95 %),
-//! which a run that stops by itself must pass. A fixed number of blocks detects about a quarter
-//! less.
+//! is found if it exceeds the distance from zero to the end of the interval on the other side. So
+//! no search is needed: over many labellings of pieces of the series, the 90 % quantile of this
+//! reach of the interval for *no* difference is the difference that is found 90 times in 100. The
+//! interval is that of [`crate::paired`], widened if the difference drifts, at the level of a look
+//! (0.002 for 95 %), which a run that stops by itself must pass. With a fixed number of blocks, the
+//! detectable difference is about a quarter smaller.
 //!
-//! The result holds for programs with noise like that of the measured one, in proportion to their
-//! time.
+//! The result applies to programs whose noise, in proportion to their time, is like that of the
+//! measured one.
 
 use super::{BUDGETS, Detectable, Random, Series};
 use crate::paired::{self, Level};
@@ -50,7 +50,7 @@ struct Eye<'a> {
 }
 
 impl<'a> Eye<'a> {
-    /// `None` if ratios of the values are undefined.
+    /// Returns `None` if ratios of the values are undefined.
     fn of(
         values: &[f64],
         random: &'a mut Random,
@@ -66,7 +66,7 @@ impl<'a> Eye<'a> {
     }
 
     /// Returns the smallest relative difference detected in `blocks` blocks, and whether it is
-    /// extrapolated beyond the recorded ones.
+    /// extrapolated beyond the recorded blocks.
     fn sees(&mut self, blocks: f64) -> (Option<f64>, bool) {
         let recorded = self.logs.len() / 2;
         if blocks < f64::from(paired::fewest_blocks(look_level(policy::CALIBRATED_CONFIDENCE))) {
@@ -86,7 +86,7 @@ impl<'a> Eye<'a> {
         } else {
             self.reach(blocks as usize)
         };
-        // Differences below a step of the clock are not detected by any number of looks.
+        // No number of looks detects a difference below a step of the clock.
         (reach.map(|reach| reach.exp_m1().max(self.clock_step)), extrapolated)
     }
 
@@ -115,7 +115,7 @@ impl<'a> Eye<'a> {
                 paired::interval_in_order(&differences, &sorted, level, self.distribution);
             let interval = interval?;
             // A true slowdown of B larger than the first value would have been found, and so would
-            // a gain larger than the second.
+            // a speedup larger than the second.
             reaches.extend([-interval.lower, interval.upper]);
         }
         Some(

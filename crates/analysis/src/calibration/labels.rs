@@ -23,8 +23,8 @@ const MOST_PIECES: usize = 2000;
 const FIXED: u32 = 1000;
 /// Maximum and minimum number of comparisons that stop by themselves.
 const BY_ITSELF: (u32, u32) = (400, 30);
-/// Total number of blocks after which no further comparison is started: one that never stops takes
-/// a thousand.
+/// Total number of blocks after which no further comparison is started, since one that does not
+/// stop early takes a thousand.
 const BLOCKS: usize = 30_000;
 
 /// All ways of measuring, in the order in which they are reported.

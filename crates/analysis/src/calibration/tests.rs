@@ -8,8 +8,8 @@ use assay_data::{Better, Threshold};
 use assay_stats::resampling::Stream;
 use assay_stats::signed_rank::SignedRankDistribution;
 
-/// Wall times of one program with noise of 2 % on the log scale, plus what the machine adds to run
-/// `i`.
+/// Wall times of one program with noise of 2 % on the log scale, plus the machine's contribution
+/// `adds(i)` to run `i`.
 fn machine(runs: usize, seed: u64, adds: impl Fn(usize) -> f64) -> Vec<f64> {
     let mut random = Stream::new(seed, 0);
     (0..runs).map(|i| 0.002 * (0.02 * random.normal() + adds(i)).exp()).collect()
@@ -176,7 +176,7 @@ fn the_rate_is_that_of_all_comparisons_and_its_interval_that_of_independent_ones
         phantom_p95: 0.0,
     };
     assert_eq!(method.rate(), 0.05);
-    // 5 of 100 by Wilson's formula.
+    // Wilson's interval for 5 of 100.
     let found = method.interval().unwrap();
     assert!(
         (found.lower - 0.021_543_7).abs() < 1e-5 && (found.upper - 0.111_750_5).abs() < 1e-5,

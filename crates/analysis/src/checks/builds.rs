@@ -1,5 +1,5 @@
 //! Effects of code placement: the variation between builds of unchanged source, and differences
-//! that may be nothing else.
+//! that may be due to placement alone.
 
 use crate::analysis::controls::has_same_code;
 use crate::analysis::{Analysis, Table};
@@ -12,7 +12,7 @@ use assay_data::list;
 use assay_data::{Action, Finding, Samples, Severity};
 use assay_stats::Interval;
 
-/// Maximum half width of an interval in standard errors if layout dominates them: Student's for
+/// Maximum half width in standard errors of an interval limited by layout: Student's quantile for
 /// three builds per side.
 const WIDE: f64 = 4.5;
 /// Maximum number of comparisons named, those with the largest layout effect.
@@ -82,7 +82,7 @@ pub(crate) fn same_code(samples: &Samples, comparisons: &[Comparison]) -> Option
 }
 
 /// A finding about the rows of a table whose code is the same on both sides: how far they moved,
-/// and what this means for the others.
+/// and the consequence for the other rows.
 pub(crate) fn controls(samples: &Samples, suite: &Analysis, table: &Table<'_>) -> Option<Finding> {
     let is_same = |c: &&&Comparison| has_same_code(samples, c.metric, c.of, c.against);
     let moved = table.rows.iter().filter(is_same).filter_map(|c| c.ratio.map(|r| r.estimate - 1.0));

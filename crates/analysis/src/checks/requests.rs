@@ -1,4 +1,4 @@
-//! Failed requests of a load test: how many, of which subject, and since when.
+//! Failed requests of a load test: their number, subject, and start.
 
 use crate::analysis::Analysis;
 use crate::failing;
@@ -11,7 +11,7 @@ use assay_data::{Finding, Severity};
 /// A finding for every subject of a load test with failed requests. O(subjects).
 pub(crate) fn requests_failed(analysis: &Analysis) -> Vec<Finding> {
     if analysis.search.is_some() {
-        // A search looks for the rate at which requests fail.
+        // In a search, failing requests are expected: it looks for the rate at which they begin.
         return Vec::new();
     }
     let of = |own: &Answers| {

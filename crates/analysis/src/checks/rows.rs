@@ -1,4 +1,4 @@
-//! Findings about a suite, each reported once with the number of benchmarks concerned and some of
+//! Findings about a suite, each reported once, with the number of affected benchmarks and some of
 //! their names, never once per row.
 
 use crate::analysis::{Adjust, Analysis, BENCHMARK, Only, Table};
@@ -20,14 +20,14 @@ use assay_data::{
 
 /// Maximum number of benchmarks named; the rest are counted.
 const NAMED: usize = 3;
-/// Maximum number of metrics named that one side lacks.
+/// Maximum number of metrics named as missing on one side.
 const NAMED_METRICS: usize = 12;
 /// Maximum number of differing facts reported with their values.
 const FACTS: usize = 4;
-/// Maximum length of a reported value.
+/// Maximum length of a reported fact.
 const LONGEST_FACT: usize = 40;
 /// Facts that differ between any two recordings and are irrelevant for the comparison: times,
-/// names, and what was measured rather than set.
+/// names, and measured values.
 const ALWAYS_DIFFER: [&str; 16] = [
     "started",
     "processes_running",
@@ -208,7 +208,7 @@ fn unit_of(rows: &[&Comparison]) -> String {
     }
 }
 
-/// Findings about comparisons of something other than values.
+/// Findings about comparisons not based on values.
 fn bases(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     let decided = |row: &&Comparison| row.decision.interval.is_some();
     let of = |is: &dyn Fn(&Basis) -> bool| -> Vec<&Comparison> {
@@ -296,7 +296,8 @@ fn outcomes(suite: &Analysis) -> Vec<Finding> {
     found
 }
 
-/// Findings about rows and metrics that one side lacks, those of some rows with their names.
+/// Findings about rows that one side lacks, and metrics that it lacks for all or for some named
+/// rows.
 fn one_side(suite: &Analysis) -> Vec<Finding> {
     let mut found = Vec::new();
     for only in suite.only.iter().filter(|only| only.metric.is_none()) {
@@ -341,8 +342,8 @@ fn only_in(suite: &Analysis, only: &Only, what: &str, told: &str) -> Finding {
     checks::one_side_only(what, on, lacks, told)
 }
 
-/// A finding about differing versions and settings of recordings. Machines have a finding of their
-/// own.
+/// A finding about differing versions and settings of recordings. Differences of machines have a
+/// separate finding.
 pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
     let mut told: Vec<String> = Vec::new();
     let mut count = 0;
@@ -357,7 +358,7 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
             let flag = || environment.flag(key).map(|flag| flag.to_string());
             environment.text(key).map(str::to_owned).or_else(number).or_else(flag)
         };
-        // Lists and tables are results rather than settings.
+        // Lists and tables are results, not settings.
         let Some(here) = value(key).filter(|_| fact != last && !is_known) else { continue };
         last = fact;
         count += 1;
@@ -376,7 +377,7 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
     })
 }
 
-/// A finding about measuring that ended before every benchmark had an answer.
+/// A finding if measuring ended before every benchmark had an answer.
 fn stopped_early(samples: &Samples, suite: &Analysis) -> Option<Finding> {
     match samples.stop? {
         StopReason::Interrupted => Some(checks::interrupted("decided on what there was")),
@@ -421,11 +422,11 @@ fn seconds_until_clear(suite: &Analysis, seconds: f64) -> Option<f64> {
     };
     let open = suite.comparisons.iter().filter(|row| row.is_open());
     let more = open.map(more).sum::<Option<f64>>()?;
-    // Closed rows take no more time. A tenth is added because the estimate is only likely.
+    // Closed rows take no more time. The margin of a tenth allows for the error of the estimate.
     (taken > 0.0).then(|| (1.1 * seconds * (1.0 + more / taken)).ceil())
 }
 
-/// A finding about benchmarks that take no time, because their work was optimized away.
+/// A finding about benchmarks that take no time because their work was optimized away.
 fn optimised_away(suite: &Analysis) -> Option<Finding> {
     // A function that is missing from one program takes no time there; that is not a problem.
     if suite.noun != BENCHMARK {

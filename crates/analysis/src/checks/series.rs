@@ -6,8 +6,8 @@ use crate::describe::{Description, SubjectSummary};
 use crate::policy;
 use assay_data::{Action, Finding, Metric, Severity, Unit};
 
-/// Findings about one subject's series of the primary metric. With `in_blocks`, drift cancels in
-/// the comparison.
+/// Findings about one subject's series of the primary metric. If `in_blocks`, drift cancels in the
+/// comparison.
 pub fn series(
     summary: &SubjectSummary,
     metric_index: usize,
@@ -19,7 +19,7 @@ pub fn series(
         return findings;
     };
     let name = &summary.name;
-    // Reproducible counts are meant to be equal.
+    // Reproducible counts are expected to be equal.
     if description.clock_step.is_none() && description.n > 1 && !metric.exact {
         let which = format!("all {} values of {name}", description.n);
         let finding = shared::all_equal(&which, "").about(name).with("value", description.median);
@@ -55,15 +55,15 @@ pub fn series(
 }
 
 /// Returns true if a drift is worth a warning: it must be noticeable relative to both the spread
-/// and the median. With many values even a negligible drift is significant, and values around 10¹²
-/// that scatter by 1 may well drift by 1.
+/// and the median. With many values even a negligible drift is significant, and a drift of 1 does
+/// not matter for values around 10¹² that scatter by 1.
 fn matters(drift: f64, d: &Description) -> bool {
     drift.abs() >= policy::DRIFT_OF_SPREAD * d.standard_deviation
         && drift.abs() >= policy::DRIFT_OF_MEDIAN * d.median.abs()
 }
 
 /// Formats a change: in percent of the starting value, or in units if that value is not positive,
-/// or if the percentage prints as zero or is more than a hundredfold.
+/// or if the percentage prints as zero or exceeds a hundredfold.
 pub(crate) fn moved(by: f64, from: f64, unit: &Unit) -> String {
     let percent = by / from * 100.0;
     if from > 0.0 && (0.05..10_000.0).contains(&percent.abs()) {

@@ -44,8 +44,8 @@ pub(crate) fn coarse(message: String, unit: &Unit) -> Finding {
     }
 }
 
-/// Values without logarithms, so that differences were compared; `what` as in
-/// `of 3 benchmarks some values`.
+/// Values without logarithms, so that differences were compared; `what` is used as in `of 3
+/// benchmarks some values`.
 pub(crate) fn not_positive(what: &str) -> Finding {
     Finding::new(
         code::NOT_POSITIVE,
@@ -53,7 +53,8 @@ pub(crate) fn not_positive(what: &str) -> Finding {
     )
 }
 
-/// A measurement stopped by the user, and the consequence, as in `decided on what there was`.
+/// A measurement stopped by the user; `then` is the consequence, such as `decided on what there
+/// was`.
 pub fn interrupted(then: &str) -> Finding {
     Finding::new(code::STOPPED_EARLY, format!("stopped by the user; {then}"))
 }
@@ -102,7 +103,7 @@ pub(crate) fn correlated(
     finding.about(name).with("effective", effective)
 }
 
-/// A per-block difference that changed during the run; `of` names its subject, as in ` of new`.
+/// A per-block difference that changed during the run; `of` names its subject, such as ` of new`.
 pub(crate) fn drifting(of: &str, lag1: f64) -> Finding {
     let message = format!(
         "the difference{of} changed during the run (neighboring blocks correlate by {}); its interval was widened for that",
@@ -111,7 +112,7 @@ pub(crate) fn drifting(of: &str, lag1: f64) -> Finding {
     dependence(Severity::Warning, message).with("lag1", lag1).advise(Action::Repeat)
 }
 
-/// The effect of dependence on an answer, as in `widened`, and the answer `without` it.
+/// The effect of dependence on an answer, such as `widened`, and the answer `without` it.
 pub(crate) fn for_dependence(what: &str, without: &str) -> Finding {
     let message = format!(
         "{what} for the dependence; if the values were independent, the answer would be {without}"
@@ -136,13 +137,13 @@ pub(crate) fn shape(how: &str) -> Finding {
     Finding::new(code::SHAPE, message)
 }
 
-/// Something that only one side has; `what` as in `3 benchmarks are`.
+/// Rows or metrics that only one side has; `what` is, for example, `3 benchmarks are`.
 pub fn one_side_only(what: &str, on: &str, lacks: &str, names: &str) -> Finding {
     let message = format!("{what} only in {on}, not in {lacks}: {names}");
     Finding::new(code::BENCHMARKS_MISSING, message)
 }
 
-/// A run that was resumed although something `changed`: one sentence per change, or none if details
+/// A run that was resumed after changes; `changed` has one sentence per change, or none if details
 /// are unknown.
 pub fn resumed_different(changed: &[String]) -> Finding {
     let changed = match changed {
@@ -160,20 +161,21 @@ pub(crate) fn too_few(message: String) -> Finding {
     Finding::new(code::TOO_FEW, message).at(Severity::Serious)
 }
 
-/// Successive values so correlated that there is no verdict; `whose` as in `of all 3 benchmarks`.
+/// Successive values so strongly correlated that there is no verdict; `whose` is, for example, `of
+/// all 3 benchmarks`.
 pub(crate) fn too_dependent(whose: &str, worth: &str) -> Finding {
     let message = format!("successive values {whose} are correlated: {worth}");
     Finding::new(code::TOO_DEPENDENT, message)
 }
 
-/// Means of units that were compared instead of values; `what` as in `the means of 3 and 4
-/// processes`.
+/// Means of units that were compared instead of values; `what` is, for example, `the means of 3 and
+/// 4 processes`.
 pub(crate) fn units_compared(what: &str) -> Finding {
     let message = format!("{what} are compared, because values of one are not independent");
     Finding::new(code::UNITS_COMPARED, message)
 }
 
-/// A recording that is only a summary; `of` as in ` of 3 benchmarks`.
+/// A recording that is only a summary; `of` is, for example, ` of 3 benchmarks`.
 pub(crate) fn summary_only(of: &str) -> Finding {
     let message = format!(
         "only a summary was recorded{of}: means are compared, which one stall can move, and nothing is known of order and shape"
@@ -181,7 +183,7 @@ pub(crate) fn summary_only(of: &str) -> Finding {
     Finding::new(code::SUMMARY_ONLY, message)
 }
 
-/// A recording that is a single number; `of` as in `of 3 benchmarks`.
+/// A recording that is a single number; `of` is, for example, `of 3 benchmarks`.
 pub(crate) fn summary_too_bare(of: &str) -> Finding {
     let whose = if of.is_empty() { String::new() } else { format!("{of} ") };
     let message = format!(

@@ -1,5 +1,5 @@
-//! Compares the work of the sides of a suite: the results of tests, and the numbers that a
-//! benchmark reports about its own work. Numbers that vary within a side are not compared.
+//! Compares the work done by the sides of a suite: test results, and the numbers that a benchmark
+//! reports about its own work. Numbers that vary within a side are not compared.
 
 use crate::analysis::{Analysis, Table};
 use crate::comparison::Comparison;
@@ -12,7 +12,7 @@ use assay_data::{Finding, Samples, Unit};
 /// Maximum number of rows named.
 const NAMED: usize = 3;
 
-/// Findings about tests that fail in every run of one side and in none of the reference, or the
+/// Findings about tests that fail in every run of one side and in no run of the reference, or the
 /// reverse. O(tests · failing tests).
 pub(crate) fn results(suite: &Analysis) -> Vec<Finding> {
     let Some((reference, others)) = suite.testing.split_first() else { return Vec::new() };
@@ -91,7 +91,8 @@ mod tests {
     use assay_data::samples::WHOLE_SUITE;
     use assay_data::{Metric, Observation, Outcome, Samples, Subject, Unit};
 
-    /// Two sides of these rows in 12 blocks; `of` returns the outcome and the number of a run.
+    /// Analyzes two sides with these rows in 12 blocks; `of` returns the outcome and the number of
+    /// each run.
     fn analysed(rows: &[&str], of: impl Fn(&str, &str, u32) -> (Outcome, f64)) -> Analysis {
         let elements = Metric { undirected: true, ..Metric::lower("elements", Unit::One) };
         let mut samples = Samples::new(vec![Metric::wall(), elements]);

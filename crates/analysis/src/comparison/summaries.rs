@@ -1,9 +1,9 @@
 //! The comparison of summaries: Welch's interval for the means.
 //!
 //! The mathematics is in [`assay_stats::summaries`]; the ratio is computed on the log scale if both
-//! means are positive, as everywhere else. A mean is affected by every stall, so this is less
-//! reliable than ranks of the values would be, but it is all that a summary allows. Without a
-//! number of values or a spread there is a ratio but no interval.
+//! means are positive, as everywhere else. Every stall affects a mean, so this is less reliable
+//! than ranks of the values, but a summary allows no more. Without a number of values or a spread
+//! there is a ratio but no interval.
 
 use super::{Basis, Comparison, Effect, Question, Role, Wins, exponentiated};
 use crate::dependence::Dependence;
@@ -17,7 +17,7 @@ use assay_stats::{Interval, descriptive};
 /// The known statistics of one side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Side {
-    /// The mean, or the median without one.
+    /// The mean, or else the median.
     pub location: f64,
     /// The median; NaN if unknown.
     pub median: f64,
@@ -30,7 +30,7 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    /// From a tool's summary; `None` if it has no location.
+    /// Converts a tool's summary; `None` if it has no location.
     pub(crate) fn of_summary(summary: &Summary) -> Option<Self> {
         Some(Self {
             location: summary.location().filter(|l| l.is_finite())?,
@@ -41,7 +41,7 @@ impl Side {
         })
     }
 
-    /// From values that are compared with a summary; `None` for an empty slice.
+    /// Summarizes values to compare with a summary; `None` for an empty slice.
     pub(crate) fn of_values(values: &[f64]) -> Option<Self> {
         (!values.is_empty()).then(|| Self {
             location: descriptive::mean(values),
@@ -52,7 +52,7 @@ impl Side {
         })
     }
 
-    /// The same side located by its median, to compare with a side that has nothing else.
+    /// The side with its median as location, to compare with a side that has only a median.
     fn by_median(self) -> Self {
         Self { location: self.median, is_mean: false, ..self }
     }

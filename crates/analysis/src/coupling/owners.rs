@@ -1,4 +1,5 @@
-//! Assigns test files to sources: by name, or by what their tests use most if no name matches.
+//! Assigns test files to sources: by name or, if no name matches, by the functions their tests use
+//! most.
 
 use assay_data::mutation::{Mutation, MutationTest};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,8 +60,8 @@ impl Owners {
         self.names.len()
     }
 
-    /// Returns true if a source's own tests can be distinguished from those of others: a single
-    /// test file for many sources belongs to none.
+    /// Returns true if a source's own tests can be distinguished from other tests: a single test
+    /// file for many sources belongs to none.
     pub fn tell_apart(&self, source: usize) -> bool {
         self.names.len() > 1 || self.sources < 2 || self.owner(0) == Some(source)
     }
@@ -92,7 +93,8 @@ fn name_of(test: &MutationTest) -> String {
     around.to_owned()
 }
 
-/// The source with the same name; if there are several, the one with most directories in common.
+/// The source with the same name; if there are several, the one with the most directories in
+/// common.
 fn by_name(group: &str, is_file: bool, paths: &[&str]) -> Option<usize> {
     if is_file && let Some(own) = paths.iter().position(|path| *path == group) {
         return Some(own);
@@ -123,7 +125,7 @@ fn bare(name: &str, is_file: bool) -> String {
         let file = name.rsplit('/').next().unwrap_or_default();
         file.split('.').next().unwrap_or_default()
     } else {
-        // Rust's `stack::tests` is the module `stack`.
+        // Rust's `stack::tests` belongs to the module `stack`.
         let mut parts = name.split(['.', ':', '/']).filter(|part| !part.is_empty());
         parts.rfind(is_word).unwrap_or_default()
     };
@@ -132,7 +134,7 @@ fn bare(name: &str, is_file: bool) -> String {
     words.iter().filter(is_own).map(String::as_str).collect()
 }
 
-/// The words of a name in lower case: `StackTest` and `stack_test` have the same.
+/// The words of a name in lower case: `StackTest` and `stack_test` have the same words.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;

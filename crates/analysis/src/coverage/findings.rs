@@ -1,8 +1,8 @@
-//! Coverage warnings as findings, for the two intervals on every screen: that of a median and that
-//! of a verdict.
+//! Coverage warnings as findings, for the two intervals on every screen: that of the median and
+//! that of the verdict.
 //!
 //! Only intervals near 95 % get warnings, since no others were simulated. The kind of data is
-//! determined only if some kind with as many values would get a warning.
+//! determined only if some kind would get a warning with this number of values.
 
 use super::{Kind, Method, Optimistic, Situation, Traits, simulated, speaks_for, warning};
 use crate::comparison::Comparison;
@@ -13,8 +13,8 @@ use crate::series_summary::SeriesSummary;
 use assay_data::code;
 use assay_data::{Action, Finding};
 
-/// The finding for the median of one subject's values. With `in_blocks`, the values are compared in
-/// blocks, which cancel what they have in common.
+/// The finding for the median of one subject's values. If `in_blocks`, the values are compared in
+/// blocks, in which common variation cancels.
 pub(crate) fn median(
     evidence: &Evidence<'_>,
     summary: &SubjectSummary,
@@ -39,7 +39,7 @@ pub(crate) fn median(
     Some(finding(found, &format!("the median of {}", summary.name), &summary.name, n))
 }
 
-/// The finding for the intervals of a summary, whose description shows dependence.
+/// The finding for the intervals of a series summary; its description already reports dependence.
 pub(crate) fn median_of_summary(summary: &SeriesSummary) -> Option<Finding> {
     let d = &summary.description;
     if !speaks_for(d.confidence) {
@@ -49,8 +49,8 @@ pub(crate) fn median_of_summary(summary: &SeriesSummary) -> Option<Finding> {
         return Some(dependent(&summary.name, d.n, d.lag1));
     }
     d.median_interval?;
-    // Small samples cannot be distinguished from normal or independent values, whose interval
-    // holds.
+    // Small samples cannot be distinguished from normal or independent values, for which the
+    // interval has its nominal coverage.
     let traits = Traits { unseen: false, dependent: false, ..summary.situation.traits };
     let situation = Situation { traits, ..summary.situation };
     let found = situation.warning(Method::MedianWidened)?;
@@ -88,16 +88,16 @@ pub(crate) fn verdict(evidence: &Evidence<'_>, c: &Comparison, name: &str) -> Op
     Some(finding(found, "the verdict", name, n))
 }
 
-/// True if neighbors among `n` values certainly correlate (`lag1`), by chance in 3 of 1,000
-/// series; false for fewer values than can be tested.
+/// True if neighbors among `n` values certainly correlate (`lag1`), as by chance in 3 of 1,000
+/// series; false for too few values to test.
 fn is_dependent(n: usize, lag1: f64) -> bool {
     let values = n as f64;
     n >= policy::TESTED_FROM && (lag1 + 1.0 / values) * values.sqrt() > policy::REFUSED_Z
 }
 
-/// A warning that intervals cover less than their level because successive values are correlated.
-/// It has no number: the loss depends on how far back the dependence reaches, which one series
-/// cannot show.
+/// A warning that the coverage of intervals is below their level because successive values are
+/// correlated. It gives no number, since the loss depends on the range of the dependence, which one
+/// series cannot show.
 fn dependent(what: &str, n: usize, lag1: f64) -> Finding {
     let message = format!(
         "successive values of {what} are correlated ({lag1:.2} between neighbors): an interval that takes them for independent covers less than its level, and one that is widened for what {n} values show may do so, too"

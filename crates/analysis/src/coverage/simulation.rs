@@ -1,9 +1,9 @@
 //! Seeded coverage experiments on synthetic data with known truth.
 //!
 //! For every kind and size, all methods get the same data: two independent samples of one
-//! distribution per experiment, of which methods for one sample use the first. Ratios are of two
-//! samples around 100 with a standard deviation near 10, so the true ratio is 1; the true
-//! difference is 0. The tool itself must not call this; it uses the table generated here.
+//! distribution per experiment; methods for one sample use the first. Ratios are of two samples
+//! around 100 with a standard deviation near 10, so the true ratio is 1; the true difference is 0.
+//! The tool itself must not call this; it uses the table generated here.
 
 use super::{Kind, Method, NOMINAL};
 use crate::paired::{self, Level};
@@ -22,7 +22,7 @@ pub const SEED: u64 = 20_261_121;
 pub const EXPERIMENTS: u64 = 2000;
 /// Number of resamples of a bootstrap.
 const RESAMPLES: usize = 999;
-/// Number of resamples of the stationary bootstrap, which is costlier.
+/// Number of resamples of the more expensive stationary bootstrap.
 const BLOCK_RESAMPLES: usize = 299;
 
 /// Groups of methods that share computations.
@@ -194,7 +194,7 @@ pub fn sample(kind: Kind, n: usize, stream: &mut Stream) -> Vec<f64> {
             100.0 + 2.0 * (stream.normal() + if upper { APART } else { 0.0 })
         }
         Kind::HeavyTail => {
-            // A normal variable over the root of a third of a chi-squared one.
+            // A normal variable divided by √(χ²/3), where χ² has three degrees of freedom.
             let chi = 2.0 * stream.gamma(1.5);
             100.0 + 5.0 * stream.normal() / (chi / 3.0).sqrt()
         }
@@ -226,7 +226,7 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Computes the values by formula, or by bisection for lack of one.
+    /// Computes the values by formula, or by bisection where there is none.
     pub fn of(kind: Kind) -> Self {
         let symmetric = |sd: f64| Truth { mean: 100.0, sd, median: 100.0, pseudo_median: 100.0 };
         match kind {
@@ -243,7 +243,7 @@ impl Truth {
             Kind::Lognormal => {
                 let variance = LOG_SD * LOG_SD;
                 let mean = 100.0 * (variance / 2.0).exp();
-                // P((X + X')/2 ≤ m) as the mean of P(X ≤ 2m − x) over quantiles x of X.
+                // P((X + X')/2 ≤ m) is computed as the mean of P(X ≤ 2m − x) over quantiles x of X.
                 let grid: Vec<f64> = (0..4000)
                     .map(|i| {
                         100.0 * (LOG_SD * normal::quantile((f64::from(i) + 0.5) / 4000.0)).exp()

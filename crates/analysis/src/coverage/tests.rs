@@ -62,7 +62,8 @@ fn invented_data_has_the_truth_that_it_is_held_against() {
         near(descriptive::mean(&xs), truth.mean, "mean");
         near(descriptive::median(&xs), truth.median, "median");
         near(assay_stats::signed_rank::pseudo_median(&sorted), truth.pseudo_median, "pseudo");
-        // The square of a t with three degrees of freedom has no variance: its sd converges slowly.
+        // The square of a t variable with three degrees of freedom has no variance, so the standard
+        // deviation converges slowly.
         if kind != Kind::HeavyTail {
             near(descriptive::standard_deviation(&xs), truth.sd, "sd");
         }
@@ -141,7 +142,7 @@ fn every_cell_that_misses_is_marked_on_samples_of_its_situation() {
             }
         }
     }
-    // As many as there are bold cells on the page.
+    // Their number is that of bold cells on the page.
     let bold = page::generated(PAGE).map(|part| part.matches("**").count() / 2);
     assert_eq!(Some(cells), bold);
     assert!(cells > 200, "{cells}");

@@ -8,14 +8,14 @@ use super::random::{Random, shuffle};
 #[derive(Debug)]
 pub(super) struct Builds {
     random: Random,
-    /// For each place, the order of its builds in this cycle.
+    /// For each place, the order of its builds in the current cycle.
     orders: Vec<Vec<usize>>,
     /// For each place, the build of the current block.
     pub now: Vec<u32>,
 }
 
 impl Builds {
-    /// Creates the order for `counts` builds of each place, one build if the count is missing.
+    /// Creates the order for `counts` builds of each place; a missing count means one build.
     /// `random` must be a stream used for nothing else.
     pub fn new(counts: &[u32], places: usize, random: Random) -> Self {
         let count = |place: usize| counts.get(place).map_or(1, |&count| count.max(1) as usize);

@@ -1,14 +1,14 @@
 //! The schedule of evaluations of a run that stops by itself, and the confidence level of each
 //! look.
 //!
-//! Comparisons are evaluated after 10, 12, 14, 17, 20, … blocks, a fifth more each time, and at the
-//! maximum number of blocks. The looks share four fifths of the allowed error, spent by the
-//! logarithm of their blocks, so that each has about the same critical value (Lan & DeMets 1983).
-//! What earlier looks left over is spent if measuring ends for a reason independent of the data,
-//! which is when the budget is spent. At any other moment (Ctrl-C, a user's condition) somebody may
-//! have seen the numbers; there the plan's look level applies, at which one may look after every
-//! block. The total error of all three stays below the allowed error (`tests/it/simulation`).
-//! Levels do not depend on values, so they are the same whenever the file is read again.
+//! Comparisons are evaluated after 10, 12, 14, 17, 20, … blocks (a fifth more each time) and at the
+//! maximum number of blocks. The looks share four fifths of the allowed error, spent in proportion
+//! to the logarithm of their blocks, so that each has about the same critical value (Lan & DeMets
+//! 1983). The remaining error is spent if measuring ends for a reason independent of the data, such
+//! as the end of the budget. At any other moment (Ctrl-C, a user's condition) somebody may have
+//! seen the numbers; there the plan's look level applies, which allows a look after every block.
+//! The total error of all three stays below the allowed error (`tests/it/simulation`). Levels do
+//! not depend on values, so rereading a file gives the same levels.
 
 use crate::paired::{self, Level};
 use crate::policy::LOOKED_SHARE;
@@ -36,14 +36,14 @@ pub fn is_look(most: u32, blocks: u32) -> bool {
     looks(most).any(|look| look == blocks)
 }
 
-/// Levels of a comparison of `blocks` blocks that has one part in `share` of the error; `share` is
-/// at least 1.
-// Note: no level here is the printed one: "95 %" on a screen is the confidence of the whole run.
+/// Levels of a comparison of `blocks` blocks that has 1/`share` of the error; `share` is at
+/// least 1.
+// Note: these levels are not printed: "95 %" on a screen is the confidence of the whole run.
 pub fn level(plan: &Plan, share: f64, blocks: usize, end: End) -> Level {
     Level { interval: interval(plan, share, blocks, end), groups: (1.0 - plan.confidence) / share }
 }
 
-/// The fewest blocks at which such a comparison can have a verdict.
+/// Minimum number of blocks for a verdict of such a comparison.
 pub fn fewest_blocks(plan: &Plan, share: f64) -> u32 {
     let could = |blocks: u32| {
         let level = interval(plan, share, blocks as usize, End::Planned);
@@ -82,15 +82,15 @@ fn spent(most: u32, look: u32) -> f64 {
 }
 
 /// Levels by maximum number of blocks, bits of the error, and blocks. There are few of them, each
-/// takes some milliseconds to compute, and every row of a suite needs them.
+/// takes a few milliseconds to compute, and every row of a suite needs them.
 static KNOWN: Mutex<BTreeMap<Look, f64>> = Mutex::new(BTreeMap::new());
 type Look = (u32, u64, u32);
 
 /// Level of the look at `blocks` blocks, given all looks before it. If `blocks` is not a look, it
-/// counts as the last one.
+/// counts as the last look.
 fn level_of_look(most: u32, error: f64, blocks: u32) -> f64 {
     let key = (most, error.to_bits(), blocks);
-    // A thread that panicked left only complete entries.
+    // A panicking thread leaves only complete entries.
     let known = || KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(&level) = known().get(&key) {
         return level;

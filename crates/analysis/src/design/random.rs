@@ -1,4 +1,4 @@
-//! The random numbers of an experiment, all from the seed of its plan.
+//! The random numbers of an experiment, all derived from the seed of its plan.
 
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;

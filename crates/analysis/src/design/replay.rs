@@ -1,8 +1,8 @@
-//! Resuming a run: the recording is fed through the experiment as if it were being measured now.
+//! Resumes a run: replays the recording through the experiment as if it were measured now.
 //!
-//! The random stream is drawn exactly as in the original run, so the continuation is the one that
-//! would have followed. This requires a recording of the same plan; an observation out of turn
-//! shows that it is not one, and ends the replay with an error.
+//! The random stream is drawn exactly as in the original run, so the run continues like an
+//! uninterrupted one. This requires a recording of the same plan; an observation out of turn shows
+//! another plan, and ends the replay with an error.
 
 use super::{Experiment, Step, UnitState};
 use assay_data::{Observation, Samples, StopReason, Turn};
@@ -64,21 +64,20 @@ impl Watch {
 }
 
 impl Experiment {
-    /// Feeds recorded observations through the experiment in their order. The experiment then
-    /// continues as if it had never stopped: with the same turns and the same pairs, and inside a
-    /// block if the recording ends in one. From here on, the seconds passed to
-    /// [`Experiment::observe`] count from the resumption, and the budget counts only the blocks
-    /// since then. If there are several units and the recording ends early for one of them, that
-    /// unit had failed and stays excluded.
+    /// Replays recorded observations in their order. The experiment then continues as if it had
+    /// never stopped: with the same turns and pairs, and inside a block if the recording ends in
+    /// one. From then on, the seconds passed to [`Experiment::observe`] count from the resumption,
+    /// and the budget counts only the blocks since then. If one of several units ends early in the
+    /// recording, it had failed and stays excluded.
     ///
-    /// Returns the reason that would have stopped the run at its end: all planned blocks taken, a
+    /// Returns the reason, if any, to stop at the end of the recording: all planned blocks taken, a
     /// clear answer, or the user's condition. `primary` is the index of the deciding metric.
     /// O(observations · look).
     ///
     /// # Errors
     ///
-    /// If the experiment has already begun, or the recording is not one of this plan. The
-    /// experiment must not be used afterwards.
+    /// If the experiment has already begun, or the recording is of another plan. The experiment
+    /// must not be used afterwards.
     pub fn replay(
         &mut self,
         samples: &Samples,
@@ -153,7 +152,7 @@ impl Experiment {
         })
     }
 
-    /// Every subject with the unit that measures it.
+    /// Each subject and the unit that measures it.
     fn subjects(&self) -> impl Iterator<Item = (usize, usize)> {
         let of_unit = |(index, unit): (usize, &UnitState)| {
             unit.places.iter().flatten().map(|&s| (s, index)).collect::<Vec<_>>()
@@ -281,7 +280,7 @@ mod tests {
         let found = Experiment::new(plan(stop), 3).replay(&whole, 7);
         assert_eq!(found, Err(ReplayError::Metric { recorded: 1, primary: 7 }));
     }
-    /// Three units of two sides; the second has two rows that one run measures.
+    /// Three units of two sides; each run of the second measures two rows.
     fn suite() -> (Samples, Vec<Unit>) {
         let unit = |places: &[&[usize]]| {
             Unit::against_the_first(places.iter().map(|rows| rows.to_vec()).collect())
@@ -323,7 +322,7 @@ mod tests {
         let mut experiment = Experiment::of_units(plan.clone(), &units);
         measure_suite(&mut experiment, &units, &mut whole, 3);
         for count in (0..=whole.len()).filter(|&count| {
-            // Runs are recorded whole.
+            // A cut between the values of one run cannot occur.
             whole.observation(count).is_none_or(|o| o.subject != 3 && o.subject != 5)
         }) {
             let (mut part, _) = suite();

@@ -18,7 +18,7 @@ pub(super) struct RowState {
     /// Number of blocks, including those with a missing value.
     pub blocks: u32,
     current: Vec<f64>,
-    /// For each place, the build that gave its current value.
+    /// For each place, the build of its current value.
     current_builds: Vec<u32>,
     /// True if any place has several builds.
     has_builds: bool,
@@ -27,8 +27,8 @@ pub(super) struct RowState {
     values: Vec<Vec<f64>>,
     until: Option<Condition>,
     next_look: u32,
-    /// For looks without comparisons that came late enough to compare later ones with: the number
-    /// of blocks and the half widths of the intervals of all medians.
+    /// Without comparisons: for each look late enough to compare later looks with, the number of
+    /// blocks and the half widths of all medians' intervals.
     widths: Vec<(u32, Vec<f64>)>,
     /// Number of rows that share the error rate, including this one.
     family: usize,
@@ -39,10 +39,10 @@ pub(super) struct RowState {
     pub stopped: Option<StopReason>,
 }
 
-/// The time a run has covered, including the part before it was resumed.
+/// The time covered by a run, including the part before it was resumed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Watched {
-    /// Seconds.
+    /// Total seconds.
     pub seconds: f64,
     /// Mean duration of a block of the row's unit.
     pub block_seconds: f64,
@@ -108,7 +108,7 @@ impl RowState {
         self.current_builds[place] = build;
     }
 
-    /// Ends the current block and checks whether the row has its answer. Once answered, a row stays
+    /// Ends the current block and checks whether the row is answered. An answered row stays
     /// answered.
     pub fn end_block(&mut self, elapsed_seconds: f64, watched: Watched) {
         self.blocks += 1;
@@ -166,9 +166,8 @@ impl RowState {
     }
 
     /// Returns the reason why the row may stop: the user's condition, or a clear answer if there is
-    /// no such condition. The condition is evaluated after every block because it may also ask for
-    /// blocks and seconds; quantities that depend on the samples are unknown at blocks that are not
-    /// looks.
+    /// no such condition. The condition is evaluated after every block because it may refer to
+    /// blocks and seconds; quantities that depend on the samples are unknown between looks.
     fn answer(&mut self, elapsed_seconds: f64, watched: Watched) -> Option<StopReason> {
         let soon = self.is_too_soon(watched);
         let Some(until) = self.until.clone() else {
@@ -182,7 +181,7 @@ impl RowState {
                 return precise.or_else(|| hardly(self));
             }
             // Note: only the noise of the blocks decides here, never the difference. So the
-            // interval over builds is evaluated once, at the level of the whole run.
+            // interval over builds is evaluated only once, at the level of the whole run.
             if self.has_builds {
                 let known =
                     self.pairs.iter().all(|p| p.blocks.are_builds_known(&self.plan.threshold));
@@ -218,12 +217,12 @@ impl RowState {
     /// Returns true if the samples are to be evaluated after this block. Comparisons are evaluated
     /// at the planned looks, or after every block if the user gave a condition. Medians, and
     /// comparisons of several builds, are evaluated at blocks 5 % apart: each interval requires a
-    /// sort, and a long run of short commands should not spend its time on that.
+    /// sort, which would take most of the time of a long run of short commands.
     fn looks_now(&mut self) -> bool {
         let rarely = self.pairs.is_empty() || self.has_builds;
         if !rarely && !self.counts && self.until.is_none() {
             return self.next_look < self.complete() && {
-                // A block with a missing value changes nothing.
+                // A block with a missing value adds no data.
                 self.next_look = self.complete();
                 looks::is_look(self.most(), self.complete())
             };
@@ -268,8 +267,8 @@ impl RowState {
 
     /// Without comparisons, returns true if the intervals of all medians have hardly narrowed since
     /// there were half as many blocks. Values with long-range correlation add little information,
-    /// and a median that is not known better after twice the time will not be after ten times. The
-    /// earlier look must come late enough to outlast disturbances of a few seconds.
+    /// and a median that is not known more precisely after twice the time will not be after ten
+    /// times. The earlier look must come late enough to outlast disturbances of a few seconds.
     fn has_diminished(&mut self, watched: Watched) -> bool {
         if self.blocks < policy::DIMINISHING_FROM || watched.seconds < policy::DIMINISHING_SECONDS {
             return false;
@@ -293,9 +292,8 @@ impl RowState {
         interval.half_width() <= threshold
     }
 
-    /// Half width of the widest interval, as a fraction of the ratio (of the reference's median if
-    /// differences decide), or of the median if there are no comparisons. Infinite if any interval
-    /// is missing.
+    /// Half width of the widest interval: as a fraction of 1 for ratios, of the reference's median
+    /// for differences, and of the median without comparisons. Infinite if any interval is missing.
     fn width(&mut self) -> f64 {
         let relative = |half_width: f64, to: Option<f64>| match to {
             Some(to) if to != 0.0 => half_width / to.abs(),
@@ -328,7 +326,7 @@ impl RowState {
         (self.pairs.len().max(1) * self.family) as f64
     }
 
-    /// The fewest blocks at which the row can be answered.
+    /// Minimum number of blocks for an answer of the row.
     pub fn fewest(&self) -> u32 {
         match (self.counts, self.pairs.is_empty()) {
             (true, _) => 2,

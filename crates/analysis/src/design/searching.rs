@@ -1,9 +1,9 @@
 //! A searched unit: its places are ordered, one step is somewhere among them, and each block
 //! measures only a few.
 //!
-//! First only the two ends are compared, by the rules of any comparison. If they differ by the
-//! threshold, the search continues until the place of the step is established; otherwise the unit
-//! is done. [`crate::bisect`] selects the places of each block.
+//! First only the two ends are compared, by the usual rules. If they differ by the threshold, the
+//! search continues until the place of the step is established; otherwise the unit is done.
+//! [`crate::bisect`] selects the places of each block.
 
 use super::row::{RowState, Watched};
 use crate::bisect::{Search, is_looked_at, is_worth_searching, of_ends};
@@ -14,9 +14,9 @@ use assay_data::{Plan, StopReason, StopRule};
 pub(super) struct Searching {
     /// The comparison of the ends.
     pub ends: RowState,
-    /// The plan of that comparison.
+    /// The plan of the comparison of the ends.
     of_ends: Plan,
-    /// The state of the search among the places.
+    /// The state of the search.
     pub search: Search,
     current: Vec<(usize, f64)>,
     has_begun: bool,
@@ -24,7 +24,7 @@ pub(super) struct Searching {
 }
 
 impl Searching {
-    /// Creates a search by this plan over `places` places.
+    /// Creates a search with this plan over `places` places.
     pub fn new(plan: &Plan, places: usize) -> Self {
         let most = match plan.stop {
             StopRule::Sequential { max_blocks: most, .. } | StopRule::Fixed { blocks: most } => {

@@ -1,4 +1,4 @@
-//! Guarantees of the experiment: its order, its budget, its comparisons, and when it stops.
+//! Guarantees of the experiment: its order, budget, comparisons, and stopping.
 
 use super::*;
 use assay_data::StopRule;
@@ -80,7 +80,7 @@ fn too_few_blocks_stretch_the_budget_to_its_ceiling() {
         elapsed += 10.0;
         let value = 1.0 + turn.place as f64;
         if let Step::Stop(reason) = experiment.observe(turn, &[value], elapsed) {
-            // With six there is a verdict at the end.
+            // Six blocks allow a verdict at the end.
             assert_eq!((reason, experiment.blocks()), (StopReason::Budget, 6));
             break;
         }
@@ -113,7 +113,7 @@ fn one_subject_stops_when_its_median_is_precise() {
 
 #[test]
 fn one_subject_is_given_up_when_twice_as_many_runs_hardly_help_but_not_within_20_seconds() {
-    /// With twenty runs a second: why it stopped, and after how many.
+    /// The reason to stop and the number of blocks, at twenty runs per second.
     fn stop(value: impl Fn(u32) -> f64) -> (StopReason, usize) {
         let mut experiment = Experiment::new(Plan::sequential(0.95, Threshold::default(), 3), 1);
         loop {
@@ -230,18 +230,17 @@ fn stops_at(until: &str, spread: f64) -> (StopReason, usize) {
 
 #[test]
 fn a_condition_of_the_user_stops_the_run_instead_of_a_clear_answer() {
-    // Clear from the tenth block on, but the condition asks for thirty.
+    // The answer is clear from the tenth block, but the condition requires thirty.
     assert_eq!(stops_at("blocks >= 30", 0.001), (StopReason::Until, 30));
     assert_eq!(stops_at("clear and blocks >= 30", 0.001), (StopReason::Until, 30));
     assert_eq!(stops_at("clear", 0.001), (StopReason::Until, 10));
-    // Independent of the samples: may stop before any verdict is possible.
+    // A condition independent of the samples may stop before any verdict is possible.
     assert_eq!(stops_at("blocks >= 4", 0.001), (StopReason::Until, 4));
     // Conditions on the samples wait for the fewest blocks that allow a verdict; others don't.
     assert_eq!(stops_at("width < 50%", 0.001), (StopReason::Until, 10));
     assert_eq!(stops_at("width < 50% or blocks >= 4", 0.001), (StopReason::Until, 4));
     assert_eq!(stops_at("seconds > 40", 0.001), (StopReason::Until, 42));
-    // If the condition never becomes true, the budget ends the run, as it does for one that can't
-    // be parsed.
+    // If the condition never becomes true, or can't be parsed, the budget ends the run.
     assert_eq!(stops_at("width < 0.0001%", 0.3), (StopReason::Budget, 501));
     assert_eq!(stops_at("whenever", 0.3), (StopReason::Budget, 501));
     let (reason, blocks) = stops_at("width < 5%", 0.3);
@@ -267,11 +266,11 @@ fn stops_after(until: &str, subjects: usize, block_seconds: f64) -> (StopReason,
 fn a_condition_is_held_against_every_block_whether_or_not_the_samples_are_looked_at() {
     for subjects in [1, 2] {
         let at = |until: &str, seconds: f64| stops_after(until, subjects, seconds);
-        // Before the fewest blocks for a verdict.
+        // Stops before the minimum number of blocks for a verdict.
         assert_eq!(at("blocks >= 100 and clear or seconds > 2", 0.5), (StopReason::Until, 5));
-        // A single subject is evaluated every fifth block by then, and not at this one.
+        // By then, a single subject is evaluated at every fifth block, which this one is not.
         assert_eq!(at("clear or seconds > 51.25", 0.5), (StopReason::Until, 103));
-        // Regardless of how far the budget may stretch.
+        // Stretching of the budget does not affect the condition.
         assert_eq!(at("seconds > 2", 30.0), (StopReason::Until, 1));
         assert_eq!(at("clear or seconds > 2", 30.0), (StopReason::Until, 1));
     }
@@ -368,7 +367,7 @@ mod units {
 
     #[test]
     fn time_goes_to_what_is_still_open() {
-        // The first benchmark is twice as slow on the second side; the other has no difference but
+        // The first benchmark is twice as slow on the second side; the other has no difference, but
         // drifts.
         let mut rounds = suite(&plan(Some(400.0)), &pairs(2), 2, 0.0);
         let (reason, _) = run(&mut rounds, |unit, side, block| match unit {
@@ -420,7 +419,7 @@ mod units {
             }
         }
         assert!(!rounds.is_open(0, 0) && rounds.is_open(0, 1));
-        // Each block takes two runs of a second each, and all of them went to the one unit.
+        // Each block takes two runs of one second, and all of them belong to one unit.
         assert_eq!(2.0 * rounds.blocks_of(0) as f64, elapsed);
     }
 

@@ -1,6 +1,6 @@
-//! Rows discovered by runs: a run of a whole test suite shows which tests exist. They become rows
-//! and subjects of the samples, are recorded before their first values, and are looked up by name,
-//! also in a resumed recording. They do not affect decisions.
+//! Rows discovered by runs: only a run of a whole test suite shows which tests exist. The rows and
+//! their subjects are added to the samples, recorded before their first values, and looked up by
+//! name, also in a resumed recording. They do not affect decisions.
 
 use crate::engine::recorder::Recorder;
 use assay_data::source::Unit;
@@ -30,8 +30,8 @@ impl Discovered {
     }
 }
 
-/// Returns the subjects of a row, one per place. Those in a resumed recording are kept and missing
-/// ones added, since it may have ended between two of them.
+/// Returns the subjects of a row, one per place. Subjects in a resumed recording are kept and
+/// missing ones added, since the recording may have ended between two of them.
 fn subjects(
     unit: &Unit,
     row: &Row,

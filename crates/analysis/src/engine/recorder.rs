@@ -3,8 +3,8 @@
 use assay_data::samples::{Buckets, Counts};
 use assay_data::{Environment, Finding, Inner, Metric, Observation, Row, StopReason, Subject};
 
-/// Stores measurements as they are made. A failure to store does not end a session: a recorder
-/// remembers it, and its owner reports it at the end.
+/// Stores measurements as they are made. A failure to store does not end a session: the recorder
+/// keeps the error, and its owner reports it at the end.
 pub trait Recorder {
     /// Records a new metric.
     fn metric(&mut self, metric: &Metric);
@@ -13,7 +13,7 @@ pub trait Recorder {
     fn row(&mut self, row: &Row);
 
     /// Records a discovered row on one of the sides: one subject for each place of its unit, before
-    /// any run of it.
+    /// any of its runs.
     fn subject(&mut self, subject: &Subject);
 
     /// Records a run.
@@ -31,7 +31,7 @@ pub trait Recorder {
     /// Records a finding.
     fn finding(&mut self, finding: &Finding);
 
-    /// Records the end: facts known only now, why measuring stopped, and the number of blocks.
+    /// Records the end: facts known only then, the reason for stopping, and the number of blocks.
     fn end(&mut self, late_facts: &Environment, reason: StopReason, blocks: u32);
 }
 

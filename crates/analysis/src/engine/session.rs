@@ -21,7 +21,7 @@ pub struct Limits {
     /// verdict; 0 for no extension.
     pub ceiling_seconds: f64,
     /// Number of rows of the layout that share the error rate, together with discovered rows; 0 if
-    /// each has its own.
+    /// each has its own error rate.
     pub sharing: usize,
 }
 
@@ -30,7 +30,7 @@ pub struct Limits {
 pub struct Phase {
     /// The reason why the run ended.
     pub reason: StopReason,
-    /// Duration of its quickest block in seconds; `None` if there is no complete block.
+    /// Duration of the phase's quickest block in seconds; `None` if there is no complete block.
     pub block_seconds: Option<f64>,
 }
 
@@ -46,14 +46,13 @@ pub struct Standing<'a> {
 /// Callback that displays the state of a session. It is called between turns, never during one.
 pub type Observer<'a> = &'a mut dyn FnMut(Standing<'_>);
 
-/// A measurement of a source: warm-up, measuring, counting, closing, of which all but the last are
-/// optional.
+/// A measurement of a source: warm-up, measuring, counting, closing; all but the last are optional.
 pub struct Session<'a, S: Source, R: Recorder = Unrecorded> {
     /// The measured source.
     pub source: S,
     /// The values measured so far.
     pub samples: Samples,
-    /// The recorder, once there is one.
+    /// The recorder, once set.
     pub recorder: Option<R>,
     /// Failures during the measurement.
     pub failures: Vec<Failure>,
@@ -64,7 +63,7 @@ pub struct Session<'a, S: Source, R: Recorder = Unrecorded> {
     experiment: Option<Experiment>,
     /// Index of the deciding metric.
     primary: usize,
-    /// For every metric of the source, its index in the samples.
+    /// For each metric of the source, its index in the samples.
     columns: Vec<usize>,
     /// Seconds between the start of the run and the first observation of this session; nonzero for
     /// a resumed run.
@@ -118,13 +117,13 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         self
     }
 
-    /// The units, each measured as a whole with comparisons inside it.
+    /// The units; each is measured as a whole, with comparisons only within it.
     pub fn units(&self) -> &[Unit] {
         &self.units
     }
 
-    /// Runs unrecorded blocks; the experiment's clock does not run. New metrics are added to the
-    /// samples.
+    /// Runs unrecorded blocks, which do not count towards the experiment's time. New metrics are
+    /// added to the samples.
     ///
     /// # Errors
     /// If the source reports an unrecoverable error.
@@ -134,13 +133,13 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         seed: u64,
         observer: Observer<'_>,
     ) -> Result<Phase, S::Error> {
-        // A stream other than the experiment's own, so that warming up does not change its order.
+        // A stream separate from the experiment's, so that the warm-up does not change its order.
         let phase = self.fixed(blocks, seed ^ 1, Purpose::WarmUp, observer);
         self.learn_metrics();
         phase
     }
 
-    /// Adds the metrics that the source knows so far; more may appear while it is measured.
+    /// Adds the metrics that the source provides so far; more may appear during measuring.
     fn learn_metrics(&mut self) {
         for index in self.columns.len()..self.source.metrics().len() {
             let metric = &self.source.metrics()[index];
@@ -155,7 +154,8 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         }
     }
 
-    /// Starts the experiment by this plan, with the deciding metric at this index in the samples.
+    /// Starts the experiment with this plan; `primary` is the index of the deciding metric in the
+    /// samples.
     pub fn begin(&mut self, plan: &Plan, primary: usize, limits: Limits) {
         self.samples.plan = Some(plan.clone());
         self.primary = primary;
@@ -169,7 +169,8 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
     }
 
     /// Replays a recording into an experiment that was just started; `since_start_seconds` is the
-    /// time since the start of the recording. Returns the reason if there is nothing to resume.
+    /// time since the start of the recording. Returns the reason for stopping if there is nothing
+    /// left to measure.
     ///
     /// # Errors
     /// If the recording does not belong to this experiment.
@@ -200,7 +201,8 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         Ok(done)
     }
 
-    /// Measures until there is a reason to stop. The values are in `samples`, even after an error.
+    /// Measures until there is a reason to stop. Values are stored in `samples`, even after an
+    /// error.
     ///
     /// # Errors
     /// If the source reports an unrecoverable error.
@@ -225,7 +227,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         observer: Observer<'_>,
     ) -> Result<Phase, S::Error> {
         let seed = self.samples.plan.as_ref().map_or(0, |plan| plan.seed);
-        // A stream other than those of warming up and measuring.
+        // A stream separate from those of warm-up and measuring.
         self.fixed(blocks, seed ^ (pass as u64 + 2), Purpose::Count(pass), observer)
     }
 
@@ -373,7 +375,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
             };
             if let Some(recorder) = &mut self.recorder {
                 recorder.observation(&observation);
-                // These are only in the recording, since there may be millions.
+                // These values are kept only in the recording, since there may be millions.
                 for (metric, mut values) in result.inner {
                     values.retain(|value| value.is_finite());
                     recorder.inner(&Inner { subject, block, metric, values });
@@ -437,7 +439,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
     }
 }
 
-/// Returns the reason to stop at an obstacle, or its error.
+/// Returns the reason to stop because of an obstacle, or its error.
 fn reason_of<E>(obstacle: Obstacle<E>) -> Result<StopReason, E> {
     match obstacle {
         Obstacle::Broken(error) => Err(error),

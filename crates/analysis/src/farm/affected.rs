@@ -1,11 +1,11 @@
-//! What targets have in common: the simplest condition on their facts that all affected ones meet
-//! and no others.
+//! The common facts of affected targets: the simplest condition that all affected targets meet and
+//! no others.
 //!
-//! In order of simplicity: one fact with a value or prefix (`Ruby 3.4` matches 3.4.1), one with a
-//! minimum or maximum version, a condition that the *unaffected* targets have in common, and two
-//! facts together. Facts that most often break programs come first. With few targets, some fact
-//! always separates them, so other facts that separate the same targets are given as well, and none
-//! is claimed to be the cause.
+//! Conditions in order of simplicity: one fact with a value or prefix (`Ruby 3.4` matches 3.4.1),
+//! one with a minimum or maximum version, a condition that exactly the *unaffected* targets meet,
+//! and two facts together. Facts that most often break programs come first. With few targets, some
+//! fact always separates them, so other facts that separate the same targets are also given, and
+//! none is claimed to be the cause.
 
 use super::{Facts, Target};
 use std::cmp::Ordering;
@@ -24,7 +24,7 @@ pub enum AffectedTargets {
     },
     /// All targets except those that meet this condition.
     Except(Condition),
-    /// No condition separates them.
+    /// No condition separates the affected targets.
     Unexplained,
 }
 
@@ -40,7 +40,7 @@ pub struct Condition {
 /// The required value of a fact.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rule {
-    /// Present.
+    /// The fact is known.
     Known,
     /// This value, or one that continues it after a separator.
     Is(String),
@@ -71,7 +71,7 @@ impl Condition {
 const CLASSES: [&str; 8] =
     ["runtime.", "arch", "os", "libc", "setting.", "kernel", "cpu", "microcode"];
 
-/// Facts that follow from another one and add no information to it.
+/// Facts that follow from another fact and add no information.
 const FOLLOWS: [(&str, &[&str]); 2] = [("arch", &["cpu", "microcode"]), ("cpu", &["microcode"])];
 
 fn class(name: &str) -> usize {
@@ -104,15 +104,15 @@ fn numbers(value: &str) -> Option<Vec<u64>> {
     numbers.filter(|numbers| !numbers.is_empty())
 }
 
-/// Compares a version with one that may be shorter, up to the latter's length.
+/// Compares a version with a limit that may be shorter, up to the limit's length.
 fn compared(value: &str, limit: &str) -> Option<Ordering> {
     let (value, limit) = (numbers(value)?, numbers(limit)?);
     let shared = value.len().min(limit.len());
     Some(value[..shared].cmp(&limit[..shared]).then(shared.cmp(&limit.len())))
 }
 
-/// Finds what `affected` (indices into `targets`) have in common and none of `others` has. O(facts
-/// · targets); for two facts together O(facts² · targets).
+/// Finds the condition that all of `affected` (indices into `targets`) meet and none of `others`
+/// meets. O(facts · targets); for two facts together O(facts² · targets).
 pub(super) fn of(targets: &[Target], affected: &[usize], others: &[usize]) -> AffectedTargets {
     if others.is_empty() {
         return AffectedTargets::Everywhere;
@@ -138,7 +138,7 @@ pub(super) fn of(targets: &[Target], affected: &[usize], others: &[usize]) -> Af
     }
 }
 
-/// Names of the facts that all of these have, likeliest reason first.
+/// Names of the facts that all of these targets have, likeliest cause first.
 fn names<'a>(of: &[&'a Facts]) -> Vec<&'a str> {
     let Some((first, rest)) = of.split_first() else { return Vec::new() };
     let shared = first.keys().filter(|name| rest.iter().all(|facts| facts.contains_key(*name)));
@@ -147,7 +147,8 @@ fn names<'a>(of: &[&'a Facts]) -> Vec<&'a str> {
     names
 }
 
-/// At most one condition per fact that `inside` meet and `outside` don't, in order of preference.
+/// At most one condition per fact, which all of `inside` meet and none of `outside` meets, in order
+/// of preference.
 fn separating(inside: &[&Facts], outside: &[&Facts]) -> Vec<Condition> {
     let names = names(inside);
     let is = |name: &&str| simplest(name, inside, outside);
@@ -184,7 +185,7 @@ fn limit(name: &str, inside: &[&Facts], outside: &[&Facts]) -> Option<Condition>
     let made = |of: &[u64], rule: fn(String) -> Rule| {
         let mut shorter = (1..=of.len())
             .map(|length| Condition { name: name.to_owned(), rule: rule(text(&of[..length])) });
-        // The shortest that works.
+        // The shortest limit that separates them.
         shorter.find(|condition| {
             inside.iter().all(|facts| condition.is_met(facts))
                 && !outside.iter().any(|facts| condition.is_met(facts))

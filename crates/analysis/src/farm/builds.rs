@@ -26,7 +26,7 @@ pub struct Builds {
 }
 
 impl Builds {
-    /// Targets on which its tests ran.
+    /// Number of targets on which the tests ran.
     pub fn tested(&self) -> usize {
         self.passed.len() + self.failed.len() + self.flaky.len()
     }
@@ -35,9 +35,9 @@ impl Builds {
 /// Failures that may have a common cause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failing {
-    /// The affected targets, and since when.
+    /// The affected targets, and the first affected version.
     pub on: Affected,
-    /// Number of builds that failed on these targets since the first affected version.
+    /// Number of failed builds on these targets since the first affected version.
     pub seen: u64,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn judge(project: &Project, history: &History<'_>, version: usize) ->
     for target in 0..project.targets.len() {
         match history.cell(target, version) {
             None => builds.without.push(target),
-            // Only measured: the version's tests did not run there.
+            // The version was only measured on this target; its tests did not run.
             Some(TargetBuilds {
                 passed: 0,
                 failed: 0,

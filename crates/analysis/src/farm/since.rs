@@ -1,11 +1,11 @@
-//! Finds the version from which a statement holds, from earlier results, target by target.
+//! Finds the version since which a target is affected, from earlier results.
 
 /// The range of versions in which a change occurred: after one version, and no later than another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
-    /// The last version known to be unaffected; `None` if none was seen.
+    /// The last version known to be unaffected; `None` if there is none.
     pub after: Option<usize>,
-    /// The first version seen to be affected.
+    /// The first version known to be affected.
     pub first: usize,
 }
 
@@ -85,7 +85,7 @@ mod tests {
         // Target 7 changed with 2 or 3, target 1 with 3 exactly, target 4 with 5 exactly.
         let each = vec![(7, since(Some(1), 3)), (4, since(Some(4), 5)), (1, since(Some(2), 3))];
         assert_eq!(grouped(each), [(vec![1, 7], since(Some(2), 3)), (vec![4], since(Some(4), 5))]);
-        // A target never seen unaffected fits any change.
+        // A target without a known unaffected version fits any change.
         let each = vec![(0, since(None, 9)), (1, since(Some(2), 3))];
         assert_eq!(grouped(each), [(vec![0, 1], since(Some(2), 3))]);
     }

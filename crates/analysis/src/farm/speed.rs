@@ -1,11 +1,10 @@
 //! The targets on which a version is slower or faster than its base, and the mean over all of them.
 //!
 //! A target's interval is that of its run. If several share the error, it is scaled to their level
-//! as an interval of the t distribution with one degree of freedom less than observations; at 95 %
-//! it equals the printed one. Directions are adjusted by Holm over all benchmarks on all targets of
-//! a version, as in a suite. The mean over the targets uses the half width of each interval divided
-//! by the same quantile of t as its standard error. Results that a run withheld because of doubts
-//! are ignored.
+//! as a t interval with n − 1 degrees of freedom for n observations; at 95 % it equals the printed
+//! one. Directions are adjusted by Holm over all benchmarks on all targets of a version, as in a
+//! suite. The mean over the targets uses the half width of each interval divided by the same
+//! quantile of t as its standard error. Results that a run withheld because of doubts are ignored.
 
 use super::affected::{self, AffectedTargets};
 use super::since::{self, Since};
@@ -27,9 +26,9 @@ const PRINTED: f64 = 0.95;
 pub struct OnTarget {
     /// Index of the target.
     pub target: usize,
-    /// Index of the base; `None` if it is older than all known versions.
+    /// Index of the base; `None` if the base is older than all known versions.
     pub base: Option<usize>,
-    /// The verdict at this target's level, with its interval; on the log scale.
+    /// The verdict at this target's level, with its interval, on the log scale.
     pub decision: Decision,
     /// The recorded 95 % interval of the ratio.
     pub printed: Interval,
@@ -51,9 +50,9 @@ pub struct PooledEffect {
 /// A direction shared by some targets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
-    /// The affected targets, and since when.
+    /// The affected targets, and the first affected version.
     pub on: Affected,
-    /// The smallest and the largest ratio among them.
+    /// The smallest and the largest ratio on these targets.
     pub ratios: (f64, f64),
     /// The interval of the ratio, if there is only one target.
     pub interval: Option<Interval>,
@@ -80,7 +79,7 @@ pub struct BenchmarkOnTargets {
     pub possibly_worse: Vec<usize>,
 }
 
-/// Decisions on all measurements, by version, and by what distinguishes measurements of a version.
+/// Decisions on all measurements, by version, and by target, benchmark and metric.
 pub(super) struct Speeds {
     by_version: BTreeMap<usize, Vec<(usize, Decision)>>,
     places: BTreeMap<(usize, usize), Vec<usize>>,
@@ -130,8 +129,7 @@ impl Effect {
     }
 }
 
-/// Cache of quantiles of the t distribution: a page has thousands of intervals, but few sizes and
-/// levels.
+/// Cache of t quantiles: a page has thousands of intervals, but few distinct sizes and levels.
 #[derive(Default)]
 struct Quantiles(RefCell<HashMap<[u64; 2], f64>>);
 
@@ -284,13 +282,14 @@ fn on_target(project: &Project, (place, decision): &(usize, Decision)) -> OnTarg
 fn pooled(project: &Project, speeds: &Speeds, members: &[&(usize, Decision)]) -> Option<Pooled> {
     let effects: Vec<Effect> =
         members.iter().filter_map(|(place, _)| Effect::of(&project.measured[*place])).collect();
-    // Exactly reproducible values have no error, and neither does their mean over targets.
+    // Exactly reproducible values have no error, and their mean over targets has none either.
     let estimates: Vec<f64> = effects.iter().map(|effect| effect.estimate).collect();
     let errors: Vec<f64> = effects.iter().map(|effect| effect.error(&speeds.quantiles)).collect();
     random_effects(&estimates, &errors)
 }
 
-/// The means of a version's benchmarks share the error, and so do the tests whether targets differ.
+/// Decides the means of a version's benchmarks, which share the error, and tests whether targets
+/// differ, which also share the error.
 fn decided_together(
     project: &Project,
     by_name: &BTreeMap<(&str, &str), Vec<&(usize, Decision)>>,
@@ -359,8 +358,7 @@ fn group(
     targets: Vec<usize>,
     since: Since,
 ) -> Moved {
-    // Inconclusive targets count for neither side, and neither do those that moved with another
-    // version.
+    // Excludes inconclusive targets and those that moved with another version.
     let decided = members.iter().filter(|(_, decision)| decision.interval.is_some());
     let of = decided.clone().count();
     let other =

@@ -205,7 +205,7 @@ fn a_slowdown_is_told_by_what_its_targets_share() {
     let judged = judge(&project, &[1], &Options::default());
     let pooled = judged[0].benchmarks[0].pooled.as_ref().unwrap();
     assert!(pooled.differ && pooled.pooled.i2 > 0.9);
-    // Two of seven do not slow down the mean.
+    // Two slower targets of seven do not slow down the mean.
     assert_eq!(pooled.decision.verdict, Verdict::Inconclusive);
 }
 
@@ -238,7 +238,7 @@ fn a_target_that_only_measured_is_not_tested() {
 
 #[test]
 fn a_direction_must_hold_beside_all_others() {
-    // Alone its interval is above the threshold; among twenty it may be chance.
+    // Alone, its interval is above the threshold; among twenty, the difference may be chance.
     let alone = |number: usize| {
         let mut project = built(&["pp"]);
         for benchmark in 0..number {

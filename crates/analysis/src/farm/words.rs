@@ -1,6 +1,6 @@
 //! Sentences about a version on its targets: `fails on Ruby 3.4 only; first with version 1.2`.
-//! Findings, screens and pages use the same ones. Names are untrusted input and not escaped; the
-//! caller must do that before showing them.
+//! Findings, screens and pages use the same sentences. Names are untrusted input and are not
+//! escaped; callers must escape them before display.
 
 use super::{
     Affected, AffectedTargets, BenchmarkOnTargets, Condition, Failing, Judged, Moved, Project,
@@ -18,7 +18,7 @@ pub enum Tone {
     Good,
     /// Failing, or worse.
     Bad,
-    /// Unknown, or to be treated with caution.
+    /// Unknown, or uncertain.
     Unsure,
 }
 
@@ -27,7 +27,7 @@ pub enum Tone {
 pub struct Claim {
     /// Tone of the sentence.
     pub tone: Tone,
-    /// The sentence, without a full stop; to be preceded by the version's name and a colon.
+    /// The sentence without a full stop, to follow the version's name and a colon.
     pub text: String,
 }
 
@@ -120,8 +120,8 @@ fn share_of(project: &Project, on: &Affected) -> String {
     }
 }
 
-/// Start of a change: `first with version 1.2`. `otherwise` names the earlier state, such as
-/// `passed`; empty if the base is certainly unaffected.
+/// Start of a change: `first with version 1.2`. `otherwise` is the earlier state, such as `passed`,
+/// or empty if the base is certainly unaffected.
 fn since(project: &Project, since: Since, otherwise: &str) -> String {
     let first = version(project, since.first);
     match since.after {

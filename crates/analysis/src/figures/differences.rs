@@ -13,26 +13,26 @@ use assay_stats::quantile_difference::{QuantileDifference, SHARES, quantile_diff
 const QUANTILES: usize = 600;
 /// Number of points of the density.
 const POINTS: usize = 400;
-/// Interquartile ranges shown beyond the quartiles.
+/// Number of interquartile ranges shown beyond the quartiles.
 const REACH: f64 = 4.0;
 
 /// One subject compared with another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Between {
-    /// Index of the compared subject, among those drawn.
+    /// Index of the compared subject among those drawn.
     pub of: usize,
-    /// Index of the reference, among those drawn.
+    /// Index of the reference among those drawn.
     pub against: usize,
     /// The comparison.
     pub comparison: Comparison,
-    /// Density of the differences, subject minus reference, in the metric's unit: of blocks if
-    /// there are any, otherwise of all pairs. Empty if they are all equal or too few.
+    /// Density of the differences, subject minus reference, in the metric's unit: by block if there
+    /// are blocks, otherwise of all pairs. Empty if they are all equal or too few.
     pub differences: Vec<Point>,
     /// True if pairs of quantiles were used instead of all pairs.
     pub thinned: bool,
     /// Share of the differences outside the plot.
     pub beyond: f64,
-    /// The differences of those quantiles that have intervals.
+    /// The differences of the quantiles that have intervals.
     pub quantiles: Vec<QuantileDifference>,
     /// Power to detect a difference.
     pub power: Option<PowerCurve>,
@@ -40,18 +40,18 @@ pub struct Between {
     pub blocks: Option<BlockDifferences>,
 }
 
-/// The values of a reference and a subject, in this order.
+/// The values of a reference and of a subject, in this order.
 pub(super) struct Sides<'a> {
-    /// Ascending.
+    /// The values in ascending order.
     pub sorted: (&'a [f64], &'a [f64]),
-    /// In their order of measurement.
+    /// The values in their order of measurement.
     pub in_order: (&'a [f64], &'a [f64]),
-    /// By block, if there are blocks.
+    /// The values by block, if there are blocks.
     pub blocks: Option<&'a [(f64, f64)]>,
 }
 
-/// Differences in the order of the blocks, on the scale of the decision: ratios, or differences in
-/// the metric's unit.
+/// Ratios, or differences in the metric's unit (as on the decision's scale), in the order of the
+/// blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockDifferences {
     /// The differences in order.
@@ -80,7 +80,7 @@ impl Between {
         if quantiles.is_empty() {
             quantiles = quantile_differences(x, y, &SHARES, plan.confidence);
         }
-        // Beyond what the samples can show, the quantile is just the largest value and carries no
+        // Quantiles too far out for the number of values are just the largest value and carry no
         // information.
         quantiles.retain(|q| q.interval.is_some());
         Self {
@@ -122,7 +122,7 @@ fn thinned(ordered: &[f64]) -> Vec<f64> {
     (0..QUANTILES).map(|k| quantile_sorted(ordered, middle(k))).collect()
 }
 
-/// The density where most differences are, and the share outside.
+/// The density over the range of most differences, and the share outside.
 fn density_of(ordered: &[f64]) -> (Vec<Point>, f64) {
     let nothing = (Vec::new(), 0.0);
     let (Some(&first), Some(&last)) = (ordered.first(), ordered.last()) else { return nothing };

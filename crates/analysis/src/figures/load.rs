@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Approximate maximum number of time pieces; each slice has at least one.
 const MOST_PIECES: usize = 800;
-/// Points of a quantile curve closer than this share of its length are merged.
+/// Points of a quantile curve that are closer than this share of its length are merged.
 const CLOSE: f64 = 1.0 / 400.0;
 
 /// The data of the plots of a load test.
@@ -25,8 +25,8 @@ pub struct LoadFigures {
     pub ways: Vec<String>,
     /// Maximum duration of a piece in seconds.
     pub seconds_per_piece: u32,
-    /// The search for the highest rate, if there was one. In that case there are no slices, since
-    /// their times are unknown.
+    /// The search for the highest rate, if any. There are then no slices, since their times are
+    /// unknown.
     pub search: Option<Search>,
 }
 
@@ -38,7 +38,7 @@ pub struct QuantileCurve {
     /// x is log₁₀ 1/(1 − q), so that 1 is 90 % and 2 is 99 %; y is the latency in seconds within
     /// which the share q of all requests was answered.
     pub points: Vec<Point>,
-    /// The share that failed and was never answered; the curve ends there.
+    /// The share of failed requests; the curve ends at this share.
     pub failed: f64,
     /// Number of completed requests.
     pub requests: u64,
@@ -55,22 +55,22 @@ pub struct SliceTrace {
     pub pieces: Vec<SlicePiece>,
 }
 
-/// Several seconds of a slice.
+/// A few seconds of a slice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlicePiece {
     /// Start in seconds since the start of the run.
     pub from: f64,
     /// Duration in seconds.
     pub seconds: f64,
-    /// Latencies in seconds within which the shares [`SHARES`] of the answered requests are; NaN if
-    /// there were none.
+    /// Latencies in seconds within which the shares [`SHARES`] of the answered requests were
+    /// answered; NaN if there were none.
     pub latency: [f64; 3],
     /// Number of failures of each kind listed in the figures.
     pub failed: Vec<u64>,
 }
 
 impl LoadFigures {
-    /// Computes the data from these samples; `None` if they are not a load test. O(histograms).
+    /// Computes the data from samples; `None` if they are not from a load test. O(histograms).
     pub(super) fn of(
         samples: &Samples,
         answers: &[Answers],
@@ -110,7 +110,7 @@ impl QuantileCurve {
     fn of(answers: &Answers) -> Self {
         let failed = answers.count("failed");
         let all = (answers.latency.count() + failed) as f64;
-        // Returns the x coordinate at which this many requests are below.
+        // Returns the x coordinate for `below` faster requests.
         let across = |below: u64| (all / (all - below as f64)).log10().min(all.log10());
         let mut points: Vec<Point> = Vec::new();
         let (mut below, length) = (0, all.log10());
@@ -131,7 +131,7 @@ impl QuantileCurve {
     }
 }
 
-/// Key of a piece: its slice, and its index there.
+/// Key of a piece: its slice, and its index in the slice.
 type PieceKey = ((usize, u32), u32);
 
 fn slices(samples: &Samples, ways: &[String], seconds_per_piece: u32) -> Vec<SliceTrace> {

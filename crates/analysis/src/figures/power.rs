@@ -1,9 +1,10 @@
-//! The differences this experiment could have found: the power of a t test (R's `power.t.test`)
-//! with the same effective number of values and spread, and of a rank test by the 15 % rule.
+//! The differences that this experiment could have found: the power of a t test (R's
+//! `power.t.test`) with the same effective number of values and spread, and that of a rank test
+//! according to the 15 % rule.
 //!
 //! The rule (GraphPad's, from the relative efficiency of rank tests, which is never below 0.864:
-//! Hodges and Lehmann 1956) says that a rank test needs about 15 % more values than a t test at
-//! worst (1/0.864: 15.7 %).
+//! Hodges and Lehmann 1956) is that a rank test needs at most about 15 % more values than a t test
+//! (1/0.864: 15.7 %).
 
 use crate::Comparison;
 use crate::planning::RANK_OVERHEAD;
@@ -17,7 +18,7 @@ const POINTS: usize = 80;
 /// Power at which the curve ends.
 const SURE: f64 = 0.999;
 
-/// Power over the size of the difference, in the metric's unit.
+/// Power as a function of the difference in the metric's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PowerCurve {
     /// Curve of a t test.
@@ -30,9 +31,9 @@ pub struct PowerCurve {
     pub standard_deviation: f64,
     /// The level of the comparison.
     pub level: f64,
-    /// Desired power: 80 %, or what the protocol requested.
+    /// Desired power: 80 %, or that requested in the protocol.
     pub wanted: f64,
-    /// The difference found with that power, by a t test, or by the rank test of a protocol.
+    /// The difference found with the desired power, by a t test or a protocol's rank test.
     pub visible: Option<f64>,
     /// True if this is the power analysis of a protocol, which uses the upper end of the standard
     /// deviation's interval.
@@ -42,7 +43,8 @@ pub struct PowerCurve {
 }
 
 impl PowerCurve {
-    /// The curve of a protocol's own power analysis; `None` if there is none, or if nothing varies.
+    /// The curve of a protocol's own power analysis; `None` if there is no such analysis, or if
+    /// nothing varies.
     pub(super) fn of_protocol(chain: &Protocol) -> Option<Self> {
         let found = chain.power.found.as_ref()?;
         let kind = if chain.paired { Kind::Paired } else { Kind::TwoSample };
@@ -95,7 +97,7 @@ impl PowerCurve {
             test: Test { kind, sides: Sides::Two },
             n,
             sd,
-            // A protocol that ended before its power analysis still uses its own level and power.
+            // A protocol that ended before its power analysis still has its own level and power.
             level: chain.map_or(comparison.level, Protocol::level_planned),
             wanted: chain.map_or(policy::USUAL_POWER, |chain| chain.power_wanted),
         };

@@ -1,5 +1,5 @@
 //! Uncertainty of the standard deviation by resampling (Efron, "Bootstrap methods: another look at
-//! the jackknife", 1979), and how near to normal it is.
+//! the jackknife", 1979), and a comparison of the resamples with a normal distribution.
 
 use super::Point;
 use crate::policy;
@@ -23,7 +23,7 @@ pub enum IntervalOf {
     Bca,
     /// Plain percentiles, if the corrections can't be computed.
     Percentile,
-    /// Normal, about the estimate minus its bias, as in the protocol.
+    /// Normal interval about the estimate minus its bias, as in the protocol.
     Normal,
 }
 
@@ -32,7 +32,7 @@ pub enum IntervalOf {
 pub struct Resampled {
     /// The standard deviation of the sample itself.
     pub estimate: f64,
-    /// Its interval.
+    /// Interval of the standard deviation.
     pub interval: Option<Interval>,
     /// The method of the interval.
     pub interval_of: IntervalOf,
@@ -44,14 +44,14 @@ pub struct Resampled {
     pub bins: (f64, f64),
     /// Number of resamples in each bin.
     pub counts: Vec<u32>,
-    /// The quantiles of a normal distribution with the same mean and standard deviation against the
-    /// resampled values, ascending.
+    /// Points of a quantile plot, ascending: quantiles of a normal distribution with the same mean
+    /// and standard deviation, and the resampled values.
     pub normal: Vec<Point>,
 }
 
 impl Resampled {
-    /// Resamples; `None` for fewer than five values, equal ones, or so many (above half a million)
-    /// that it would take long. O(n · resamples).
+    /// Resamples the values; `None` for fewer than five values, equal values, or more than half a
+    /// million, which would take too long. O(n · resamples).
     pub(super) fn of(values: &[f64], confidence: f64, seed: u64) -> Option<Self> {
         let resamples = (DRAWS / values.len().max(1)).min(RESAMPLES);
         if values.len() < policy::RESAMPLED_FROM || resamples < FEWEST {

@@ -5,7 +5,7 @@ use assay_stats::{autocorrelation, descriptive, normal};
 
 /// Maximum number of pieces; more would be narrower than a pixel.
 const MOST_PIECES: usize = 800;
-/// Maximum number of values that are kept individually as well.
+/// Maximum number of values that are also kept individually.
 const MOST_POINTS: usize = 3000;
 /// Lags of the correlogram.
 const LAGS: usize = 30;
@@ -28,7 +28,7 @@ pub struct Piece {
 /// The values in order of measurement, in pieces of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// The pieces, at most 800; together they hold every value.
+    /// The pieces, at most 800, which together cover all values.
     pub pieces: Vec<Piece>,
     /// Every value if there are at most 3,000, otherwise empty.
     pub points: Vec<f64>,
@@ -55,12 +55,13 @@ impl Trace {
 pub struct Correlogram {
     /// The autocorrelation at lag 1, 2, ...; from −1 to 1.
     pub at_lags: Vec<f64>,
-    /// For independent values, 95 % of the autocorrelations are within ± this, 1.96 / √n.
+    /// Bound ± 1.96 / √n of 95 % of the autocorrelations of independent values.
     pub bound: f64,
 }
 
 impl Correlogram {
-    /// Computes the correlogram of a series; `None` for few values, or equal ones. O(30 n).
+    /// Computes the correlogram of a series; `None` for too few values, or if all are equal. O(30
+    /// n).
     pub fn of(values: &[f64]) -> Option<Self> {
         let differ = values.iter().any(|v| *v != values[0]);
         (values.len() >= policy::CORRELOGRAM_FROM && differ).then(|| Self {

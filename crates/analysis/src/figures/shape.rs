@@ -30,8 +30,8 @@ pub struct FiveNumbers {
 /// The curves of a distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
-    /// Density over value, on the view's scale (per unit, or per factor e), within the view; empty
-    /// for fewer than five values or equal ones.
+    /// Density within the view, on its scale (per unit, or per factor e); empty for fewer than five
+    /// values, or if all are equal.
     pub density: Vec<Point>,
     /// The kernel's standard deviation, on the view's scale; 0 if there is no density.
     pub bandwidth: f64,
@@ -43,8 +43,8 @@ pub struct Shape {
     pub numbers: FiveNumbers,
     /// Number of values below and above the view.
     pub beyond: (usize, usize),
-    /// The smallest and the largest values outside the whiskers, at most a hundred of each, drawn
-    /// as dots.
+    /// The values farthest outside the whiskers, drawn as dots: at most the hundred smallest and
+    /// the hundred largest.
     pub outliers: Vec<f64>,
 }
 
@@ -102,8 +102,8 @@ fn ecdf(sorted: &[f64]) -> Vec<Point> {
     if n == 0 { Vec::new() } else { (0..steps).map(point).collect() }
 }
 
-/// The density within the view. Values outside count in its height, so the area under the curve is
-/// the share of values shown.
+/// The density within the view. Values outside the view are included in the total, so the area
+/// under the curve is the share of values shown.
 fn density_of(sorted: &[f64], view: &View) -> (Vec<Point>, f64) {
     let nothing = (Vec::new(), 0.0);
     if sorted.len() < DENSITY_FROM || sorted[0] == sorted[sorted.len() - 1] {
@@ -112,15 +112,14 @@ fn density_of(sorted: &[f64], view: &View) -> (Vec<Point>, f64) {
     let (low, high) = (view.scaled(view.low), view.scaled(view.high));
     let scaled: Vec<f64> = sorted.iter().map(|&v| view.scaled(v)).collect();
     let Some(bandwidth) = density::nrd0(&scaled) else { return nothing };
-    // The kernels of values just outside reach into the view.
+    // Kernels of values just outside extend into the view.
     let from = scaled.partition_point(|&v| v < low - 3.0 * bandwidth);
     let to = scaled.partition_point(|&v| v <= high + 3.0 * bandwidth);
     let seen = &scaled[from..to];
     let share = seen.len() as f64 / scaled.len() as f64;
     let Some(found) = density::estimate(seen, bandwidth, DENSITY_POINTS) else { return nothing };
     let curve = found.x.into_iter().zip(found.y.into_iter().map(|y| y * share));
-    // The kernels' tails beyond the extremes are part of the plot, those cut off by the view are
-    // not.
+    // The plot includes the kernels' tails beyond the extremes, but not tails cut off by the view.
     let (cut_low, cut_high) = (scaled[0] < low, scaled[scaled.len() - 1] > high);
     let within = |x: f64| !(cut_low && x < low || cut_high && x > high);
     (curve.filter(|&(x, _)| within(x)).map(|point| view.unscaled(point)).collect(), bandwidth)

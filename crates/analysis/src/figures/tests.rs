@@ -1,4 +1,4 @@
-//! Thinning preserves the essentials.
+//! The plots' data, and their properties after thinning.
 
 use super::*;
 use crate::protocol::{self, ProtocolOptions};
@@ -162,7 +162,7 @@ fn beside_a_protocol_its_own_plan_and_bootstrap_are_drawn() {
 
 #[test]
 fn a_protocol_that_stopped_before_its_plan_still_asks_by_its_own_levels() {
-    // Four steps: hardly any value is independent.
+    // Four steps leave hardly any independent values.
     let hanging: Vec<f64> = (0..400).map(|i| 10.0 + f64::from(i / 100)).collect();
     let samples = samples(&[hanging.clone(), hanging]);
     let analysis = analyse(&samples, &Options::default()).expect("values");

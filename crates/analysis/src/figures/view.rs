@@ -1,13 +1,13 @@
 //! The part of an axis that a plot shows, and whether it is logarithmic.
 //!
-//! One value a thousand times as large as the others would squeeze the others into a line. So plots
-//! of distributions end where values become few, and the plot states how many are outside. Nothing
-//! is ever removed from computations.
+//! A value a thousand times as large as the others would squeeze them into a line. So plots of
+//! distributions end where values become few, and state the number outside. Computations use all
+//! values.
 
 use super::Point;
 use assay_stats::descriptive::quantile_sorted;
 
-/// Interquartile ranges shown beyond the quartiles, unless the values end before.
+/// Number of interquartile ranges shown beyond the quartiles, at most up to the extremes.
 const REACH: f64 = 6.0;
 /// Ratio of medians above which the axis is logarithmic.
 const MEDIANS_APART: f64 = 5.0;
@@ -20,13 +20,13 @@ pub struct View {
     pub low: f64,
     /// Largest visible value.
     pub high: f64,
-    /// True if equal ratios have equal lengths.
+    /// True for a logarithmic axis.
     pub logarithmic: bool,
 }
 
 impl View {
-    /// Computes the view of all these values, each subject's ascending; NaN at both ends if there
-    /// are none.
+    /// Computes the view of the values of all subjects, each in ascending order; both ends are NaN
+    /// if there are none.
     pub(super) fn of(sorted: &[Vec<f64>]) -> Self {
         let logarithmic = wants_logarithms(sorted);
         let scale = |v: f64| if logarithmic { v.ln() } else { v };
@@ -34,8 +34,8 @@ impl View {
         for values in sorted.iter().filter(|values| !values.is_empty()) {
             let at = |p| scale(quantile_sorted(values, p));
             let (first, last) = (scale(values[0]), scale(values[values.len() - 1]));
-            // If many values are equal, the interquartile range is zero, but a wider range may not
-            // be.
+            // If many values are equal, the interquartile range may be zero, but a wider range may
+            // not.
             let spread = (at(0.75) - at(0.25)).max((at(0.975) - at(0.025)) / 4.0);
             let reach = if spread > 0.0 { REACH * spread } else { f64::INFINITY };
             view.low = view.low.min(first.max(at(0.25) - reach));

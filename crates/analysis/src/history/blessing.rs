@@ -1,4 +1,4 @@
-//! Accepted levels: from a given run on, this level is normal, and earlier runs are ignored.
+//! Accepted levels: from a given run on, the level is normal, and earlier runs are ignored.
 
 use super::{Point, in_order, short_digest};
 use assay_data::Finding;
@@ -9,9 +9,9 @@ use assay_data::code;
 pub struct Blessing {
     /// The benchmark, by its current name; `None` for the whole project.
     pub benchmark: Option<String>,
-    /// Digest of the run from which on the level is accepted.
+    /// Digest of the run from which the level is accepted.
     pub run: String,
-    /// Start of that run in milliseconds since 1970.
+    /// Start of `run` in milliseconds since 1970.
     pub started: i64,
     /// Time of acceptance in milliseconds since 1970.
     pub blessed: i64,
@@ -31,8 +31,8 @@ impl Blessing {
         self.benchmark.as_deref().is_none_or(|own| own == benchmark)
     }
 
-    /// Index of the level's run among these, which are in order. If the run is not among them, the
-    /// index of the first one that was not measured earlier; if there is none, the number of runs.
+    /// Index of the level's run among `points`, which are in order. If the run is missing, the
+    /// index of the first run that was not measured earlier; if there is none, the number of runs.
     pub fn place(&self, points: &[Point]) -> usize {
         let own = points.iter().position(|point| point.recording == short_digest(&self.run));
         let later = || points.iter().position(|point| point.started >= self.started);
@@ -40,8 +40,8 @@ impl Blessing {
     }
 
     /// Removes the runs made obsolete by the accepted level and returns their number. These are the
-    /// runs before the level's own run in the order of revisions, or by time if that run is not
-    /// among them. O(n log n).
+    /// runs before the level's run in the order of revisions, or by time if that run is missing.
+    /// O(n log n).
     pub fn cut(&self, points: &mut Vec<Point>) -> usize {
         let all = points.len();
         in_order(points);

@@ -1,11 +1,11 @@
-//! Creep: a series that rises or falls steadily, in steps too small to be changes, or that is split
-//! into steps only because of its slope.
+//! Creep: a steady rise or fall, in steps too small to be changes, or split into steps only because
+//! of its slope.
 //!
-//! Many small steps are never accepted, because nobody sees them. A part between two changes, or
-//! several parts that all move in the same direction, creep if the runs correlate with time beyond
-//! what dependent runs do, a straight line fits better than the best step (or those steps), and the
-//! difference from the first third to the last matters ([`change_points::creep`]). No single commit
-//! caused such a trend, so the changes within it are not reported.
+//! Many small steps go unnoticed, and so are never accepted. A part between two changes, or several
+//! parts that all move in the same direction, creep if the runs correlate with time more than
+//! dependent runs would by chance, a straight line fits better than the best step (or those steps),
+//! and the difference from the first third to the last matters ([`change_points::creep`]). No
+//! single commit caused such a trend, so changes within it are not reported.
 
 use super::levels::SEED;
 use super::size::{Size, size};
@@ -17,19 +17,19 @@ use assay_data::code;
 use assay_data::{Better, Finding, Severity};
 use assay_stats::{change_points, descriptive};
 
-/// Maximum number of consecutive parts that are tested together.
+/// Maximum number of consecutive parts tested together.
 const MOST_PARTS: usize = 12;
 
 /// A steady rise or fall.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Creep {
-    /// Index of its first run.
+    /// Index of the first run.
     pub from: usize,
-    /// One past the index of its last run.
+    /// One past the index of the last run.
     pub to: usize,
     /// Last third / first third; `None` if a value is zero or negative.
     pub ratio: Option<Effect>,
-    /// Last third - first third.
+    /// Last third − first third.
     pub shift: Effect,
     /// `Faster` for an improvement, `Slower` for a worsening.
     pub verdict: Verdict,
@@ -38,7 +38,7 @@ pub struct Creep {
 }
 
 impl Creep {
-    /// The revisions of its first and last run.
+    /// The revisions of the first and the last run.
     pub fn between<'a>(&self, series: &'a Series) -> (Option<&'a Revision>, Option<&'a Revision>) {
         let of = |index: usize| series.points.get(index).and_then(|p| p.revision.as_ref());
         (of(self.from), self.to.checked_sub(1).and_then(of))

@@ -3,19 +3,19 @@
 //!
 //! The place of a change is only known to be between two runs. Changes on one machine whose ranges
 //! have a place in common are one event, and there are as few events as possible: the smallest set
-//! of places that explains all changes (the ends of the shortest ranges pierce all others). Each
+//! of places that explains all changes (the ends of the shortest ranges are in all others). Each
 //! change belongs to the place nearest to its best fit, and the range of an event is the
 //! intersection of its changes' ranges. Confidence sets of places share their error: among the
-//! changes of a machine when they are grouped, and among those of an event for its range. With a
-//! hundred changes of one cause, sets at 95 % would miss its place five times. As a consequence,
-//! two causes that no series separates are one event, and a poorly located change does not make an
-//! event of its own.
+//! changes of a machine for grouping, and among those of an event for its range, since of a hundred
+//! changes with one cause, five sets at 95 % would miss its place. As a consequence, two causes
+//! that no series separates are one event, and a poorly located change is not a separate event.
 //!
 //! All series share the error: of the events and creeping series shown, at most
 //! [`policy::EVENTS_ERROR`] are false on average (Benjamini and Hochberg), counting at least as
-//! many tests as series; if nothing changed, anything is reported at most at this rate. The p-value
-//! of an event combines those of its changes by Simes' rule, so a cause that moved many series
-//! counts once and does not admit false events along with it. A series viewed by itself shows more.
+//! many tests as series; if nothing changed, the probability of any event is at most this rate. The
+//! p-value of an event combines those of its changes by Simes' rule, so a cause that moved many
+//! series counts once and does not lead to further false events. A single series viewed separately
+//! shows more.
 
 use super::creep::Creep;
 use super::runs_needed::{self, Question};
@@ -47,7 +47,7 @@ impl Moved {
     }
 }
 
-/// A change at one place.
+/// Changes with a common place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// The machine on which it was measured.
@@ -61,8 +61,8 @@ pub struct Event {
 }
 
 impl Event {
-    /// The last commit certainly before it, and the first certainly after it; each `None` if its
-    /// run has no revision.
+    /// The last commit certainly before the event, and the first certainly after it; each `None` if
+    /// its run has no revision.
     pub fn between(&self) -> (Option<&Revision>, Option<&Revision>) {
         (self.before.revision.as_ref(), self.after.revision.as_ref())
     }
@@ -72,7 +72,7 @@ impl Event {
         commits_between(self.between())
     }
 
-    /// Number of series that got worse, and number that got better.
+    /// Number of series that got worse, and of those that got better.
     pub fn ways(&self) -> (usize, usize) {
         let better = self.moved.iter().filter(|m| m.change.verdict == Verdict::Faster).count();
         (self.moved.len() - better, better)
@@ -86,8 +86,8 @@ impl Event {
         chances.iter().enumerate().map(|(i, p)| p * count / (i + 1) as f64).fold(1.0, f64::min)
     }
 
-    /// The accepted level, if all of its changes were accepted; that of the largest change if they
-    /// differ.
+    /// The accepted level if all changes were accepted; if their levels differ, that of the largest
+    /// change.
     pub fn accepted(&self) -> Option<&Blessing> {
         let all = self.moved.iter().all(|moved| moved.change.accepted.is_some());
         self.moved.first().filter(|_| all)?.change.accepted.as_ref()
@@ -118,7 +118,7 @@ pub struct Events {
     pub findings: Vec<Finding>,
 }
 
-/// Accumulates changes series by series; only what changed is stored.
+/// Accumulates changes series by series; stores only series with changes.
 #[derive(Clone, Debug, Default)]
 pub struct Gathering {
     found: Vec<LocatedChange>,
@@ -139,7 +139,8 @@ struct LocatedChange {
     machine: String,
     moved: Moved,
     best: Point,
-    /// The last run before it and the first after it, if the error is shared by 1, 2, 4, … changes.
+    /// The last run before the change and the first after it, with the error shared by 1, 2, 4, …
+    /// changes.
     around: Vec<(Point, Point)>,
 }
 
@@ -188,8 +189,8 @@ impl Gathering {
         }
     }
 
-    /// The finding about series that begin or end on another level for a few runs, which share an
-    /// error of their own.
+    /// The finding about series that begin or end on another level for a few runs; these tests
+    /// share a separate error.
     fn short_levels(&self) -> Option<Finding> {
         let mut chances: Vec<f64> = self.short.iter().map(|(_, short, _)| short.p).collect();
         chances.resize(self.series, 1.0);
@@ -219,7 +220,7 @@ impl Gathering {
         let all: Vec<Event> = machines.into_values().flat_map(events_of_machine).collect();
         let chances = all.iter().map(Event::chance).chain(self.creeps.iter().map(|(p, _)| *p));
         let mut chances: Vec<f64> = chances.collect();
-        // A series without changes counts as a test too.
+        // A series without changes also counts as a test.
         chances.resize(chances.len().max(self.series), 1.0);
         let adjusted = adjust::benjamini_hochberg(&chances);
         let is_sure = |place: usize| adjusted[place] <= policy::EVENTS_ERROR;
@@ -247,20 +248,20 @@ impl Gathering {
     }
 }
 
-/// Sorts by the runs that show them, in the order of revisions rather than time, since clocks can
-/// go back.
+/// Sorts by the runs around the events, in the order of revisions rather than time, since clocks
+/// can go back.
 fn latest_first(events: &mut [Event]) {
     let mut points: Vec<Point> = events.iter().map(|event| event.after.clone()).collect();
     let places = places(&mut points);
     events.sort_by_key(|event| std::cmp::Reverse(places.get(&key(&event.after)).copied()));
 }
 
-/// Identifies a run, and the revision if it measured several.
+/// Key of a run, which includes the revision since a run may have measured several.
 fn key(point: &Point) -> (String, Option<String>) {
     (point.recording.clone(), point.revision.as_ref().map(|revision| revision.commit.clone()))
 }
 
-/// Indices of runs in the order of what they measured.
+/// Indices of runs in the order of measured revisions.
 fn places(points: &mut Vec<Point>) -> HashMap<(String, Option<String>), usize> {
     in_order(points);
     points.dedup_by_key(|point| key(point));
@@ -277,7 +278,7 @@ fn events_of_machine(found: Vec<LocatedChange>) -> Vec<Event> {
     let mut points: Vec<Point> = found.iter().flat_map(runs).collect();
     let places = places(&mut points);
     let place = |point: &Point| places.get(&key(point)).copied().unwrap_or_default();
-    // The change came with one of the runs after the first, up to the last. The order may differ
+    // The change came with one of the runs after `before`, up to `after`. The order may differ
     // between series if some runs lack revisions.
     let reach_of = |(before, after): &(Point, Point)| {
         let (before, after) = (place(before), place(after));
@@ -287,7 +288,7 @@ fn events_of_machine(found: Vec<LocatedChange>) -> Vec<Event> {
     let mut reaches: Vec<(usize, usize, usize)> =
         found.iter().map(|found| (reach(found).1, reach(found).0, place(&found.best))).collect();
     reaches.sort_unstable();
-    // The end of each range that no earlier end pierces, and the best fit of that change.
+    // The end of each range that contains no earlier end, and the best fit of that change.
     let mut stabs: Vec<(usize, usize)> = Vec::new();
     for &(after, before, best) in &reaches {
         if stabs.last().is_none_or(|(last, _)| *last <= before) {
@@ -319,8 +320,9 @@ fn events_of_machine(found: Vec<LocatedChange>) -> Vec<Event> {
     groups.into_values().filter_map(event).collect()
 }
 
-/// Keeps the series whose metric equals that of the first, which was measured last. A metric whose
-/// unit changed has two series, which are never compared: the older one is dropped, with a finding.
+/// Keeps the series with the same metric as the first series, which was measured last. A metric
+/// whose unit changed has two series, which are never compared: the older one is dropped, with a
+/// finding.
 pub fn of_one_metric(mut series: Vec<Series>) -> (Vec<Series>, Option<Finding>) {
     let Some(metric) = series.first().map(|series| series.metric.clone()) else {
         return (series, None);
@@ -330,7 +332,7 @@ pub fn of_one_metric(mut series: Vec<Series>) -> (Vec<Series>, Option<Finding>) 
     (series, changed)
 }
 
-/// The finding that a metric's unit changed, if it did.
+/// The finding that a metric's unit changed; `None` if it did not.
 pub fn unit_changed(benchmark: &Benchmark, was: &Metric, is: &Metric) -> Option<Finding> {
     let other = was.name == is.name && was.unit != is.unit;
     other.then(|| super::gate::unit_changed(&benchmark.label(), is, &was.unit))

@@ -1,23 +1,24 @@
 //! Judges whether a run is worse than normal, compared with the runs recorded before it and the
 //! spread *between* them.
 //!
-//! Normal are the last runs on the same machine since the last change of level. The mean and
-//! standard deviation of the logarithms of their centers are computed after clipping values beyond
-//! four robust deviations. A new run is evaluated twice: alone, and as the mean with the two runs
-//! before it, which are then excluded from the normal runs. Each look is a t test of a new mean
-//! against the normal ones (a prediction interval, Hahn and Meeker, "Statistical Intervals", 1991),
-//! widened if successive runs are correlated, or if the new run is noisier within than those were.
+//! The normal runs are the latest runs on the same machine since the last change of level. The mean
+//! and standard deviation of the logarithms of their centers are computed after clipping values
+//! beyond four robust deviations. A new run is evaluated twice: alone, and in a mean with the two
+//! runs before it, which are then excluded from the normal runs. Each look is a t test of the new
+//! mean against the normal runs (a prediction interval, Hahn and Meeker, "Statistical Intervals",
+//! 1991), widened if successive runs are correlated, or if the new run has more internal noise than
+//! the normal runs.
 //!
-//! One bad run does not raise an alarm: single runs stand out for many reasons. A run that is worse
-//! alone is inconclusive until another run, or a fresh confirmation, decides. An alarm takes two
-//! runs (Lucas and Crosier, "Fast initial response for CUSUM quality-control schemes", 1982,
-//! require two in a row for the same reason): either two runs in a row are each worse alone, or the
-//! mean of the last three is worse, and so is that of all but the worst of them, which finds
-//! smaller changes. Alone, a run is compared with a t distribution of few degrees of freedom, since
-//! single runs have heavy tails. Benchmarks share the error rate by Holm's procedure. One run that
-//! is as slow as some earlier run is normal, however rare that is; if there are too few runs for
-//! the second look, it may be a new level as well, and is inconclusive. Only counts that never
-//! varied raise an alarm immediately.
+//! A single bad run does not raise an alarm, since single runs stand out for many reasons. A run
+//! that is worse alone is inconclusive until another run, or a fresh confirmation, decides. An
+//! alarm requires two runs (Lucas and Crosier, "Fast initial response for CUSUM quality-control
+//! schemes", 1982, require two in a row for the same reason): either two runs in a row are each
+//! worse alone, or the mean of the last three is worse, and so is their mean without the worst,
+//! which finds smaller changes. Alone, a run is compared with a t distribution of few degrees of
+//! freedom, since single runs have heavy tails. Benchmarks share the error rate by Holm's
+//! procedure. A single run as slow as some earlier run is normal, however rare such runs are; if
+//! there are too few runs for the second look, it may also be a new level, and is inconclusive.
+//! Only counts that never varied before raise an alarm immediately.
 //!
 //! A run that is not worse is normal only if a worsening that matters would have been found;
 //! otherwise it is inconclusive.
@@ -47,7 +48,7 @@ pub struct GateSettings {
     pub confidence: f64,
     /// The smallest worsening that is reported, as a fraction.
     pub threshold: f64,
-    /// The worsening that has to be detectable, as a fraction.
+    /// The worsening that must be detectable, as a fraction.
     pub detect: f64,
     /// Maximum number of recent runs that count as normal.
     pub window: usize,
@@ -66,7 +67,7 @@ pub struct Candidate {
     pub benchmark: Benchmark,
     /// The metric.
     pub metric: Metric,
-    /// Summary of the new run.
+    /// Summary of the metric in the new run.
     pub now: RunSummary,
     /// The runs before it, in any order.
     pub before: Vec<Point>,
@@ -115,15 +116,15 @@ pub struct Judged {
     /// Range of values that would be called neither worse nor better, at this benchmark's share of
     /// the error.
     pub range: Option<(f64, f64)>,
-    /// Ratio to normal of the new run, or of the second worst of the last runs if only the last
-    /// runs together show the worsening.
+    /// Ratio of the new run to normal; if only the last runs together show the worsening, that of
+    /// the second worst of them.
     pub ratio: Option<f64>,
     /// Standard deviation between runs, as a fraction.
     pub spread: Option<f64>,
     /// The worsening, as a fraction, that is found within three runs with a power of 80 %.
     pub detectable: Option<f64>,
-    /// Number of further runs that make the requested worsening detectable; `None` if no number
-    /// does, or if it already is.
+    /// Number of further runs that make the requested worsening detectable; `None` if it already
+    /// is, or if no number suffices.
     pub more_runs: Option<usize>,
     /// p-value of "not worse" from both looks, adjusted over all benchmarks.
     pub p: Option<f64>,
@@ -134,7 +135,7 @@ pub struct Judged {
     pub stands_out: bool,
     /// Revision of the last normal run that has one.
     pub last_normal: Option<Revision>,
-    /// Result of a fresh run that was made to confirm the alarm, if any.
+    /// Result of a fresh run to confirm the alarm, if any.
     pub confirmation: Option<Confirmation>,
 }
 
@@ -200,7 +201,7 @@ pub fn gate(candidates: Vec<Candidate>, asked: GateSettings) -> Gate {
 struct Adjusted {
     worse: f64,
     better: f64,
-    /// For "not worse", from this run alone.
+    /// p-value of "not worse", from this run alone.
     alone: f64,
 }
 
@@ -213,26 +214,27 @@ struct BenchmarkStatistics {
     spread: f64,
     /// Autocorrelation time of the runs.
     tau: f64,
-    /// Variance of the new run in excess of that of the normal ones.
+    /// Variance of the new run in excess of that of the normal runs.
     extra: f64,
     now: f64,
-    /// Mean of the new run and those evaluated with it.
+    /// Mean of the new run and the runs evaluated with it.
     last: Option<f64>,
-    /// The second worst of these runs: the median of three, the lower of two.
+    /// The second worst of these runs: the median of three, or the lower of two.
     typical: f64,
-    /// Number of runs in that mean.
+    /// Number of runs in `last`.
     together: usize,
-    /// True if the last runs are also worse without the worst of them.
+    /// True if the last runs are worse even without the worst of them.
     is_confirmed: bool,
     /// p-values of "not worse", alone and together.
     worse: [f64; 2],
-    /// p-value of "this run or the one before it is not worse", each alone: the larger of the two.
+    /// p-value of "this run or the one before it is not worse": the larger p-value of the two
+    /// alone.
     in_a_row: f64,
     /// p-values of "not better".
     better: [f64; 2],
-    /// p-value of a run alone that resembles some earlier run, if there is no second look.
+    /// p-value of the run alone if it resembles an earlier run and there is no second look.
     seen_before: Option<f64>,
-    /// Ratio of the normal level to the one before, if normal begins at a change.
+    /// Ratio of the normal level to the previous level, if the normal runs begin at a change.
     changed: Option<f64>,
     /// Revision of the last normal run that has one.
     last_normal: Option<Revision>,
@@ -252,7 +254,7 @@ impl BenchmarkStatistics {
         if !is_positive {
             return Self { runs: points.len(), ..nothing };
         }
-        // With few runs, none can be spared for a second look.
+        // Few runs leave none for a second look.
         let spare = match points.len() {
             runs if runs > policy::FEWEST_RUNS + TOGETHER => TOGETHER - 1,
             runs => usize::from(runs > policy::FEWEST_RUNS),
@@ -330,7 +332,7 @@ impl BenchmarkStatistics {
             let df = known.df(runs);
             match scale > 0.0 {
                 true => [student_t::cdf(-t, df), student_t::cdf(t, df)],
-                // Counts that never varied: any other number differs.
+                // For counts that never varied, any other number is different.
                 false => [f64::from(value <= mean), f64::from(value >= mean)],
             }
         };
@@ -347,9 +349,9 @@ impl BenchmarkStatistics {
         known
     }
 
-    /// p-value of "not worse" for an alarm, relative to the whole error: for two runs in a row that
-    /// are worse alone, and for the last runs together if all but the worst of them confirm it. If
-    /// no run ever varied, this run alone is enough.
+    /// p-value of "not worse" for an alarm, relative to the whole error: from two runs in a row
+    /// that are worse alone, or from the last runs together if they are worse even without the
+    /// worst of them. If runs never varied, this run alone suffices.
     fn p_worse(&self) -> f64 {
         if self.runs >= policy::FEWEST_RUNS && self.spread == 0.0 && self.is_positive {
             return self.worse[0].min(self.worse[1]);
@@ -385,13 +387,13 @@ impl BenchmarkStatistics {
     }
 
     /// The worsening that is found within three runs with a power of 80 %, given `runs` normal runs
-    /// and `benchmarks` that share the error.
+    /// and `benchmarks` benchmarks that share the error.
     fn detectable(&self, asked: GateSettings, benchmarks: usize, runs: usize) -> f64 {
         let level = level_together(asked, benchmarks);
         let critical = -student_t::quantile(level, runs as f64 - 1.0);
         let needed = critical + normal::quantile(policy::GATE_POWER);
         let together = needed * self.scale_with(TOGETHER, runs);
-        // All but the worst of three must be worse as well.
+        // The three runs must be worse even without the worst of them.
         together.max(policy::GATE_CONFIRMED_POWER * self.spread).exp() - 1.0
     }
 
@@ -474,7 +476,7 @@ impl BenchmarkStatistics {
         if let Some(change) = self.changed {
             findings.push(changed(label, change, self.runs));
         }
-        // The look that decides, if one does.
+        // The deciding look, if any.
         let together = match (has_worse, has_better) {
             (true, _) => self.is_confirmed || self.in_a_row < 1.0,
             (_, true) => {
@@ -508,7 +510,7 @@ impl BenchmarkStatistics {
     }
 }
 
-/// Level of the look at the last runs together, for each of `benchmarks`.
+/// Level of the look at the last runs together, for each of `benchmarks` benchmarks.
 fn level_together(asked: GateSettings, benchmarks: usize) -> f64 {
     ((1.0 - asked.confidence) * policy::GATE_TOGETHER / benchmarks as f64).min(0.5)
 }

@@ -1,7 +1,7 @@
 //! Detects changes of level in a series of runs, for both the trend and the normal runs of a gate.
 //!
-//! Changes are detected on ranks ([`change_points::levels`]), so that a single bad run counts only
-//! as such, and allowing for correlation between successive runs. Changes too small to matter are
+//! Changes are detected on ranks ([`change_points::levels`]), so that a single bad run has little
+//! effect, and allowing for correlation between successive runs. Changes too small to matter are
 //! dropped.
 
 use crate::policy;
@@ -12,7 +12,7 @@ use assay_stats::{autocorrelation, descriptive};
 pub(super) const SEED: u64 = 20;
 
 /// Returns the edges of the parts between changes, including both ends of the series, and the
-/// changes before trifles were dropped. `values` are those of runs in the order of their revisions;
+/// changes before negligible ones were dropped. `values` are in the order of the runs' revisions;
 /// `level` is the false-positive rate. O(n log n) per change.
 pub(super) fn edges(values: &[f64], level: f64) -> (Vec<usize>, Levels) {
     let found = change_points::levels(values, level, policy::FEWEST_RUNS, SEED);

@@ -1,5 +1,4 @@
-//! A run in a history, without its samples. Its contents come from the store; nothing is computed
-//! here.
+//! A run in a history, without its samples. Its contents come from the store.
 
 use super::{Benchmark, Revision, RunSummary};
 use crate::comparison::Effect;
@@ -16,7 +15,7 @@ pub fn short_digest(digest: &str) -> &str {
 /// A stored run, without its contents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Number in the store of the run.
+    /// Number of the run in the store.
     pub id: i64,
     /// SHA-256 digest of the run.
     pub digest: String,
@@ -78,7 +77,7 @@ pub struct Compared {
 /// The contents of a run, without its samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contents {
-    /// One for each metric of each benchmark.
+    /// The results, one for each metric of each benchmark.
     pub results: Vec<RunResult>,
     /// The comparisons of the deciding metric.
     pub comparisons: Vec<Compared>,
@@ -91,6 +90,6 @@ pub struct Contents {
 pub struct Vanished {
     /// The last run that contained it.
     pub last: Run,
-    /// Number of later runs without it, among at most 20.
+    /// Number of later runs without the benchmark, of at most 20.
     pub runs: u64,
 }

@@ -1,4 +1,4 @@
-//! The number of runs that a question about a benchmark needs, and the findings about too few.
+//! The number of runs needed for a question about a benchmark, and the findings about too few runs.
 
 use crate::policy;
 use assay_data::Finding;
@@ -9,12 +9,12 @@ use assay_data::code;
 pub(super) enum Question {
     /// Whether one more run is worse than those before it.
     Judge,
-    /// Whether the level changed: every level needs as many runs.
+    /// Whether the level changed: each level needs a minimum number of runs.
     Change,
 }
 
 impl Question {
-    /// Returns the smallest number of runs.
+    /// Returns the minimum number of runs.
     pub(super) fn fewest(self) -> usize {
         match self {
             Self::Judge => policy::FEWEST_RUNS,
@@ -22,7 +22,7 @@ impl Question {
         }
     }
 
-    /// Returns the number of runs that are missing; `None` if there are enough.
+    /// Returns the number of missing runs; `None` if there are enough.
     pub(super) fn more(self, runs: usize) -> Option<usize> {
         self.fewest().checked_sub(runs).filter(|more| *more > 0)
     }

@@ -1,11 +1,12 @@
 //! Detects a series that begins or ends on another level for fewer runs than a change requires.
-//! This is not a change yet, but "did not change" would be misleading, so it is reported with the
+//! This is not yet a change, but "did not change" would be misleading, so it is reported with the
 //! number of runs needed to decide.
 //!
-//! Tested are the two to four runs at either end of the series, up to the next change. For runs in
-//! random order, the probability that all of `k` are above or below all others is 2 / C(n, k),
-//! which is exact for any distribution. The six tests of a series share the error. If successive
-//! runs are correlated, that alone can cause such ends, so nothing is reported.
+//! The two to four runs at either end of the series are compared with the adjacent runs up to the
+//! next change. For n runs in random order, the probability that all of the k runs are above or
+//! below all others is 2 / C(n, k), which is exact for any distribution. The six tests of a series
+//! share the error. If successive runs are correlated, nothing is reported, since correlation alone
+//! can cause such ends.
 
 use super::Series;
 use super::levels::dependence;
@@ -22,9 +23,9 @@ const FEWEST: usize = 2;
 /// Runs at an end of a series that differ from the adjacent ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShortLevel {
-    /// True if it is at the beginning of the series rather than the end.
+    /// True if the level is at the beginning of the series, not the end.
     pub is_first: bool,
-    /// Number of runs.
+    /// Number of runs on the level.
     pub runs: usize,
     /// Number of adjacent runs, up to the next change.
     pub others: usize,
@@ -36,18 +37,18 @@ pub struct ShortLevel {
     pub shift: f64,
     /// `Faster` if the change would be an improvement, `Slower` for a worsening.
     pub verdict: Verdict,
-    /// p-value of such an end.
+    /// p-value of an end this different.
     pub p: f64,
 }
 
 impl ShortLevel {
-    /// Number of further runs needed to call it a change.
+    /// Number of further runs needed for a change.
     pub fn more(&self) -> usize {
         policy::FEWEST_RUNS - self.runs
     }
 }
 
-/// Returns the end of the series that differs most clearly, if one does; `edges` are those of its
+/// Returns the end of the series that differs most clearly, if any; `edges` are the edges of its
 /// parts. O(runs · log).
 pub(super) fn find(
     values: &[f64],
@@ -59,7 +60,7 @@ pub(super) fn find(
     let looks = 2 * (FEWEST..policy::FEWEST_RUNS).count();
     let at = |is_first: bool, runs: usize| {
         let part = if is_first { &values[first..second] } else { &values[before..last] };
-        // With fewer, there is no earlier level yet.
+        // With fewer runs, there is no other level yet.
         let others = part.len().checked_sub(runs).filter(|o| *o >= policy::FEWEST_RUNS)?;
         let p = (looks as f64 * 2.0 / combinations(part.len(), runs)).min(1.0);
         let (old, new) = part.split_at(if is_first { runs } else { others });
@@ -77,7 +78,7 @@ pub(super) fn find(
             return None;
         }
         let Size { ratio, shift, verdict } = size(old, new, better, confidence)?;
-        // Intervals would be wide or unbounded.
+        // Intervals would be very wide or unbounded.
         let (ratio, shift) = (ratio.map(|ratio| ratio.estimate), shift.estimate);
         Some(ShortLevel { is_first, runs, others, is_higher, ratio, shift, verdict, p })
     };
@@ -111,7 +112,7 @@ pub(super) fn finding(series: &Series, short: &ShortLevel) -> Finding {
     found.with("runs", runs as f64).with("more", short.more() as f64).with("p", short.p)
 }
 
-/// The finding about several such series.
+/// The finding about several series with short levels.
 pub(super) fn finding_of_several(short: &[(&str, &ShortLevel)], series: usize) -> Option<Finding> {
     let (name, nearest) = short.iter().min_by_key(|(_, short)| short.more())?;
     let message = format!(

@@ -12,7 +12,7 @@ pub(super) struct Size {
     pub verdict: Verdict,
 }
 
-/// Compares the runs after with those before; `None` if there are none.
+/// Compares the runs after a change with those before; `None` if either is empty.
 pub(super) fn size(before: &[f64], after: &[f64], better: Better, confidence: f64) -> Option<Size> {
     size_of_dependent((before, after), 1.0, better, confidence)
 }

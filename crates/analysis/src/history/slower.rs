@@ -1,5 +1,5 @@
-//! Tests that got slower over days of runs: the changes of all series together, which share their
-//! error ([`events`](super::events)).
+//! Tests that got slower over days of runs, from the changes of all series, which share the error
+//! ([`events`](super::events)).
 
 use super::events::Gathering;
 use super::trend::trend;
@@ -16,7 +16,7 @@ const DAY: f64 = 86_400_000.0;
 
 /// Findings about tests that got slower within the last [`policy::SLOWER_DAYS`] days, largest
 /// change first. `times` has the duration in seconds of each test at each time in milliseconds
-/// since 1970. A slowdown of most of them together is reported once, since it is not theirs.
+/// since 1970. A common slowdown of most tests is reported once, since no single test is its cause.
 /// O(values log values).
 pub fn slower_tests(times: &BTreeMap<String, Vec<(i64, f64)>>, now: i64) -> Vec<Finding> {
     let mut gathering = Gathering::default();
@@ -86,7 +86,8 @@ mod tests {
     use super::*;
     use assay_stats::resampling::Stream;
 
-    /// Series of runs at intervals of six hours; each stretch has a number of runs and a level.
+    /// Series of runs at intervals of six hours, given as stretches of a number of runs and a
+    /// level.
     fn times(levels: &[&[(usize, f64)]]) -> BTreeMap<String, Vec<(i64, f64)>> {
         let mut stream = Stream::new(7, 0);
         let mut all = BTreeMap::new();

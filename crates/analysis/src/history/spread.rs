@@ -1,5 +1,5 @@
-//! The variation between the runs of one level, for users who look at the difference of two runs.
-//! No decision depends on it.
+//! The variation between runs on one level, as context for the difference between two runs. No
+//! decision depends on it.
 
 use super::trend::Trend;
 use crate::policy;
@@ -7,7 +7,7 @@ use assay_stats::descriptive;
 
 impl Trend {
     /// Robust standard deviation of the runs since the last change, as a fraction of their median;
-    /// `None` if they are too few or their median is not positive.
+    /// `None` if there are too few, or if their median is not positive.
     pub fn spread(&self) -> Option<f64> {
         let last = self.parts.last().filter(|part| part.median > 0.0)?;
         let values = &self.values()[last.from..last.to];

@@ -1,7 +1,7 @@
 //! Summarizes a run for the history: one [`RunSummary`] for every metric of every benchmark.
 //!
 //! Values from several processes or builds are first summarized within each: a thousand iterations
-//! of one process count as one process. Nothing is compared.
+//! of one process count as one process.
 
 use super::{Benchmark, RunSummary};
 use crate::describe::Description;
@@ -24,7 +24,7 @@ pub struct Summarised {
     pub metric: usize,
     /// The benchmark, shared by its metrics.
     pub benchmark: Rc<Benchmark>,
-    /// The commit of its side; `None` if it is the run's own.
+    /// The commit of the side; `None` if it is that of the whole run.
     pub commit: Option<String>,
     /// The summary.
     pub result: RunSummary,
@@ -50,7 +50,7 @@ pub fn of_samples(samples: &Samples) -> Vec<Summarised> {
         let benchmark = Rc::new(Benchmark {
             name: name.clone(),
             parameters: of.parameters.clone(),
-            // Sides that are revisions, and commands with names of their own, have no role.
+            // Sides that are revisions, and commands with their own names, have no role.
             role: if own.is_some() || row.name.is_empty() { 0 } else { of.side },
         });
         for (metric, known) in samples.metrics.iter().enumerate() {
@@ -81,7 +81,7 @@ fn of_values(
     let series: Vec<(u32, f64)> = by_subject.series(subject, metric).collect();
     let mut units: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for &(observation, value) in &series {
-        // A single level just numbers the values, unless it is that of recordings.
+        // A single level only numbers the values, unless it is the level of recordings.
         let level = by_subject.level(observation);
         let outermost = level.first().filter(|_| pooled || level.len() > 1);
         let Some(outermost) = outermost else {

@@ -1,11 +1,11 @@
-//! The trend of a benchmark over its revisions: where it changed, by how much, and between which
-//! commits.
+//! The trend of a benchmark over its revisions: its changes, their sizes, and the commits that may
+//! have caused them.
 //!
 //! The points are runs, so a run of many processes counts once. [`levels`] detects changes of
 //! level. The size of a change is the Hodges-Lehmann ratio of the runs before and after it, with an
 //! interval widened for the correlation of successive runs, and its place is a confidence set
 //! ([`change_points::places`]). A change among runs of one commit is attributed to the machine, not
-//! the code. A steady rise has no place and is reported as creep ([`creep`]).
+//! the code. A steady rise or fall has no place and is reported as creep ([`creep`]).
 
 use super::creep::{self, Creep};
 use super::levels;
@@ -21,7 +21,7 @@ use assay_data::{Better, Finding, Severity};
 use assay_stats::change_points::{self, Levels};
 use assay_stats::descriptive;
 
-/// Number of powers of two for which places are computed: up to a thousand changes share an error.
+/// Number of powers of two for which places are computed: up to a thousand changes share the error.
 const SHARED: usize = 11;
 
 /// Runs between two changes.
@@ -38,11 +38,11 @@ pub struct Part {
 /// A change between two parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Index of the first run after it, by best fit.
+    /// Best estimate of the index of the first run after the change.
     pub index: usize,
-    /// The earliest run that may be the first after it.
+    /// Index of the earliest run that may be the first after the change.
     pub earliest: usize,
-    /// The latest run that may be the first after it.
+    /// Index of the latest run that may be the first after the change.
     pub latest: usize,
     /// After / before; `None` if a value is zero or negative.
     pub ratio: Option<Effect>,
@@ -52,9 +52,9 @@ pub struct Change {
     pub verdict: Verdict,
     /// p-value of such a clear change in a series of this length.
     pub p: f64,
-    /// The first accepted level that its new one belongs to, if any.
+    /// The first accepted level that includes the new level, if any.
     pub accepted: Option<Blessing>,
-    /// The earliest and the latest run if the error is shared by 1, 2, 4, … changes.
+    /// `earliest` and `latest` with the error shared by 1, 2, 4, … changes.
     pub(super) shared: Vec<(usize, usize)>,
 }
 
@@ -67,9 +67,9 @@ pub struct Trend {
     pub parts: Vec<Part>,
     /// The changes, in order.
     pub changes: Vec<Change>,
-    /// Stretches that rise or fall steadily instead, in order.
+    /// Stretches that rise or fall steadily, in order.
     pub creeps: Vec<Creep>,
-    /// An end on another level with too few runs to call it a change.
+    /// An end on another level, with too few runs for a change.
     pub short: Option<ShortLevel>,
     /// Confidence of intervals and places.
     pub confidence: f64,
@@ -205,7 +205,7 @@ pub(super) fn without_commit(point: &Point) -> Finding {
     Finding::new(code::CHANGED_WITHOUT_COMMIT, message)
 }
 
-/// The finding about a benchmark that disappeared from its runs; `last` names the last revision
+/// The finding about a benchmark that is missing from later runs; `last` names the last revision
 /// that contained it.
 pub fn vanished(benchmark: &str, last: &str, runs: u64) -> Finding {
     let message = format!(
@@ -240,7 +240,7 @@ mod tests {
     use assay_data::Metric;
     use assay_stats::resampling::Stream;
 
-    /// Runs with these values; each `per_commit` of them share a commit.
+    /// Runs with these values; `per_commit` successive runs share a commit.
     fn series(values: &[f64], per_commit: usize) -> Series {
         let point = |(place, &centre): (usize, &f64)| {
             let ordinal = (place / per_commit) as u64;

@@ -1,5 +1,5 @@
-//! Simulations of suites with negative controls: benchmarks that no change affected are rarely
-//! called different, wherever the linker put them, and a true difference is found.
+//! Simulations of suites with negative controls: unaffected benchmarks are rarely called different,
+//! wherever the linker placed them, and a true difference is found.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,12 +22,12 @@ const BLOCKS: u32 = 12;
 /// Standard deviation of a value within a block, in percent.
 const NOISE: f64 = 0.5;
 
-/// The distribution of what another placement does to a benchmark, in percent.
+/// The distribution of the effect of another placement on a benchmark, in percent.
 #[derive(Clone, Copy, Debug)]
 enum Placement {
     /// Normal, with this standard deviation.
     Normal(f64),
-    /// The same, but a tenth of the benchmarks is moved five times as far.
+    /// Normal, but the effect on a tenth of the benchmarks is five times as large.
     Odd(f64),
 }
 
@@ -40,8 +40,8 @@ impl Placement {
     }
 }
 
-/// A suite on two builds, of which the last `changed` benchmarks have other code. The very last
-/// takes longer by `longer` percent.
+/// A suite on two builds. The last `changed` benchmarks have different code on both sides, and the
+/// very last takes longer by `longer` percent.
 fn suite(case: u64, changed: usize, placement: Placement, longer: f64) -> Samples {
     let mut stream = Stream::new(53, case);
     let mut samples = Samples::new(vec![Metric::wall()]);
@@ -68,7 +68,7 @@ fn suite(case: u64, changed: usize, placement: Placement, longer: f64) -> Sample
     samples
 }
 
-/// The comparisons of a suite; what else [`analyse`] computes takes most of its time.
+/// The comparisons of a suite only; the rest of [`analyse`] takes most of its time.
 fn compared(samples: &Samples, distribution: &mut SignedRankDistribution) -> Vec<Comparison> {
     let evidence = Evidence::of(samples);
     let plan = samples.plan.as_ref().unwrap();
@@ -83,7 +83,7 @@ fn compared(samples: &Samples, distribution: &mut SignedRankDistribution) -> Vec
     family::decide(&members.iter().collect::<Vec<_>>(), Adjust::Holm, distribution)
 }
 
-/// The share of the simulated suites of which this is true.
+/// The share of simulated suites for which `is_true` returns true.
 fn share(
     changed: usize,
     placement: Placement,
@@ -115,8 +115,8 @@ fn what_no_change_moved_is_rarely_called_different() {
         let any = |found: &[Comparison]| found.iter().any(|c| c.decision.verdict.is_directional());
         let share = share(changed, placement, 0.0, any);
         eprintln!("{changed} changed, {placement:?}: {share}");
-        // A changed benchmark is judged at 5 %, here without an effect of its code; two standard
-        // errors of the simulation.
+        // Without an effect, a changed benchmark has a false-positive rate of 5 %; adds two
+        // standard errors of the simulation.
         let most =
             0.05 + if changed > 0 { 2.0 * (0.05 * 0.95 / suites() as f64).sqrt() } else { 0.0 };
         assert!(share <= most, "{changed} changed, {placement:?}: {share}");

@@ -1,4 +1,4 @@
-//! Suites with synthetic data of known truth.
+//! Suites of synthetic data with known truth.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
@@ -7,8 +7,8 @@ use crate::{Basis, Options, Verdict};
 use assay_data::{Design, Metric, Observation, Samples, Subject, Summary, Unit};
 use assay_stats::resampling::Stream;
 
-/// A suite with the name and the new side's factor of each benchmark, and `values` values on each
-/// side.
+/// A suite of benchmarks, each given by its name and the new side's factor, with `values` values on
+/// each side.
 fn suite(benchmarks: &[(&str, f64)], values: usize, seed: u64) -> Samples {
     suite_of_spread(benchmarks, values, seed, 0.002)
 }
@@ -161,7 +161,7 @@ fn more_benchmarks_make_each_level_stricter_and_the_false_discovery_rate_less_so
     assert!(few.advice.contains(&assay_data::Action::FalseDiscoveryRate.into()));
     let bh = analysed(&samples, Adjust::FalseDiscovery);
     assert_eq!(tables(&bh)[0].counts().slower, 30);
-    // All are reported, so every interval is at the whole level.
+    // All directions are reported, so every interval is at the whole level.
     assert!(tables(&bh)[0].rows.iter().all(|r| (r.level - 0.05).abs() < 1e-12));
     assert_eq!(tables(&analysed(&samples, Adjust::None))[0].counts().slower, 30);
 }
@@ -180,7 +180,7 @@ fn of_nothing_that_differs_hardly_ever_is_anything_told() {
             wrong[place] += i32::from(counts.faster + counts.slower > 0);
         }
     }
-    // Suites with a false alarm, out of 30: 1 or 2 on average if the error is shared, 19 if it is
+    // Of 30 suites, on average 1 or 2 have a false alarm if the error is shared, and 19 if it is
     // not.
     assert!(wrong[0] <= 6 && wrong[1] <= 6 && wrong[2] > 10, "{wrong:?}");
 }
@@ -265,7 +265,7 @@ fn where_only_summaries_are_left_means_decide_and_it_is_said() {
     assert_eq!(verdicts(&tables(&found)[0]), [Verdict::Slower, Verdict::Inconclusive]);
     assert!(codes(&found).contains(&"SUMMARY_ONLY") && codes(&found).contains(&"SUMMARY_ONLY"));
     let mean = tables(&found)[0].mean.unwrap();
-    // The spread of one is unknown, so that of the mean is too.
+    // The spread of one row is unknown, and therefore also that of the mean.
     assert!((mean.estimate - 1.5).abs() < 1e-12 && mean.of_these.is_none());
 }
 
@@ -347,7 +347,7 @@ fn what_is_no_suite_is_told_apart() {
     }
     assert!(!is_suite(&apart) && !is_suite(&Samples::default()));
     assert_eq!(analyse(&apart, &Options::default()).unwrap().shape, Shape::Sides);
-    // Both sides have both rows, but those of the new one have no values.
+    // Both sides have both rows, but those of the new side have no values.
     let samples = suite(&[("copy", 1.0), ("sort", 1.0)], 3, 1);
     let mut one_sided = Samples::new(samples.metrics.clone());
     (one_sided.sides, one_sided.rows) = (samples.sides.clone(), samples.rows.clone());

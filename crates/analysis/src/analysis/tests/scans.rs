@@ -45,7 +45,7 @@ fn one_command_over_all_values_is_one_number() {
     assert_eq!((group.of, group.against, group.comparisons.len()), (1, 0, 4));
     let mean = group.mean.as_ref().unwrap();
     assert!((mean.estimate - 0.8).abs() < 0.002, "{mean:?}");
-    // A slowdown of a whole block is not in its ratios.
+    // A slowdown of a whole block does not affect its ratios.
     let of_these = mean.of_these.unwrap();
     assert!(of_these.contains(0.8) && of_these.half_width() < 0.003, "{mean:?}");
 }
@@ -57,7 +57,7 @@ fn recordings_apart_have_wider_intervals_and_one_value_has_no_mean() {
     assert!(of_these.contains(0.8) && of_these.half_width() > 0.03, "{of_these:?}");
     let one = analyse(&scan(1, true), &Options::default()).unwrap();
     assert!(one.groups.iter().all(|group| group.mean.is_none()));
-    // Two values have a mean, and little is known about others of this kind.
+    // Two values have a mean, but say little about other values.
     let two = analyse(&scan(2, true), &Options::default()).unwrap();
     let mean = two.groups[0].mean.as_ref().unwrap();
     assert!(mean.of_these.unwrap().half_width() <= mean.of_such.unwrap().half_width());

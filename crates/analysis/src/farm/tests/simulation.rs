@@ -1,4 +1,5 @@
-//! Random farms with planted faults: whether these are found, with their version, and nothing else.
+//! Random farms with planted faults: checks that these are found, with their version, and that
+//! nothing else is reported.
 
 use super::*;
 use assay_stats::resampling::Stream;
@@ -10,8 +11,8 @@ const FAILS: (usize, usize) = (2, 12);
 /// The target on which a version takes 5 % longer than the one before.
 const SLOWER: (usize, usize) = (4, 8);
 
-/// A hundred builds, each with tests and three benchmarks against the version before: in one of
-/// twenty the machine was at fault, and one of twenty has no result.
+/// A hundred builds, each with tests and three benchmarks against the version before: one in twenty
+/// has a fault of the machine, and one in twenty no result.
 fn farm(number: u64, planted: bool) -> Project {
     let mut stream = Stream::new(2_024, number);
     let mut project = built(&[""; TARGETS]);
@@ -126,6 +127,6 @@ fn a_hundred_builds_without_a_difference_rarely_raise_an_alarm_and_planted_ones_
     // to significance.
     assert!(false_alarms <= 2, "{false_alarms} alarms of {} versions", FARMS * VERSIONS as u64);
     assert!(beside <= 2, "{beside} beside what was planted");
-    // One in ten has no build there.
+    // One farm in ten has no build there.
     assert!(found >= 47, "{found} of {FARMS}");
 }

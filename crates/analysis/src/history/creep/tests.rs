@@ -1,4 +1,4 @@
-//! Seeded simulations: slopes and staircases creep, single steps and noise don't.
+//! Seeded simulations: slopes and staircases creep; single steps and noise don't.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use crate::history::trend::{Trend, trend};
@@ -47,7 +47,7 @@ fn many_small_steps_creep_and_have_no_changes() {
         slope += usize::from(creeping(number, 120, 0.0, |i| 0.04 * i as f64 / 120.0));
         // Half a percent every 15 runs.
         stairs += usize::from(creeping(number, 120, 0.0, |i| 0.005 * (i / 15) as f64));
-        // A slope so steep that it is detected as steps is still a slope.
+        // Even a slope steep enough to be detected as steps is a slope.
         let found = of(&runs(number, 120, 0.0, |i| 0.2 * i as f64 / 120.0));
         steep += usize::from(found.creeps.len() == 1 && found.changes.is_empty());
     }
@@ -61,7 +61,7 @@ fn one_step_does_not_creep() {
         let creeps = (0..200).filter(|&number| creeping(number, 120, 0.0, level)).count();
         assert!(creeps <= 6, "{size} {at}: {creeps} of 200");
     }
-    // Nor do two distant steps.
+    // Two distant steps do not creep.
     let level = |i: usize| if i < 60 { 0.0 } else { 0.05 + if i < 140 { 0.0 } else { 0.05 } };
     let creeps = (0..100).filter(|&number| creeping(number, 200, 0.0, level)).count();
     assert!(creeps <= 3, "{creeps} of 100");
@@ -70,7 +70,7 @@ fn one_step_does_not_creep() {
 #[test]
 fn noise_does_not_creep() {
     for (n, phi, series) in [(40, 0.0, 400), (120, 0.0, 400), (120, 0.4, 400), (300, 0.6, 200)] {
-        // Raised to the fifth power, so that nothing is dropped as too small.
+        // Raised to the fifth power, so that no result is dropped as too small.
         let level = |_| 0.0;
         let creeps = (0..series).filter(|&number| {
             let values = runs(number, n, phi, level);
@@ -87,7 +87,7 @@ fn a_creep_says_how_far_and_from_where_to_where() {
     let [creep] = found.creeps.as_slice() else { unreachable!("{:?}", found.creeps) };
     assert_eq!((creep.from, creep.to, creep.verdict), (0, 120, Verdict::Slower));
     let interval = creep.ratio.unwrap().interval.unwrap();
-    // Two thirds of the total.
+    // The shift is two thirds of the total rise.
     assert!(interval.contains(0.04_f64.exp()), "{interval:?}");
     let [finding] = found.findings.as_slice() else { unreachable!("{:?}", found.findings) };
     assert_eq!(finding.code, "CREEP");

@@ -161,7 +161,7 @@ fn runs_without_revisions_have_events_by_their_time() {
     let all: Vec<Series> = (0..3)
         .map(|n| {
             let mut series = series(&mut random, &n.to_string(), 0.01, &[(60, 0.1)]);
-            // One of them lacks only a few revisions.
+            // One series lacks only a few revisions.
             let lost = |place: usize| n < 2 || place.is_multiple_of(7);
             let points = series.points.iter_mut().enumerate();
             points.filter(|(place, _)| lost(*place)).for_each(|(_, point)| point.revision = None);
@@ -241,7 +241,7 @@ fn a_unit_that_changed_makes_no_event_and_is_said() {
     assert_eq!(of_one_metric(Vec::new()), (Vec::new(), None));
 }
 
-/// A level accepted at a run, for the benchmark or for all.
+/// A level accepted at a run, for one benchmark or for all.
 fn blessing(benchmark: Option<&str>, run: usize) -> Blessing {
     let (run, started, blessed) = (format!("r{run}"), 1_000_000 * run as i64, 0);
     let benchmark = benchmark.map(str::to_owned);
@@ -265,7 +265,7 @@ fn an_event_is_accepted_where_all_of_its_changes_are_and_only_up_to_the_run_that
             let of = event.moved.iter().filter(|moved| moved.change.accepted.is_some()).count();
             (of, event.accepted().map(|blessing| blessing.run.clone()))
         };
-        // The later one first.
+        // The later event comes first.
         found.events.iter().map(accepted).collect::<Vec<_>>()
     };
     let at = |run: usize| Some(format!("r{run}"));
@@ -276,7 +276,7 @@ fn an_event_is_accepted_where_all_of_its_changes_are_and_only_up_to_the_run_that
     assert_eq!(with(&both), [(2, at(99)), (2, at(45))]);
     // A level accepted before the change does not accept it.
     assert_eq!(with(&[blessing(None, 39)]), [(0, None), (0, None)]);
-    // For a run that this machine lacks, the time counts.
+    // If this machine lacks the run, its time counts.
     let elsewhere = Blessing { run: "other".to_owned(), ..blessing(None, 60) };
     assert_eq!(with(&[elsewhere]), [(0, None), (2, Some("other".to_owned()))]);
 }

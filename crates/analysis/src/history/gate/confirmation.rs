@@ -2,8 +2,8 @@
 //! the variation between runs.
 //!
 //! An alarm stands if the fresh run also finds the new revision worse, or if no fresh run was
-//! possible; a run that stands out alone is an alarm only if the fresh run finds it worse. Nothing
-//! is measured here.
+//! possible; a run that stands out alone is an alarm only if the fresh run finds it worse. This
+//! module measures nothing.
 
 use super::{Gate, Standing};
 use crate::Verdict;
@@ -16,22 +16,22 @@ use assay_data::{Action, Finding, Severity};
 /// The outcome of an alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The fresh run also finds it worse.
+    /// The fresh run also finds the new revision worse.
     Confirmed,
-    /// The fresh run does not find it worse, so it is not an alarm.
+    /// The fresh run does not find the new revision worse, so it is not an alarm.
     NotConfirmed,
     /// There was no fresh run, so the alarm stands.
     NotMeasured,
 }
 
-/// A fresh run about one benchmark, or the reason why it is missing.
+/// A fresh run of one benchmark, or the reason for its absence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Confirmation {
     /// The last normal revision, if known.
     pub against: Option<String>,
     /// The new revision, if known.
     pub revision: Option<String>,
-    /// Result of the fresh run for the new revision, or the reason why it is missing.
+    /// Result of the fresh run for the new revision, or the reason for its absence.
     pub fresh: Result<Fresh, String>,
 }
 
@@ -105,7 +105,7 @@ impl Confirmation {
 
 impl Gate {
     /// Records the result of a fresh run for the benchmark at index `place`. If it does not confirm
-    /// the alarm, the benchmark is normal or inconclusive, as the fresh run says.
+    /// the alarm, the benchmark becomes normal or inconclusive, according to the fresh run.
     pub fn settle(&mut self, place: usize, confirmation: Confirmation) {
         let Some(label) = self.judged.get(place).map(|judged| self.label(judged)) else { return };
         let judged = &mut self.judged[place];

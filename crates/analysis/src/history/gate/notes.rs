@@ -17,7 +17,7 @@ pub(super) fn too_coarse(label: &str, spread: f64, detectable: f64) -> Finding {
         .advise(Action::MeasureInBlocks)
 }
 
-/// The finding that one run is worse and no other confirms it.
+/// The finding that one run is worse, but no other run confirms it.
 pub(super) fn stands_alone(label: &str, ratio: f64, runs: usize) -> Finding {
     let message = format!(
         "this run of {label} stands out from the {runs} normal runs ({:+.1} %), and the runs before it do not: one bad run is no alarm",
@@ -37,7 +37,7 @@ pub(super) fn changed(label: &str, ratio: f64, runs: usize) -> Finding {
     Finding::new(code::RUNS_LEFT_OUT, message).about(label).with("ratio", ratio)
 }
 
-/// The finding that a metric was recorded in another unit before, so that earlier runs can't be
+/// The finding that a metric was previously recorded in another unit, so that earlier runs can't be
 /// compared.
 pub fn unit_changed(label: &str, metric: &Metric, before: &Unit) -> Finding {
     let told = |unit: &Unit| match unit {
@@ -63,7 +63,7 @@ pub fn not_on_branch(branch: &str, runs: usize) -> Finding {
     Finding::new(code::RUNS_LEFT_OUT, message).with("runs", runs as f64)
 }
 
-/// The finding that both revisions can be measured here. The caller adds the command line for it.
+/// The finding that both revisions can be measured here. The caller adds the command line.
 pub fn can_confirm() -> Finding {
     let message = "the last normal revision and this one can be measured here by turns, which sees smaller changes: \
                    what runs differ by cancels; `--confirm` does so with every alarm";

@@ -32,8 +32,7 @@ fn candidate(runs: &[f64], metric: &Metric) -> Candidate {
     }
 }
 
-/// Every run of a suite, benchmark by benchmark; the first benchmark is slower by `shift` from run
-/// `from` on.
+/// All runs of a suite, by benchmark; the first benchmark is slower by `shift` from run `from` on.
 fn suite(random: &mut Stream, runs: usize, sd: f64, from: usize, shift: f64) -> Vec<Vec<f64>> {
     let of = |benchmark: usize, random: &mut Stream| {
         let value = |run: usize| {
@@ -112,17 +111,17 @@ fn one_bad_run_stands_out_and_the_second_is_an_alarm() {
         (judged.standing, judged.together, judged.stands_out),
         (Standing::Worse, true, false)
     );
-    // However bad it was, the good run after it is normal.
+    // However bad this run was, a good run after it is normal.
     for bad in [106.0, 112.0, 200.0, 1e4] {
         let judged = one(&usual(40, &[bad, 100.2]));
         assert_eq!((judged.standing, judged.stands_out), (Standing::Normal, false), "{bad}");
         assert_eq!(one(&usual(40, &[bad, 99.8, 100.2])).standing, Standing::Normal, "{bad}");
     }
-    // One past run was as slow, so such runs occur here.
+    // An earlier run was as slow, so such runs occur here.
     let mut rare = usual(40, &[112.0]);
     rare[12] = 113.0;
     assert_eq!(one(&rare).standing, Standing::Normal);
-    // But not twice in a row.
+    // But they do not occur twice in a row.
     rare.push(112.5);
     rare.push(112.0);
     let judged = one(&rare);
@@ -150,7 +149,8 @@ enum Between {
     Outliers,
 }
 
-/// Logarithms of the centers of `runs` runs, of ten values each: 1.5 % between them, 0.5 % within.
+/// Logarithms of the centers of `runs` runs, of ten values each: with a spread of 1.5 % between and
+/// 0.5 % within.
 fn levels(between: Between, runs: usize, stream: &mut Stream) -> Vec<f64> {
     const BETWEEN: f64 = 0.015;
     let mut state = stream.normal();
@@ -196,7 +196,7 @@ fn the_good_runs_after_a_bad_one_are_hardly_ever_alarms() {
         let share = |count: u32| f64::from(count) / series() as f64;
         let [own, next @ ..] = alarms.map(share);
         assert!(next.iter().all(|share| *share <= 0.05), "{size}: {own} {next:?}");
-        // The bad run itself is reported, if it is large enough.
+        // The bad run itself is reported if the worsening is large enough.
         let told = own + share(stands_out);
         let least = if size >= 0.08 {
             0.95
@@ -215,7 +215,7 @@ fn two_bad_runs_in_a_row_are_an_alarm_whatever_was_before_them() {
         let mut missed = Vec::new();
         for number in 0..series() {
             let mut runs = levels(Between::Independent, 42, &mut Stream::new(81, number));
-            // The run before them is as good as the best of the normal ones.
+            // The run before them is as good as the best of the normal runs.
             runs[39] = runs[..39].iter().copied().fold(f64::INFINITY, f64::min);
             runs[40..].iter_mut().for_each(|level| *level += size);
             let [first, second] = [40, 41].map(|run| judged_at(&runs, run));
@@ -245,8 +245,7 @@ fn a_lasting_step_is_an_alarm_within_three_runs_and_good_runs_are_none() {
 
 #[test]
 fn of_fifty_benchmarks_with_lone_outliers_hardly_any_run_has_an_alarm() {
-    // Each run of each benchmark is an outlier once in fifty, so nearly every second run has one
-    // somewhere.
+    // Each benchmark is an outlier in one run in fifty, so nearly every second run contains one.
     let (runs, mut alarms, mut told) = (60, 0, 0);
     for number in 0..runs {
         let mut stream = Stream::new(89, number);
@@ -264,7 +263,7 @@ fn of_fifty_benchmarks_with_lone_outliers_hardly_any_run_has_an_alarm() {
         alarms += u32::from(gate.standing() == Standing::Worse);
         told += u32::from(gate.judged.iter().any(|judged| judged.stands_out));
     }
-    // Two in a row are as rare as that, and just as many of them are alarms.
+    // Two outliers in a row are correspondingly rare, and only they are alarms.
     assert!(alarms <= 6, "{alarms} of {runs}");
     assert!((20..55).contains(&told), "{told} of {runs}");
 }
@@ -273,7 +272,7 @@ fn of_fifty_benchmarks_with_lone_outliers_hardly_any_run_has_an_alarm() {
 fn a_level_that_began_with_the_last_of_few_runs_is_not_called_normal() {
     let judged = one(&[100.0, 100.2, 99.9, 100.1, 200.0, 199.0]);
     assert_eq!((judged.standing, judged.more_runs), (Standing::Inconclusive, Some(5)));
-    // A run that is no slower than usual is normal.
+    // A run not slower than usual is normal.
     let judged = one(&[100.0, 100.2, 99.9, 100.1, 200.0, 100.0]);
     assert_eq!(judged.standing, Standing::Normal);
 }
@@ -286,7 +285,7 @@ fn too_few_or_too_different_runs_are_inconclusive_and_say_how_many_more() {
     let noisy = |runs: usize, sd: f64, random: &mut Stream| -> Vec<f64> {
         (0..=runs).map(|_| (sd * random.normal()).exp()).collect()
     };
-    // Many benchmarks need more runs than one.
+    // Many benchmarks need more runs than a single one.
     let wall = Metric::wall();
     let suite = (0..BENCHMARKS).map(|_| candidate(&noisy(8, 0.018, &mut random), &wall)).collect();
     let judged = gate(suite, GateSettings::default()).judged;
@@ -333,7 +332,7 @@ fn normal_begins_where_the_trend_finds_the_last_level() {
             },
             0.95,
         );
-        // A slope has no change, but its last part is normal nevertheless.
+        // A slope has no change, but its last part still counts as normal.
         if found.creeps.is_empty() {
             let last = found.changes.last().map_or(0, |change| change.index);
             same += usize::from(since(&runs).0 == last);
@@ -409,7 +408,7 @@ fn each_standing_has_its_word() {
 fn values_in_steps_are_known_to_a_step() {
     let steps: Vec<f64> = (0..30).map(|i| f64::from(i % 3) * 2.0).collect();
     assert!((resolution(&steps, 4.0) - 2.0 / 12f64.sqrt()).abs() < 1e-12);
-    // Two values are not steps, and distinct values are known exactly.
+    // Two values do not make steps, and distinct values have no rounding.
     assert_eq!(resolution(&[1.0; 30], 3.0), 0.0);
     let all: Vec<f64> = (0..30).map(f64::from).collect();
     assert_eq!(resolution(&all, 30.0), 0.0);

@@ -19,7 +19,7 @@ fn of(values: &[f64]) -> Trend {
     trend(Series { benchmark, metric: Metric::wall(), machine: String::new(), points }, 0.95)
 }
 
-/// Runs of these levels, with the given number of each, and a spread of 2 %.
+/// Runs on these levels, each given with its number of runs, with a spread of 2 %.
 fn runs(seed: u64, levels: &[(usize, f64)]) -> Vec<f64> {
     let mut random = Stream::new(seed, 0);
     let all = levels.iter().flat_map(|&(runs, level)| std::iter::repeat_n(level, runs));
