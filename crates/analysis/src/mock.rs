@@ -1,16 +1,15 @@
 //! Synthetic data for experiments, whose true parameters are known by construction.
 //!
-//! To see how a test or an interval behaves, try it on data made for this purpose. A [`Recipe`]
-//! says which [`Distribution`] each subject follows and which effects to add: outliers, memory,
-//! drift, a periodic tick, a coarse clock. [`Simulation`] generates the numbers one by one. All
-//! randomness comes from the recipe's seed, so the same recipe gives the same numbers. Samples are
-//! not judged or described here.
+//! They show how a test or an interval behaves. A [`Recipe`] contains the [`Distribution`] of each
+//! subject and the effects to add: outliers, memory, drift, a periodic tick, a coarse clock.
+//! [`Simulation`] generates the numbers one by one. All randomness comes from the recipe's seed, so
+//! the same recipe gives the same numbers.
 //!
 //! Memory (`memory`, φ) correlates every random draw with the previous one: the uniform numbers
 //! from which a distribution is made are Φ(z), where z follows z' = φ z + √(1 − φ²) ε with standard
-//! normal ε. So each value keeps its exact distribution, whatever it may be, and a mixture stays in
-//! a mode for a while, like a machine that changes its clock. For a normal distribution this is the
-//! usual AR(1) process; for others the rank correlation of neighbors is near φ.
+//! normal ε. So each value keeps its exact distribution, and a mixture stays in a mode for a while,
+//! like a machine whose clock frequency changes. For a normal distribution this is the usual AR(1)
+//! process; for others the rank correlation of neighbors is near φ.
 //!
 //! ```
 //! use assay_analysis::mock::{Distribution, Recipe, Simulation};
@@ -39,18 +38,18 @@ pub struct Recipe {
     pub count: u32,
     /// Seed of all random choices.
     pub seed: u64,
-    /// If true, each block has one value of every subject, drawn in a new random order; otherwise
-    /// subjects are drawn one after the other.
+    /// True if each block has one value of every subject, in a new random order; otherwise subjects
+    /// are drawn one after the other.
     pub blocks: bool,
     /// φ of the memory, between −1 and 1 exclusive; 0 for independent values.
     pub memory: f64,
-    /// Some values that are much larger.
+    /// Occasional values that are much larger.
     pub outliers: Option<Outliers>,
     /// Increase of the last value over the first; it grows linearly in between.
     pub drift: Option<Change>,
     /// Increase of every n-th value.
     pub tick: Option<Tick>,
-    /// Resolution of the clock: values are rounded to multiples of it. Must be positive.
+    /// Resolution of the clock: values are rounded to multiples of this positive step.
     pub step: Option<f64>,
 }
 
@@ -60,10 +59,10 @@ pub enum MockError {
     /// Subjects or values are missing.
     #[error("there is nothing to simulate: at least one value of one distribution is needed")]
     Nothing,
-    /// With φ = 1, no value would ever change.
+    /// φ is not between −1 and 1 (with φ = 1, no value would ever change).
     #[error("the memory must lie between -1 and 1, both excluded; it is {0}")]
     Memory(f64),
-    /// A step must be positive.
+    /// The step is not positive.
     #[error("the clock's step must be a positive number; it is {0}")]
     Step(f64),
     /// A value exceeded the range of a double.

@@ -1,11 +1,11 @@
-//! Mutation scores: the share of source mutations that a project's tests detect, for everything,
-//! each file, and each unit.
+//! Mutation scores: the share of source mutations that a project's tests detect, for the whole
+//! project, each file, and each unit.
 //!
-//! Mutants that no test uses count as missed, as do those that are the same program as a survivor.
-//! Those that could not be built, and those accepted by a comment, do not count. If only some were
-//! tried, the extreme mutants of each function (whose fate is known) are counted, and the share
-//! among the others is estimated from a random sample of them, with the exact interval of Clopper
-//! and Pearson for the result of trying all.
+//! Mutants that no test reaches count as missed, as do those that compile to the same program as a
+//! survivor. Those that could not be built, or are accepted by a comment, do not count. If only
+//! some mutants were tried, the extreme mutants of each function (whose fate is known) are counted,
+//! and the share among the others is estimated from a random sample, with the exact interval of
+//! Clopper and Pearson for the result of trying all.
 
 pub(crate) mod score;
 
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(own.share, Some((10.0 + 0.8 * 90.0) / 100.0));
         let interval = own.interval.unwrap();
         assert!(interval.lower > 0.4 && interval.upper < 0.99, "{interval:?}");
-        // Mutants missed along with the body of their function were not drawn.
+        // Mutants missed along with their function's body were not drawn.
         let dead = of(&[
             ("body", Fate::Survived, 1),
             ("number", Fate::Implied, 100),
@@ -115,8 +115,7 @@ mod tests {
             ("number", Fate::Pending, 89),
         ]);
         assert_eq!(dead.share, Some(0.9 * 99.0 / 200.0));
-        // If the body can't be removed, the mutants that no test reaches were drawn like the
-        // others.
+        // If the body can't be removed, mutants that no test reaches were drawn like the others.
         let unreached = of(&[
             ("body", Fate::Unviable, 1),
             ("number", Fate::Uncovered, 2),

@@ -1,22 +1,23 @@
-//! Sources of the variance of times: how much of it correlates with what the system did to the
-//! runs, and which runs were disturbed.
+//! Sources of the variance of times: the share that correlates with system events during the runs,
+//! and the disturbed runs.
 //!
-//! The kernel counts for every run how often it was preempted (involuntary switches), and how often
-//! it touched memory that was not mapped yet (minor faults) or had to be read in (major faults);
-//! time stolen by a hypervisor is recorded if a run is long enough. Three results are derived:
+//! For every run, the kernel counts preemptions (involuntary switches) and accesses to memory that
+//! was not yet mapped (minor faults) or had to be read from disk (major faults); time stolen by a
+//! hypervisor is recorded if a run is long enough. Three results are derived:
 //!
-//! - *the share of the variance associated with them*, run by run within one subject
+//! - *the share of the variance associated with these counts*, run by run within one subject
 //!   ([`Cause::share`], [`NoiseOf::together`]);
-//! - *disturbed runs*: those that were preempted, or waited for the disk, more than usual for this
-//!   subject;
-//! - *the difference with disturbed blocks down-weighted*, for comparison with the one that
-//!   decides.
+//! - *disturbed runs*: runs that were preempted, or waited for the disk, more often than usual for
+//!   the subject;
+//! - *the difference with disturbed blocks down-weighted*, for comparison with the deciding
+//!   difference.
 //!
-//! These are correlations within the runs of one subject, not proofs of a cause: a run that takes
-//! longer for another reason meets more scheduler ticks and is preempted more often for it. They
-//! show where to look first. What no count shows stays unknown: a run that waits for its first turn
-//! on a busy CPU is not preempted, only late. No run is removed here, and nothing is decided: a
-//! count that the program itself influences must not select which of its runs count.
+//! These are correlations within the runs of one subject, which show where to look first but do not
+//! prove a cause: a run that takes longer for another reason encounters more scheduler ticks and is
+//! therefore preempted more often. Some delays appear in no count: a run that waits for its first
+//! turn on a busy CPU is late without being preempted. Runs are never removed, and no verdict
+//! depends on these results, since a count that the program itself influences must not select its
+//! runs.
 
 mod share;
 mod weighing;
@@ -32,7 +33,8 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Metrics that may explain variance, in the order in which they are reported.
 const CAUSES: [&str; 4] = ["involuntary_switches", "minor_faults", "major_faults", STEAL];
-/// Counts that mark a run as disturbed if unusually high. Minor faults belong to the program.
+/// Counts that mark a run as disturbed if unusually high. Minor faults are caused by the program
+/// itself.
 const DISTURBING: [&str; 2] = ["involuntary_switches", "major_faults"];
 
 /// Noise in one subject's runs of the primary metric.
@@ -51,17 +53,17 @@ pub struct NoiseOf {
     /// The disturbed runs: ascending indices of their observations. They are marked, never removed.
     pub disturbed: Vec<usize>,
     /// The difference from this subject's reference with disturbed blocks down-weighted; `None` if
-    /// there are none, for a reference, and for samples without blocks.
+    /// there are no such blocks, for a reference, and for samples without blocks.
     pub weighed: Option<Weighed>,
 }
 
 /// A possible source of variance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cause {
-    /// Name of its metric.
+    /// Name of the cause's metric.
     pub metric: &'static str,
     /// Spearman's correlation with the primary metric after removing slow drift from both; `None`
-    /// if it never changed or there are too few runs.
+    /// if the cause never varied or there are too few runs.
     pub correlation: Option<f64>,
     /// The share of the variance, in ranks, associated with this cause alone, in 0..=1; `None` if
     /// it is not beyond chance.
@@ -72,9 +74,9 @@ pub struct Cause {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weighed {
     /// The scale of the decision: the estimate is a ratio (second / first) or a shift (second −
-    /// first, base units): the scale of the decision.
+    /// first, in base units).
     pub scale: Scale,
-    /// The estimate, comparable with that of the comparison.
+    /// The estimate, comparable with the comparison's own.
     pub estimate: f64,
     /// Number of down-weighted blocks.
     pub blocks: usize,
@@ -141,8 +143,8 @@ pub fn findings(noise: &[NoiseOf], names: &[String]) -> Vec<Finding> {
         .collect()
 }
 
-/// Excess of each disturbed run of a subject over what is usual for it; see [`weighing`] for the
-/// unit.
+/// Excess of each disturbed run of a subject over the subject's usual counts; see [`weighing`] for
+/// the unit.
 fn excesses(samples: &Samples, index: &BySubject<'_>, subject: usize) -> BTreeMap<usize, f64> {
     let mut found: BTreeMap<usize, f64> = BTreeMap::new();
     let mut mark = |observation: usize, excess: f64| {
@@ -158,7 +160,7 @@ fn excesses(samples: &Samples, index: &BySubject<'_>, subject: usize) -> BTreeMa
         let at = |p| descriptive::quantile_sorted(&sorted, p);
         let (upper, range) = (at(0.75), at(0.75) - at(0.25));
         for (&count, &observation) in counts.values.iter().zip(&counts.observations) {
-            // If nearly all runs have equal counts, one more is already unusual.
+            // If nearly all runs have equal counts, even one more is unusual.
             if count > upper + policy::DISTURBED_FENCE * range && count >= upper + 1.0 {
                 mark(observation, (count - upper) / range.max(1.0));
             }
@@ -177,8 +179,8 @@ fn excesses(samples: &Samples, index: &BySubject<'_>, subject: usize) -> BTreeMa
     found
 }
 
-/// Indices into `first` (with their observations) for which `second` has a value, and that value.
-/// Both ascend by observation.
+/// Indices into `first` for whose observations `second` also has a value, with that value. Both
+/// ascend by observation.
 fn joined<'a>(
     first: &'a assay_data::Series,
     second: &'a assay_data::Series,
@@ -196,7 +198,7 @@ fn explained(
     primary: usize,
 ) -> (Vec<Cause>, Option<f64>) {
     let runs = index.whole_series(subject, primary);
-    // A metric that lacks values for some runs can't be correlated with all of them.
+    // A metric without values for some runs can't be correlated with all runs.
     let recorded: Vec<(&'static str, Vec<f64>)> = CAUSES
         .into_iter()
         .filter_map(|name| {

@@ -1,8 +1,8 @@
-//! Formatting of numbers: values in one scale per column, percents, multiples, durations.
+//! Formatting of numbers: values in one scale per column, percentages, multiples, durations.
 //!
-//! A printed number has as many digits as its interval supports, and never `0.0 %` for something
-//! that is not zero. Input is in base units; output is scaled by the table in [`assay_data::unit`].
-//! Nothing is computed from samples here.
+//! A printed number has as many digits as its interval supports, and a nonzero number is never
+//! printed as `0.0 %`. Input is in base units; output is scaled by the table in
+//! [`assay_data::unit`].
 
 use assay_data::{Threshold, Unit};
 
@@ -14,15 +14,15 @@ pub use column::{Column, ends};
 const MOST_DECIMALS: usize = 9;
 /// Maximum number of decimals of a small number in a column of large ones.
 const LONGEST_SMALL: usize = 6;
-/// Values whose sizes differ by a larger factor are not shown in one scale.
+/// Values that differ by a larger factor are not shown in one scale.
 pub const DECADES: f64 = 1e4;
-/// Smaller ratios have an exponent.
+/// Ratios below this are shown with an exponent.
 const SMALLEST_RATIO: f64 = 1e-4;
 /// A p-value below this is shown as a logarithm.
 const SMALLEST_LOG10: f64 = -300.0;
-/// From here on numbers have an exponent.
+/// Numbers from this size are shown with an exponent.
 const HUGE: f64 = 1e10;
-/// Smaller numbers that would be all zeros have an exponent.
+/// Numbers below this are shown with an exponent if their digits would all be zeros.
 const TINY: f64 = 1e-12;
 
 /// A single value with its unit.
@@ -61,7 +61,7 @@ pub fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(n as u64)) }
 }
 
-/// A share of a whole: `97 %`; never `100 %` unless it is all.
+/// A share of a whole: `97 %`; `100 %` only for the whole.
 pub fn share(part: f64, whole: f64) -> String {
     let text = percent(part / whole);
     if part < whole && text == "100 %" { "more than 99 %".to_owned() } else { text }
@@ -110,23 +110,23 @@ pub fn threshold(threshold: &Threshold) -> String {
     }
 }
 
-/// The size of a fraction in percent with two significant digits, one if it is tiny: `2.6 %`,
-/// `0.004 %`. Never `0 %` unless it is zero.
+/// The absolute value of a fraction in percent with two significant digits, or one if it is tiny:
+/// `2.6 %`, `0.004 %`; `0 %` only for zero.
 pub fn percent(fraction: f64) -> String {
     let number = fraction.abs() * 100.0;
     let digits = if number < 0.01 { 1 } else { 2 };
     format!("{} %", visible(number, decimals_for(number, digits)))
 }
 
-/// The size of a fraction in percent with three significant digits, without trailing zeros:
-/// `12.5 %`, `25 %`.
+/// The absolute value of a fraction in percent with three significant digits, without trailing
+/// zeros: `12.5 %`, `25 %`.
 pub fn percent_fine(fraction: f64) -> String {
     let number = fraction.abs() * 100.0;
     format!("{} %", trimmed(&visible(number, decimals_for(number, 3))))
 }
 
-/// Related numbers in a common format: two significant digits of the largest, and more decimals if
-/// different numbers would otherwise look equal or one would look like zero.
+/// Related numbers in a common format: two significant digits of the largest, with more decimals if
+/// different numbers would look equal or one would look like zero.
 pub fn side_by_side(numbers: &[f64]) -> Vec<String> {
     let sizes = || numbers.iter().copied().filter(|n| n.is_finite());
     let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
@@ -155,8 +155,8 @@ pub fn multiple(ratio: f64) -> String {
     format!("{} ×", visible(ratio, decimals_for(ratio, 2)))
 }
 
-/// A ratio with its interval: `0.974 [0.969 … 0.980]`, with three digits, more if the interval is
-/// narrow; in exponent notation if it is too small for that.
+/// A ratio with its interval: `0.974 [0.969 … 0.980]`, with three digits, or more if the interval
+/// is narrow; in exponent notation if it is too small.
 pub fn ratio(estimate: f64, ends: Option<(f64, f64)>) -> String {
     if estimate > 0.0 && estimate < SMALLEST_RATIO {
         return match ends {
@@ -171,8 +171,8 @@ pub fn ratio(estimate: f64, ends: Option<(f64, f64)>) -> String {
     format!("{estimate} [{lower} … {upper}]")
 }
 
-/// A ratio as a change, with its interval: `+12.3 % [+11.0 … +13.6]`; as a multiple,
-/// `2.04 × [1.98 … 2.10]`, from a factor of two on, where per cents are hard to read.
+/// A ratio as a change, with its interval: `+12.3 % [+11.0 … +13.6]`; from a factor of two, where
+/// percentages are hard to read, as a multiple: `2.04 × [1.98 … 2.10]`.
 pub fn change(ratio: f64, ends: Option<(f64, f64)>) -> String {
     if !(ratio > 0.5 && ratio < 2.0) {
         let text = self::ratio(ratio, ends);
@@ -244,13 +244,13 @@ fn decimals_within(value: f64, digits: i32, most: usize) -> usize {
     }
     let exponent = size.log10().floor() as i32;
     let decimals = (digits - 1 - exponent).clamp(0, most as i32);
-    // With two digits, 9.96 is 10, not 10.0.
+    // With two digits, 9.96 is printed as 10, not 10.0.
     let step = 10f64.powi(decimals);
     let carried = (size * step).round() / step >= 10f64.powi(exponent + 1);
     (decimals - i32::from(carried && decimals > 0)) as usize
 }
 
-/// A number with this many decimals; with an exponent if it would be too long, and without a sign
+/// A number with `decimals` decimals; with an exponent if it would be too long, and without a sign
 /// if it rounds to zero.
 pub fn fixed(value: f64, decimals: usize) -> String {
     if value.is_nan() {
@@ -274,8 +274,8 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Like [`fixed`], but a nonzero number never looks like zero: it gets the decimals it needs, or is
-/// called tiny.
+/// Like [`fixed`], but a nonzero number never looks like zero: it gets more decimals, or is shown
+/// as tiny.
 fn visible(number: f64, decimals: usize) -> String {
     let text = fixed(number, decimals);
     if number == 0.0 {

@@ -1,10 +1,10 @@
-//! Forecasts: how many more blocks a verdict would likely take, and which difference this
-//! experiment could detect.
+//! Forecasts: the number of further blocks that a verdict would likely take, and the difference
+//! that this experiment could detect.
 //!
 //! The half width of the interval shrinks with the square root of the number of blocks; the factors
 //! (from the normal approximation and checked by simulation) are in `docs/concepts/deciding.md`,
-//! section 8. There are two forecasts, which are never merged into one number, since it depends on
-//! the truth which one matters.
+//! section 8. The two forecasts of an [`Outlook`] are never merged into one number, since the true
+//! difference determines which one matters.
 
 use crate::verdict::Decision;
 use assay_data::{Plan, plan};
@@ -13,12 +13,13 @@ use assay_stats::{normal, power};
 /// Forecast for an unsettled comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlook {
-    /// Further blocks to show that any difference is below the threshold, if there is none.
+    /// Further blocks to show that any difference is below the threshold, if there is no
+    /// difference.
     pub to_rule_out: Option<u64>,
-    /// Further blocks to confirm the current difference, if it is the truth, in 80 % of runs.
+    /// Further blocks to confirm the current difference in 80 % of runs, if it is the true one.
     pub to_confirm: Option<u64>,
-    /// The threshold that the blocks of a whole run could rule out, on the decision's scale; set if
-    /// `to_rule_out` is out of reach.
+    /// The smallest threshold for which a whole run could rule out a difference, on the decision's
+    /// scale; set if `to_rule_out` is out of reach.
     pub reachable_threshold: Option<f64>,
 }
 
@@ -29,9 +30,9 @@ pub fn detectable(decision: &Decision, level: f64) -> Option<f64> {
     Some(power::minimum_detectable_effect(half_width, z(level)))
 }
 
-/// Estimates how many more blocks would settle it; `None` if there is no interval, or if it is
-/// settled. The levels are that of its interval, and that of an interval that holds at any moment,
-/// as used by a resumed run.
+/// Estimates the number of further blocks that would settle a decision; `None` if it has no
+/// interval or is settled. The levels are that of its interval, and that of an interval that is
+/// valid at any moment, as used by a resumed run.
 pub fn outlook(
     decision: &Decision,
     blocks: usize,
@@ -72,7 +73,8 @@ pub fn outlook(
 pub fn blocks_until_clear(decision: &Decision, blocks: usize) -> Option<f64> {
     let half_width = decision.interval?.half_width();
     let (size, threshold) = (decision.estimate.abs(), decision.threshold);
-    // Beyond the threshold, within it, or a direction whose size is known to half a threshold.
+    // Settled: beyond the threshold, within it, or a direction with a size known to half a
+    // threshold.
     let reach = if threshold.is_nan() {
         size
     } else {
@@ -104,7 +106,7 @@ mod tests {
         // A difference is within the threshold once no part of its interval extends beyond it.
         assert!(until(0.0, 0.02).is_some_and(|n| (n - 160.0).abs() < 1e-9));
         assert!(until(0.04, 0.02).is_some_and(|n| (n - 40.0).abs() < 1e-9));
-        // A difference equal to the threshold: its direction, to half the threshold.
+        // A difference equal to the threshold needs a direction known to half the threshold.
         assert!(until(0.01, 0.01).is_some_and(|n| (n - 160.0).abs() < 1e-9));
     }
 

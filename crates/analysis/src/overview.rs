@@ -1,8 +1,7 @@
 //! Many series at a glance: location, precision, spread, number of processes, and doubts.
 //!
-//! This is for files with more benchmarks than can be read page by page; [`crate::series_summary`]
-//! has the details of one. It includes series with only a summary. Nothing is compared. Linear in
-//! the number of observations.
+//! For files with more benchmarks than can be read page by page; [`crate::series_summary`] gives
+//! the details of one. Series with only a summary are included.
 
 use crate::analysis::AnalysisError;
 use crate::dependence::is_beyond_chance;
@@ -17,7 +16,7 @@ pub enum SeriesData {
     Values {
         /// Description of the values.
         description: Box<Description>,
-        /// Number and name of the outermost units they come from, if there are several.
+        /// Number and name of the values' outermost units, if there are several.
         units: Option<(usize, String)>,
         /// True if successive values are correlated beyond chance.
         dependent: bool,

@@ -4,12 +4,12 @@
 //! & Chicken, *Nonparametric Statistical Methods*, 3rd ed., ch. 3.3; R's
 //! `wilcox.test(conf.int=TRUE, paired=TRUE)` on logarithms). It is valid for noise of any kind over
 //! time, because the order within each block was drawn at random. If the difference itself drifts
-//! during the run, the t interval over eight consecutive groups must agree. Levels are not chosen
-//! here but passed in.
+//! during the run, the interval also covers the t interval over eight consecutive groups. Callers
+//! choose the levels.
 //!
 //! Ratios and shifts are tested for dependence separately. If the machine's speed changes during
 //! the run, ratios stay constant while shifts follow it, so the deciding scale may have an interval
-//! while the other has none; there is never a verdict without an interval on its own scale.
+//! while the other has none; a verdict always has an interval on its own scale.
 
 mod builds;
 
@@ -39,8 +39,8 @@ pub struct Paired {
     /// True if the values are whole, so that their steps are not rounding.
     is_whole: bool,
     one_is_enough: bool,
-    /// For every block, the builds of the reference and of the other; empty if there is one of
-    /// each.
+    /// For each block, the builds of the reference and of the other subject; empty if there is one
+    /// of each.
     builds: Vec<(u32, u32)>,
 }
 
@@ -50,21 +50,20 @@ pub struct Level {
     /// Two-sided level of the interval: 0.05 for 95 %, less with repeated looks or several
     /// comparisons.
     pub interval: f64,
-    /// Level of intervals that are evaluated only once, at the end: those of groups and over
-    /// builds.
+    /// Level of intervals evaluated only once, at the end: those over groups and over builds.
     pub groups: f64,
 }
 
 /// A decision about blocks, with the dependence of the differences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairedDecision {
-    /// The verdict and its numbers.
+    /// The verdict with its interval.
     pub decision: Decision,
     /// Serial dependence of the differences; `None` for exact counts. If dependence is noticed, the
     /// interval also covers the group interval, and a run must not stop early; if it is too strong,
     /// there is no interval.
     pub order: Option<Order>,
-    /// The effects of builds, if there are several per side; the interval is then over them.
+    /// The effects of builds, if there are several per side; the interval is then over builds.
     pub builds: Option<Crossed>,
 }
 
@@ -77,17 +76,17 @@ impl PairedDecision {
 
 impl Paired {
     /// Creates an empty set of blocks for the values of a metric. For an [exact](Metric::exact)
-    /// metric, two equal values on each side make the difference certain, or a single value if
-    /// exactness is assumed.
+    /// metric, two equal values on each side make the difference certain; if exactness is assumed,
+    /// one value suffices.
     pub fn of_metric(metric: &Metric) -> Self {
         let one_is_enough = metric.assumed_exact;
         let is_whole = !metric.may_be_rounded();
         Self { counts: metric.exact, is_whole, one_is_enough, ..Self::default() }
     }
 
-    /// Returns true if the values are exact counts that are equal in every run of a side, to within
-    /// a thousandth (a program prints its own times, and long numbers take more instructions than
-    /// short ones), so that the difference is certain. O(blocks).
+    /// Returns true if the values are exact counts that are equal in all runs of a side, so that
+    /// the difference is certain. They may differ by a thousandth, since printing a program's own
+    /// times takes more instructions for long numbers than for short ones. O(blocks).
     pub fn is_certain(&self) -> bool {
         self.counts
             && self.len() >= if self.one_is_enough { 1 } else { 2 }
@@ -95,8 +94,8 @@ impl Paired {
             && is_nearly_constant(&self.other)
     }
 
-    /// The range of differences possible for such counts, from the smallest against the largest to
-    /// the reverse.
+    /// The range of possible differences of certain counts: from the smallest against the largest
+    /// to the reverse.
     fn known(&self, scale: Scale) -> Interval {
         let range = |side: &[f64]| {
             let least = side.iter().copied().fold(f64::INFINITY, f64::min);
@@ -123,7 +122,7 @@ impl Paired {
         }
     }
 
-    /// The difference of such counts on a scale, as a ratio or an amount, with its minimum and
+    /// The difference of certain counts on a scale, as a ratio or an amount, with its minimum and
     /// maximum.
     pub fn certain_effect(&self, scale: Scale) -> (f64, Interval) {
         let differences = match scale {
@@ -176,8 +175,8 @@ impl Paired {
         }
     }
 
-    /// A cheap first check whether a run could stop here: false only if the interval alone rules it
-    /// out. O(blocks · log).
+    /// A cheap first check whether a run could stop; false only if the interval alone rules it out.
+    /// O(blocks · log).
     pub fn may_be_settled(
         &self,
         threshold: &Threshold,
@@ -193,7 +192,8 @@ impl Paired {
         let threshold = self.threshold_on(Scale::Ratio, threshold);
         let sorted = &self.sorted_log_ratios;
         let interval = interval_of(sorted, level, distribution);
-        // Without the clock's rounding the interval is narrower, so this errs only towards true.
+        // This interval does not include the clock's rounding and is therefore narrower, so the
+        // check errs only towards true.
         Decision::read(Scale::Ratio, 0.0, interval, threshold, 0.0, Better::Lower).is_settled()
     }
 
@@ -236,7 +236,7 @@ impl Paired {
         PairedDecision { decision, order: Some(order), builds }
     }
 
-    /// The steps in which the values come.
+    /// The steps of the values.
     pub fn ticks(&self) -> Ticks {
         if self.is_whole {
             return Ticks::default();
@@ -266,7 +266,7 @@ impl Paired {
     }
 }
 
-/// Maximum relative difference of exact counts that count as equal.
+/// Maximum relative difference of exact counts considered equal.
 const NEARLY: f64 = 1e-3;
 
 /// Returns true if all values are equal to within a thousandth.
@@ -288,11 +288,11 @@ pub fn threshold_on(scale: Scale, threshold: &Threshold, median: f64) -> f64 {
     }
 }
 
-/// The step of the clock (or counter) behind these values: the smallest gap between distinct ones,
-/// relative to the median for ratios. If all values are equal there is no gap, and the step is one
-/// unit in the last decimal place of the value, as in `0.03`, or 0 for a whole number, which may
-/// well be an exact count. If each side is constant, the gap between the two constants is the
-/// difference sought, so the step is one unit of their last decimal places. O(n log n).
+/// The step of the clock (or counter) behind these values: the smallest gap between distinct
+/// values, relative to the median for ratios. If all values are equal, the step is one unit in the
+/// last decimal place of the value, as in `0.03`, or 0 for a whole number, which may be an exact
+/// count. If each side is constant, the gap between the two constants is the difference sought, so
+/// the step is one unit of their last decimal places. O(n log n).
 pub fn clock_step(first: &[f64], second: &[f64], scale: Scale) -> f64 {
     clock_step_of_sorted(&descriptive::sorted(first), &descriptive::sorted(second), scale)
 }
@@ -322,9 +322,9 @@ pub fn interval_of(
 
 /// The interval of the pseudo-median of differences, and their serial dependence. The interval is
 /// that of [`interval_of`]; if dependence is noticed, it also covers the t interval over the
-/// medians of eight consecutive groups. It is `None` if there are too few differences, the
-/// dependence is too strong, or the groups allow none. `sorted` has the same differences,
-/// ascending. O(n log n).
+/// medians of eight consecutive groups. It is `None` if there are too few differences, if the
+/// dependence is too strong, or if the groups have no interval. `sorted` contains the same
+/// differences, ascending. O(n log n).
 pub fn interval_in_order(
     in_order: &[f64],
     sorted: &[f64],
@@ -345,8 +345,7 @@ pub fn interval_in_order(
     (order, interval)
 }
 
-/// The fewest blocks at which any verdict is possible at this level: the smallest n with 2^(1-n) ≤
-/// level.
+/// The minimum number of blocks for any verdict at this level: the smallest n with 2^(1−n) ≤ level.
 pub fn fewest_blocks(level: f64) -> u32 {
     (1.0 - level.log2() - 1e-9).ceil().max(1.0) as u32
 }
@@ -394,11 +393,10 @@ mod tests {
                 .decide(&Threshold::default(), level(0.05), Better::Lower, &mut distribution)
                 .decision
         };
-        // Three hundredths of a second may hide a difference of a third; seven allocations are
-        // exact.
+        // A time of 0.03 s may hide a difference of a third; seven allocations are exact.
         assert_eq!(decide(0.03).verdict, crate::Verdict::Inconclusive);
         assert_eq!(decide(7.0).verdict, crate::Verdict::Equivalent);
-        // Zero on both sides is no difference, although 1 % of zero is not a threshold.
+        // Zero on both sides is no difference, even though 1 % of zero is not a threshold.
         assert_eq!(decide(0.0).verdict, crate::Verdict::Equivalent);
     }
 
@@ -408,7 +406,7 @@ mod tests {
         assert_eq!(clock_step(&[5.0; 9], &[7.0; 9], Scale::Shift), 1.0);
         assert_eq!(clock_step(&[5.0; 9], &[5.0; 9], Scale::Shift), 0.0);
         assert_eq!(clock_step(&[0.03; 9], &[0.5; 9], Scale::Shift), 0.01);
-        // If one side varies, its own gaps decide.
+        // If one side varies, its gaps determine the step.
         assert_eq!(clock_step(&[5.0; 3], &[7.0, 7.5, 9.0], Scale::Shift), 0.5);
     }
 
@@ -483,7 +481,7 @@ mod tests {
         assert_eq!(rests.dependence(), Dependence::Unseen);
         let width = |d: &PairedDecision| d.decision.interval.map(|i| i.half_width());
         assert!(width(&drifts) > width(&rests));
-        // A single slow wave has no verdict.
+        // A single slow wave gives no verdict.
         let slow = decide(&wave);
         assert_eq!((slow.dependence(), width(&slow)), (Dependence::TooStrong, None));
     }

@@ -1,13 +1,13 @@
-//! The number of runs a question needs, and the difference that a number of runs can show.
+//! The number of runs needed for a question, and the difference that a number of runs can show.
 //!
 //! One of five quantities is unknown: runs per side, difference, standard deviation, significance,
 //! or power. Student's t test determines it ([`assay_stats::power_t`]); rank tests get 15 % more
-//! runs, a common rule (Lehmann, *Nonparametrics*, 1975). For a shift of any distribution they are
-//! at least 0.864 times as efficient (Hodges and Lehmann, 1956), so they need at most 15.7 % more,
-//! which the rule rounds. A pilot replaces assumptions with its own values: the standard deviation
-//! with the upper end of its bootstrap intervals ([`pilot`]), the distribution with the pilot's
-//! ([`rank`]), and independent runs with blocks, if it has any ([`blocks`]). Plans are not evidence
-//! of a difference.
+//! runs, a common rule (Lehmann, *Nonparametrics*, 1975). For a shift of any distribution, rank
+//! tests are at least 0.864 times as efficient (Hodges and Lehmann, 1956), so they need at most
+//! 15.7 % more runs, which the rule rounds. A pilot replaces assumptions with its own values: the
+//! standard deviation with the upper end of its bootstrap intervals ([`pilot`]), the distribution
+//! with the pilot's ([`rank`]), and independent runs with blocks, if it has any ([`blocks`]). Plans
+//! are not evidence of a difference.
 
 pub mod blocks;
 pub mod pilot;
@@ -30,26 +30,26 @@ const CURVE: [f64; 7] = [0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0];
 /// The unit of amounts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
-    /// A unit.
+    /// A metric's unit.
     Unit(Unit),
     /// Fractions of the reference.
     Fraction,
 }
 
-/// Power at a number of runs.
+/// A point of the power curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
     /// Runs per side.
     pub n: u64,
     /// The power of the t test.
     pub t: f64,
-    /// The power of the rank test: by the pilot's distribution, or by the 15 % rule if there is no
-    /// pilot.
+    /// The power of the rank test, from the pilot's distribution or, without a pilot, from the 15 %
+    /// rule.
     pub rank: f64,
     /// The difference that the t test finds with the requested power.
     pub delta: Option<f64>,
-    /// The difference that the rank test finds with the requested power: by the pilot's
-    /// distribution, or by the 15 % rule if there is no pilot; `None` if this many runs find no
+    /// The difference that the rank test finds with the requested power, from the pilot's
+    /// distribution or, without a pilot, from the 15 % rule; `None` if this many runs find no
     /// difference.
     pub delta_rank: Option<f64>,
 }
@@ -57,7 +57,7 @@ pub struct CurvePoint {
 /// A plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planning {
-    /// The question that was asked.
+    /// The question.
     pub asked: PlanQuestion,
     /// The unit of amounts.
     pub measure: Measure,
@@ -78,11 +78,11 @@ pub struct Planning {
     pub here: Here,
 }
 
-/// Calibration data of this machine, used if no pilot shows how long a run takes.
+/// Calibration data of this machine, used if no pilot shows the duration of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Here {
-    /// Not applicable: there is a pilot, or the difference is not a fraction, as a calibration's
-    /// are.
+    /// Not applicable: there is a pilot, or the difference is not a fraction like those of
+    /// calibrations.
     NotAsked,
     /// The machine was never calibrated.
     NotCalibrated,
@@ -98,9 +98,9 @@ pub enum Here {
 }
 
 impl Planning {
-    /// Adds what the last calibration of a machine implies for the plan (`calibrated_at` and
-    /// `calibrated_wall_60s` among its facts): a difference half as large takes four times as long.
-    /// O(1).
+    /// Adds the time that the plan would take according to the machine's last calibration
+    /// (`calibrated_at` and `calibrated_wall_60s` among its facts): a difference half as large
+    /// takes four times as long. O(1).
     #[must_use]
     pub fn on(mut self, machine: &Environment) -> Self {
         if self.measure != Measure::Fraction || self.pilot.is_some() {
@@ -125,7 +125,7 @@ impl Planning {
 /// Plans from numbers alone.
 ///
 /// # Errors
-/// If too few or too many quantities are given, or no value gives the requested power.
+/// If too few or too many quantities are given, or if no value gives the requested power.
 pub fn from_numbers(asked: PlanQuestion, measure: Measure) -> Result<Planning, PlanningError> {
     let unknown = asked.unknown(asked.sd.is_some())?;
     let delta = match &asked.delta {
@@ -145,7 +145,7 @@ pub fn from_numbers(asked: PlanQuestion, measure: Measure) -> Result<Planning, P
 /// (default: the pilot's primary one).
 ///
 /// # Errors
-/// As [`from_numbers`], and if the pilot lacks data that the question needs.
+/// In the same cases as [`from_numbers`], and if the pilot lacks data needed for the question.
 pub fn from_pilot(
     asked: PlanQuestion,
     samples: &Samples,
@@ -160,7 +160,7 @@ pub const PHASES: usize = 2;
 /// Like [`from_pilot`]; calls `tell` with the name of each phase as it starts.
 ///
 /// # Errors
-/// As [`from_pilot`].
+/// See [`from_pilot`].
 pub fn from_pilot_telling(
     asked: PlanQuestion,
     samples: &Samples,
@@ -253,9 +253,8 @@ fn solved(
     })
 }
 
-/// Approximate runs per side for the rank test, by the normal distribution and the 15 % rule, for
-/// numbers beyond what the exact solution handles. NaN if the power does not exceed the
-/// significance.
+/// Approximate runs per side for the rank test, from the normal distribution and the 15 % rule, for
+/// numbers too large for the exact solution. NaN if the power does not exceed the significance.
 fn about(asked: &PlanQuestion, given: Quantities) -> f64 {
     let Quantities { delta, sd, sig_level, power, .. } = given;
     let tail = if asked.test().sides == Sides::One { sig_level } else { sig_level / 2.0 };
@@ -279,8 +278,8 @@ fn curve(
     series: Option<&pilot::Series>,
 ) -> Vec<CurvePoint> {
     let test = asked.test();
-    // The plan for the rank test, or for the t test if the rank test can't show anything with so
-    // few runs.
+    // The plan for the rank test, or for the t test if so few runs can never be significant in the
+    // rank test.
     let rule = rank.rule;
     let finite = |of_rank: f64, of_t: f64| if of_rank.is_finite() { of_rank } else { of_t };
     let planned = Quantities {

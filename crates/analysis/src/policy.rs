@@ -1,38 +1,35 @@
-//! Thresholds of judgment: when data are called coarse, drifting, dependent, disturbed, skewed or
-//! too few.
+//! Thresholds from which data are called coarse, drifting, dependent, disturbed, skewed or too few.
 //!
-//! They decide what is reported, and which widening or refusal applies; the confidence and the
-//! threshold of a verdict come from the user's [`Plan`](assay_data::Plan). All checks, screens and
-//! pages use these constants, so that none calls a value coarse that another accepts. Each is
-//! justified by a simulation (`analysis/tests`, `coverage`), a source, or the convention it
-//! follows. Constants of an algorithm (number of resamples, of bins) and of screen layout are kept
-//! where they are used.
+//! They determine which findings are reported, and which intervals are widened or withheld; the
+//! confidence and the threshold of a verdict come from the user's [`Plan`](assay_data::Plan). All
+//! checks, screens and pages use these constants, and so agree. Each is justified by a simulation
+//! (`analysis/tests`, `coverage`), a source, or the convention it follows. Constants of an
+//! algorithm (number of resamples, of bins) and of screen layout are kept where they are used.
 
 // Steps of the clock
 
 /// Values come in steps if at most this share of them is distinct; the smallest gap is then the
-/// clock's step and not an accident. Practically all continuous values are distinct, so a fifth of
-/// ties is far from chance.
+/// clock's step. Practically all continuous values are distinct, so ties of a fifth can't be
+/// chance.
 pub const STEPPED_BELOW: f64 = 0.8;
 /// A comparison is coarse if the clock's step exceeds this share of the threshold: the rounding, up
 /// to a step on either side, is then a quarter of the threshold or more.
 pub const COARSE_OF_THRESHOLD: f64 = 0.25;
-/// Without a comparison, and so without a threshold, a clock's step beyond this share of the median
-/// is coarse: a quarter of the default threshold of 1 %.
+/// Without a comparison, and thus without a threshold, a clock's step is coarse beyond this share
+/// of the median: a quarter of the default threshold of 1 %.
 pub const COARSE_OF_MEDIAN: f64 = 0.0025;
 /// A step beyond this share of the spread dominates the observed spread.
 pub const COARSE_OF_SPREAD: f64 = 0.5;
-/// A step is reported from this share of the median on; finer ones are rounding by the program that
+/// Minimum share of the median for a reported step; finer steps are rounding by the program that
 /// wrote the file.
 pub const SMALLEST_STEP: f64 = 1e-6;
-/// Less time, in seconds, than any processor needs for one instruction: work that takes no longer
-/// was optimized away.
+/// Time in seconds in which no processor completes an instruction: work that takes no longer was
+/// optimized away.
 pub const NO_TIME: f64 = 5e-11;
 
-/// If two neighboring steps have a larger share of the readings, the readings do not spread enough
-/// for rounding errors to cancel. For normal readings the share is 85 % at a standard deviation of
-/// 0.7 steps, where the mean is off by 0.00002 of a step at most, and 95 % at 0.5 (0.002 of a
-/// step).
+/// If two neighboring steps contain a larger share of the readings, the spread is too small for
+/// rounding errors to cancel. For normal readings the share is 85 % at a standard deviation of 0.7
+/// steps, where the mean is off by 0.00002 of a step at most, and 95 % at 0.5 (0.002 of a step).
 pub const WITHIN_TWO_STEPS: f64 = 0.85;
 
 // Dependence of successive values
@@ -44,9 +41,9 @@ pub const SURELY_DEPENDENT_BELOW: f64 = 0.5;
 /// Independent neighbors correlate by more than this over √n in 5 of 100 series (normal
 /// approximation, one-sided).
 pub const DEPENDENCE_Z: f64 = 1.645;
-/// Significance level at which a series described by itself is called autocorrelated.
+/// Significance level at which a single series is called autocorrelated.
 pub const DEPENDENCE_LEVEL: f64 = 0.05;
-/// With fewer values, the estimated autocorrelation time is all chance and widens nothing.
+/// With fewer values, the estimated autocorrelation time is mere chance and widens no interval.
 pub const DEPENDENCE_FROM: usize = 10;
 /// With fewer values (or differences of blocks), dependence can't be tested, and the report says
 /// so. At 20, a test at 1 % misses one in eight series whose neighbors correlate by 0.9; at 24 one
@@ -54,19 +51,20 @@ pub const DEPENDENCE_FROM: usize = 10;
 pub const TESTED_FROM: usize = 24;
 /// Dependence is noticed if the correlation of neighbors is this many standard errors above its
 /// average under independence. The interval in blocks is then widened, the run does not stop, and
-/// the dependence is reported. Chance alone gives 4 in 100. Of differences that wander by 0.9, 3 in
-/// 100 are both false and unnoticed at 24 blocks, none at 50 (`tests/it/simulation/dependence.rs`).
+/// the dependence is reported. Chance alone gives 4 in 100. Of series of differences with
+/// autocorrelation 0.9, 3 in 100 give an unnoticed false result at 24 blocks, none at 50
+/// (`tests/it/simulation/dependence.rs`).
 pub const NOTICED_Z: f64 = 1.7;
-/// From here on dependence is certain (3 in 1,000 by chance), and with fewer than
+/// From this deviation, dependence is certain (3 in 1,000 by chance), and with fewer than
 /// [`FEWEST_EFFECTIVE`] effective values there is no verdict.
 pub const REFUSED_Z: f64 = 2.6;
 /// With fewer effective values than this and certain dependence ([`REFUSED_Z`]), there is no
 /// verdict.
 pub const FEWEST_EFFECTIVE: f64 = 10.0;
-/// If two sides have fewer than [`TESTED_FROM`] values, rank tests are too sure when the
-/// interquartile ranges differ by more than this factor. 15 values against 5 that spread five times
-/// as wide were called different in 7 to 8 % of simulated pairs, and in 5 % once Welch's interval
-/// was included.
+/// If two sides have fewer than [`TESTED_FROM`] values, rank tests are overconfident if the
+/// interquartile ranges differ by more than this factor. 15 values and 5 values with five times the
+/// spread were called different in 7 to 8 % of simulated pairs, and in 5 % after including Welch's
+/// interval.
 pub const UNLIKE_SPREADS: f64 = 1.25;
 /// With fewer values on a side, its spread is unknown.
 pub const SPREAD_FROM: usize = 6;
@@ -74,32 +72,33 @@ pub const SPREAD_FROM: usize = 6;
 // The conditions for a run to stop by itself, apart from a clear answer: after `TESTED_FROM` blocks
 // and these seconds.
 
-/// Minimum duration of a run in seconds. A run of fast commands that stops sooner has seen no drift
-/// and no other process come or go.
+/// Minimum duration of a run in seconds. A shorter run of fast commands cannot show drift or the
+/// effect of other processes.
 pub const SOONEST_SECONDS: f64 = 2.0;
 /// If a block lasts longer than this many seconds, [`FEWEST_SLOW_BLOCKS`] are enough.
 pub const SLOW_BLOCK_SECONDS: f64 = 0.5;
-/// The fewest slow blocks after which a run may stop by itself.
+/// Minimum number of slow blocks after which a run may stop by itself.
 pub const FEWEST_SLOW_BLOCKS: u32 = 10;
 
-/// Share of the allowed error that the looks of a run that stops by itself may spend. The rest
-/// allows looking after every block at the plan's look level; the total stays below the allowed
-/// error: 3.8 % of runs of up to 126 blocks (`tests/it/simulation/main.rs`).
+/// Share of the allowed error for the looks of a run that stops by itself. The rest allows looks
+/// after every block at the plan's look level; the total stays below the allowed error: 3.8 % of
+/// runs of up to 126 blocks (`tests/it/simulation/main.rs`).
 pub const LOOKED_SHARE: f64 = 0.8;
 
-/// Measuring a single command stops if doubling the runs left the interval of its median wider than
-/// this share of what it was; for independent values it would be 0.71.
+/// Measuring a single command stops if, after doubling the runs, the interval of its median is
+/// still wider than this share of its earlier width; for independent values, the share would be
+/// 0.71.
 pub const DIMINISHED: f64 = 0.85;
 /// With fewer blocks at the earlier look, the widths themselves vary too much to be compared.
 pub const DIMINISHING_FROM: u32 = 50;
 /// Minimum time in seconds of the earlier look. On a busy machine a disturbance lasts for seconds:
-/// in 6 of the 13 recorded stretches that would have been given up after 4 to 9 s, the interval was
-/// at least twice as wide as after 10 s.
+/// in 6 of 13 recorded stretches that would have ended after 4 to 9 s, the interval was then at
+/// least twice as wide as after 10 s.
 pub const DIMINISHING_SECONDS: f64 = 10.0;
-/// The size of a difference is reported as a number if the half width of its interval is at most
-/// this share of the estimate. Runs that stop on a direction exaggerate it; with this limit the
+/// The size of a difference is reported if the half width of its interval is at most this share of
+/// the estimate. Runs that stop because of a direction exaggerate the size; with this limit the
 /// median reported size is 0.94 to 1.08 times the truth, over true differences of 1 to 50 % and
-/// five kinds of noise, except in a cell in which only 2 % of the runs report a size (1.37;
+/// five kinds of noise, except in one cell where only 2 % of the runs report a size (1.37;
 /// `docs/concepts/deciding.md`, section 4; `tests/it/simulation/size.rs`).
 pub const SIZE_KNOWN: f64 = 0.5;
 
@@ -114,14 +113,15 @@ pub const NOISE_OF_THRESHOLD: f64 = 0.125;
 
 // Negative controls
 
-/// With fewer negative controls, the others are not judged by them: their range would be wider than
-/// any difference worth finding, and a single odd one could not be recognized
+/// With fewer negative controls, other rows are not judged against them: the range would be wider
+/// than any difference worth finding, and a single odd control could not be recognized
 /// (`analysis/tests/controls.rs`).
 pub const FEWEST_CONTROLS: usize = 10;
-/// Controls farther from the median than this many robust standard deviations are clipped. If a
-/// tenth of the benchmarks moves five times as far as the others, by 0.5 %, one without a change is
-/// called different in 6 % of suites with 23 controls, and 3 % are found in 92 %; clipped at 4, in 7
-/// and 95 %, and without clipping in 6 and 87 %.
+/// Controls farther from the median than this many robust standard deviations are clipped. In
+/// simulated suites with 23 controls, in which placement moves benchmarks by 0.5 % and a tenth of
+/// them five times as far, an unchanged benchmark is called different in 6 % of suites, and a
+/// change of 3 % is found in 92 %; with clipping at 4 in 7 % and 95 %, and without clipping in 6 %
+/// and 87 %.
 pub const CONTROLS_REACH: f64 = 6.0;
 
 // Drift, changes, rhythms
@@ -130,25 +130,24 @@ pub const CONTROLS_REACH: f64 = 6.0;
 pub const DRIFT_FROM: usize = 20;
 /// Minimum |z| of a reported drift: 1 in 2,000 by chance.
 pub const DRIFT_Z: f64 = 3.5;
-/// A drift is worth a warning from this share of the standard deviation on, if it also exceeds
-/// [`DRIFT_OF_MEDIAN`]: with many values, every trifle is significant.
+/// Minimum share of the standard deviation for a warning about a drift, if it also exceeds
+/// [`DRIFT_OF_MEDIAN`]: with many values, even a negligible drift is significant.
 pub const DRIFT_OF_SPREAD: f64 = 0.1;
-/// A drift is worth a warning from this share of the median on, if it also exceeds
-/// [`DRIFT_OF_SPREAD`].
+/// Minimum share of the median for a warning about a drift, if it also exceeds [`DRIFT_OF_SPREAD`].
 pub const DRIFT_OF_MEDIAN: f64 = 0.001;
-/// False-positive rate of detecting a change of level, in a series described by itself.
+/// False-positive rate of detecting a change of level in a single series.
 pub const CHANGE_LEVEL: f64 = 0.01;
 /// Adjacent parts of a series whose medians differ by a smaller share are merged.
 pub const CHANGE_TOLERANCE: f64 = 0.01;
 /// False-positive rate of detecting a change of level in the four-step check, which tests every
-/// series but never refuses one for it.
+/// series but never fails because of it.
 pub const UNSTEADY_LEVEL: f64 = 0.001;
 /// False-positive rate of detecting a rhythm.
 pub const PERIODIC_LEVEL: f64 = 0.001;
-/// A rhythm matters if its ticks are off by this share of the spread of the values, or by
+/// A rhythm matters if its ticks deviate by this share of the spread of the values, or by
 /// [`TICK_OF_MEDIAN`].
 pub const TICK_OF_SPREAD: f64 = 0.25;
-/// A rhythm matters if its ticks are off by this share of the median of the values, or by
+/// A rhythm matters if its ticks deviate by this share of the median of the values, or by
 /// [`TICK_OF_SPREAD`].
 pub const TICK_OF_MEDIAN: f64 = 0.01;
 
@@ -159,12 +158,12 @@ pub const TICK_OF_MEDIAN: f64 = 0.01;
 pub const SHAPE_FROM: usize = 20;
 /// The dip test's p-value below which unimodality is rejected (Hartigan & Hartigan, 1985).
 pub const DIP_LEVEL: f64 = 0.02;
-/// Two modes are separated by a valley where the density falls to this share of the lower hill.
+/// Two modes are separated by a valley whose density is at most this share of the lower mode's.
 pub const VALLEY: f64 = 0.8;
 /// Minimum share of the values in a mode.
 pub const MODE_SHARE: f64 = 0.02;
-/// Values with fewer steps from end to end get no density: smoothing would only hide the individual
-/// values.
+/// Values with fewer steps over their range get no density, since smoothing would only hide the
+/// individual values.
 pub const DENSITY_STEPS: f64 = 8.0;
 /// A distribution with smaller skewness looks symmetric.
 pub const EVEN_SKEWNESS: f64 = 0.25;
@@ -177,8 +176,8 @@ pub const NORMAL_DISTANCE: f64 = 0.05;
 pub const NORMAL_SKEWNESS: f64 = 1.0;
 /// Excess kurtosis above which a normal distribution is called wrong.
 pub const NORMAL_KURTOSIS: f64 = 3.0;
-/// Significance level required in addition before a normal distribution is called wrong; also the
-/// level at which the four-step check calls a distribution rejected.
+/// Additional significance level for calling a normal distribution wrong; also the level at which
+/// the four-step check calls a distribution rejected.
 pub const NORMAL_LEVEL: f64 = 0.01;
 /// With fewer values, any distribution fits.
 pub const DISTRIBUTIONS_FROM: usize = 8;
@@ -214,24 +213,24 @@ pub const CURVE_FLAT: f64 = 0.05;
 
 /// Load per CPU above which other work is reported as a disturbance.
 pub const BUSY_PER_CPU: f64 = 0.5;
-/// Load of the whole machine from which other work is named as a possible cause of dependence.
+/// Load of the whole machine above which other work is named as a possible cause of dependence.
 pub const BUSY_AS_CAUSE: f64 = 1.0;
 /// A process that uses a smaller share of a CPU is ignored: a desktop's clock and panel use about
 /// this much.
 pub const BUSY_PROCESS: f64 = 0.02;
 /// A process that uses a larger share of a CPU gets a warning instead of a note.
 pub const VERY_BUSY_PROCESS: f64 = 0.2;
-/// A spinning program that got a smaller share of a CPU was not alone.
+/// A spinning program that gets a smaller share of a CPU was not alone.
 pub const FULL_SHARE: f64 = 0.95;
-/// Share of all CPU time stolen by the hypervisor from which the machine gets a warning.
+/// Share of all CPU time stolen by the hypervisor above which the machine gets a warning.
 pub const STOLEN_OF_MACHINE: f64 = 0.005;
-/// Stolen share of one run's wall time from which that run counts as disturbed. Larger than
+/// Stolen share of a run's wall time above which the run counts as disturbed. Larger than
 /// [`STOLEN_OF_MACHINE`] because steal time comes in ticks.
 pub const STOLEN_OF_RUN: f64 = 0.01;
 /// A count of disturbances is usual up to this many interquartile ranges above the third quartile
 /// (Tukey's far out).
 pub const DISTURBED_FENCE: f64 = 3.0;
-/// Minimum number of runs to determine what is usual.
+/// Minimum number of runs to determine the usual counts.
 pub const USUAL_FROM: usize = 10;
 /// Share of disturbed runs above which a finding is reported.
 pub const DISTURBED_SHARE: f64 = 0.05;
@@ -244,14 +243,14 @@ pub const CAUSE_FROM: usize = 20;
 /// Minimum share of the variance for a source to be listed.
 pub const CAUSE_SHARE: f64 = 0.1;
 
-/// Quantiles from here on belong to the tail (from 1 minus this down if higher is better).
+/// Quantiles from this one belong to the tail (up to 1 minus this if higher is better).
 pub const TAIL_FROM: f64 = 0.9;
 
 // Too few
 
 /// Minimum number of values for bootstrap, power and dependence to be meaningful.
 pub const FEWEST_VALUES: usize = 4;
-/// Multiple of the threshold for which the values must suffice; otherwise the four-step check ends.
+/// The four-step check ends if the values do not suffice even for this multiple of the threshold.
 pub const TENFOLD: f64 = 10.0;
 /// Minimum number of pilot blocks to estimate the spread.
 pub const FEWEST_PILOT_BLOCKS: usize = 5;
@@ -259,7 +258,7 @@ pub const FEWEST_PILOT_BLOCKS: usize = 5;
 pub const FEWEST_PILOT_VALUES: usize = 3;
 /// A pilot with fewer values estimates its own spread poorly.
 pub const SMALL_PILOT: usize = 30;
-/// Minimum number of blocks to compare spreads: a quartile needs some runs beyond it.
+/// Minimum number of blocks to compare spreads: estimating a quartile requires some runs beyond it.
 pub const FEWEST_SPREAD_BLOCKS: usize = 20;
 /// Minimum number of readings of the machine's counters: enough for a verdict on nearly
 /// reproducible counts.
@@ -279,8 +278,7 @@ pub const WORTHLESS_LEVEL: f64 = 0.5;
 
 // Calibration
 
-/// Minimum number of runs to calibrate a machine with: ten comparisons of 50 + 50 that share no
-/// run.
+/// Minimum number of runs for a calibration: ten comparisons of 50 + 50 runs without common runs.
 pub const CALIBRATED_FROM: usize = 1000;
 /// Power at which a difference is called detectable on a machine. Higher than a plan's default
 /// because a machine is calibrated once for many runs.
@@ -294,109 +292,109 @@ pub const UNFAIR_RATE: f64 = 0.1;
 
 // Load tests
 
-/// A load generator that lags by more seconds than this is late; a busy kernel takes about as long
-/// to wake a thread.
+/// Lag in seconds beyond which a load generator is late: about the time that a busy kernel needs to
+/// wake a thread.
 pub const LATE_SECONDS: f64 = 1e-3;
 /// Share of a latency above which lateness makes the latency unreliable as a measure of the server.
 pub const LATE_SHARE: f64 = 0.2;
-/// CPU share at which a generator is saturated; the rest goes to the kernel's bookkeeping.
+/// CPU share at which a generator is saturated; the kernel's bookkeeping takes the rest.
 pub const GENERATOR_BUSY: f64 = 0.97;
 /// Probability below which chance is ruled out as the reason why sequential requests missed a goal.
 pub const OUT_OF_REACH: f64 = 1e-4;
-/// Number of failed requests in a slice without answers from which its server counts as stopped.
+/// Minimum number of failed requests in a slice without answers for its server to count as stopped.
 pub const FEWEST_FAILED: u64 = 10;
 /// Share of all requests that a server must refuse, break off or answer incorrectly for this to
-/// count as an absence, if the other server did so at most one [`SPARED`]th as often. By chance,
-/// servers that fail equally often rarely differ that much (`failing.rs`: at most 5 % at each of 16
+/// count as an absence, if the other server did so at most one [`SPARED`]th as often. Servers that
+/// fail equally often rarely differ that much by chance (`failing.rs`: at most 5 % at each of 16
 /// rates and lengths, by the sign test).
 pub const BROKEN_SHARE: f64 = 0.05;
 /// A server whose share of failed requests is smaller by this factor counts as spared.
 pub const SPARED: f64 = 10.0;
-/// An idle server that answers no request for this long is away, s.
+/// Time in seconds without an answer after which an idle server is away.
 pub const ABSENT_SECONDS: f64 = 1.0;
-/// Maximum lateness of a generator, s, for it to count as running while a server answered nothing:
-/// a stalled machine would have delayed the generator as well.
+/// Maximum lateness in seconds of a generator that counts as running while a server did not answer:
+/// a stalled machine would also have delayed the generator.
 pub const ON_TIME_SECONDS: f64 = 0.1;
-/// Difference of the shares of failed requests that matters where the threshold is not a share.
+/// Difference of the shares of failed requests that matters if the threshold is not relative.
 pub const FAILING_SHARE: f64 = 0.01;
-/// A rate is sustained if at least this share of it is delivered; with less, a queue grows for the
-/// whole slice.
+/// A rate is sustained if at least this share of it is delivered; otherwise a queue grows during
+/// the whole slice.
 pub const DELIVERED: f64 = 0.95;
 
 // Normal ranges over many runs
 
-/// Minimum number of runs between two changes of a history, and to determine what is normal: with
-/// five, the spread is known to within a factor of two.
+/// Minimum number of runs between two changes of a history, and for determining the normal level:
+/// with five, the spread is known to within a factor of two.
 pub const FEWEST_RUNS: usize = 5;
 /// False-positive rate of detecting a change of level in a history. A series is tested once,
 /// regardless of its number of runs; across many series, [`EVENTS_ERROR`] applies as well.
 pub const LEVEL_CHANGED: f64 = 0.02;
-/// False-positive rate of reporting that a series begins or ends on another level with fewer runs
-/// than [`FEWEST_RUNS`]. This is a note that asks for runs, not a change; it takes at least four
-/// runs that differ from seven others.
+/// False-positive rate of reporting that a series begins or ends on another level for fewer than
+/// [`FEWEST_RUNS`] runs. This is not a change but a note that asks for more runs.
 pub const SHORT_LEVEL: f64 = 0.05;
 /// Maximum expected share of false events among those reported for a project.
 pub const EVENTS_ERROR: f64 = 0.05;
 /// False-positive rate of detecting creep in a series.
 pub const CREEP_LEVEL: f64 = 0.01;
-/// Minimum relative change from the first third to the last for a series to creep: twice what makes
-/// a change, since many of them add up.
+/// Minimum relative change from the first third to the last for a series to creep: twice the
+/// minimum of a change, since small steps add up.
 pub const CREEP_TOLERANCE: f64 = 2.0 * CHANGE_TOLERANCE;
 /// Minimum number of runs to test for creep: with fewer, the median of a third would be
 /// meaningless.
 pub const CREEP_FROM: usize = 30;
 /// Tests that got slower more than this many days ago are not reported.
 pub const SLOWER_DAYS: f64 = 30.0;
-/// Minimum ratio for a slower test to be reported; smaller ones are not worth looking into.
+/// Minimum ratio for reporting a slower test; smaller ones are not worth investigating.
 pub const SLOWER_FROM: f64 = 1.1;
 /// Confidence of the intervals reported for slower tests.
 pub const SLOWER_CONFIDENCE: f64 = 0.95;
 /// False-positive rate of detecting a change of level among the runs that a gate takes for normal.
-/// Smaller than [`LEVEL_CHANGED`] because a gate tests all benchmarks after every run, and knows
-/// little about a spurious level: at 2 %, 5.2 % of runs with heavy tails raised alarms; at 1 %, 4.8
-/// %, as without any such test.
+/// Smaller than [`LEVEL_CHANGED`] because a gate tests all benchmarks after every run, and a
+/// spurious level has few runs: at 2 %, 5.2 % of runs with heavy tails raised alarms; at 1 %,
+/// 4.8 %, the same as without any such test.
 pub const GATE_CHANGED: f64 = 0.01;
-/// Minimum number of runs of a level that has only just begun: enough for a change as well.
+/// Minimum number of runs on a new level, which is also enough to detect a change.
 pub const GATE_RUNS: usize = 10;
-/// Share of the error for a run that stands out alone; also for a better run, where the rest of the
-/// error belongs to the last three runs together.
+/// Share of the error for a run that stands out alone, and for a single better run; for better
+/// runs, the rest of the error is for the last three runs together.
 pub const GATE_ALONE: f64 = 0.3;
 /// Level of the look at the last three runs together, as a multiple of the allowed error. With the
 /// additional condition [`GATE_CONFIRMED`], 0.5 to 2.5 % of good runs raise alarms, and lasting
 /// steps of three standard deviations between runs are found within three runs in more than 95 %
 /// (`history/gate/tests.rs`).
 pub const GATE_TOGETHER: f64 = 1.4;
-/// An alarm requires the mean of the last runs without the worst of them to exceed normal by this
-/// many standard deviations between runs, and the new run by half of it. After a bad run, 4 in 100
-/// good ones then raise alarms; without this condition, 26.
+/// An alarm requires that the mean of the last runs without the worst exceeds normal by this many
+/// standard deviations between runs, and the new run by half as many. Then 4 in 100 good runs after
+/// a bad one raise alarms; without this condition, 26.
 pub const GATE_CONFIRMED: f64 = 1.35;
-/// The step, in standard deviations, that passes this condition in 80 % of cases: the mean of the
-/// lower two of three is 0.42 below the mean of all, with a standard deviation of 0.75.
+/// The step, in standard deviations, that meets the condition of [`GATE_CONFIRMED`] in 80 % of
+/// cases: the mean of the lower two of three is 0.42 below the mean of all, with a standard
+/// deviation of 0.75.
 pub const GATE_CONFIRMED_POWER: f64 = GATE_CONFIRMED + 0.42 + 0.84 * 0.75;
-/// Runs farther from the median than this many robust standard deviations are clipped; practically
-/// no normal run is.
+/// Runs farther from the median than this many robust standard deviations are clipped, which
+/// affects practically no normal run.
 pub const GATE_REACH: f64 = 4.0;
-/// As [`GATE_REACH`], for the last runs that are evaluated together: a single outlier does not turn
-/// them into an alarm.
+/// Like [`GATE_REACH`], for the last runs evaluated together, so that a single outlier does not
+/// cause an alarm.
 pub const GATE_REACH_OF_LAST: f64 = 2.5;
-/// Maximum degrees of freedom of the distribution that a single run is compared with. With five,
-/// runs of which every twentieth has three times the standard deviation of the others are rarely
-/// called worse (`bench/normal.py`).
+/// Maximum degrees of freedom of the t distribution with which a single run is compared. With five,
+/// a run is rarely called worse even if one run in twenty has three times the standard deviation of
+/// the others (`bench/normal.py`).
 pub const GATE_DF_ALONE: f64 = 5.0;
-/// Power at which a worsening is called detectable, as everywhere.
+/// Power at which a worsening is called detectable.
 pub const GATE_POWER: f64 = 0.8;
 
 // Over the targets of a farm
 
-/// Confidence of all statements about a version's speed on its targets together: for 5 of 100
-/// versions, at least one is wrong.
+/// Joint confidence of all statements about a version's speed on its targets: for 5 of 100
+/// versions, at least one statement is wrong.
 pub const FARM_CONFIDENCE: f64 = 0.95;
 /// Smallest relative difference that matters on a target: the default of all comparisons.
 pub const FARM_THRESHOLD: f64 = 0.01;
 /// False-positive rate of reporting that machines (for the farm, targets) differ in the size of an
 /// effect.
 pub const MACHINES_DIFFER: f64 = 0.01;
-/// Maximum number of other facts named as separating the same targets.
+/// Maximum number of named other facts that separate the same targets.
 pub const FARM_ALIKE: usize = 3;
 
 // Searching commits
@@ -404,15 +402,14 @@ pub const FARM_ALIKE: usize = 3;
 /// Maximum number of blocks that compare the ends of a search: enough if runs differ by ten times
 /// the change.
 pub const BISECT_ENDS: u32 = 8_192;
-/// Number of blocks up to which the ends are evaluated after every block; after that only at the
-/// planned looks, since evaluating thousands of blocks takes as long as a short run.
+/// Number of blocks up to which the ends are evaluated after every block; later only at the planned
+/// looks, since evaluating thousands of blocks takes as long as a short run.
 pub const BISECT_LOOKED: u32 = 1_024;
-/// Blocks in which a commit and its predecessor must both be measured before the change is
-/// attributed to that commit: no verdict is possible with fewer.
+/// Minimum number of blocks with both a commit and its predecessor before the change is attributed
+/// to the commit; fewer allow no verdict.
 pub const BISECT_PAIRS: usize = 10;
-/// A commit that is already built is measured again if it splits the remaining candidates at least
-/// this well relative to the best one, which would have to be built: a build takes longer than many
-/// runs.
+/// Minimum quality of a built commit's split of the remaining candidates, relative to the best
+/// commit's, for measuring it instead: building the best takes longer than many runs.
 pub const BISECT_BUILT: f64 = 0.6;
 /// A commit with fewer runs is not called well known, regardless of how much builds differ.
 pub const BISECT_WELL_KNOWN: usize = 5;
@@ -425,20 +422,20 @@ pub const BISECT_LUCK: f64 = 0.25;
 
 // Test suites
 
-/// Extra time of the first test of a run over later ones, in seconds, from which it is shown; less
-/// is not noticeable.
+/// Minimum extra time in seconds of a run's first test, compared with later ones, for showing it;
+/// less is not noticeable.
 pub const FIRST_TEST_SECONDS: f64 = 0.001;
 
 // Well tested, or tangled
 
-/// Code is untested if its tests detect a smaller share of changes: below this, every third mistake
-/// in it would go undetected.
+/// Code is untested if its tests detect a smaller share of changes, so that every third mistake
+/// would go undetected.
 pub const TESTED: f64 = 0.66;
-/// Code is tangled if failures of a change are less local than this. Locality is the code's own
-/// share of the failing tests, divided by the number of failing test files, with all its own files
-/// counted as one. It is 1 if only the code's own file fails, 1/3 for one test of the whole program
-/// and two of the code's own, and 0.2 in an example made to be tangled.
+/// Code is tangled if the failures caused by a change are less local than this. Locality is the
+/// code's own share of the failing tests, divided by the number of failing test files, with all its
+/// own files counted as one. It is 1 if only the code's own file fails, 1/3 for one test of the
+/// whole program and two of the code's own, and 0.2 in an artificial tangled example.
 pub const LOCAL: f64 = 0.3;
-/// If at least this share of equivalent rewrites fail a test, the tests depend on how the code is
-/// written.
+/// If at least this share of equivalent rewrites makes a test fail, the tests depend on how the
+/// code is written.
 pub const BRITTLE: f64 = 0.05;

@@ -1,15 +1,15 @@
-//! The four-step check of a careful engineer: are the samples valid, are there enough of them, is
-//! there a difference, and is it large enough to matter.
+//! The four-step check of a careful engineer: Are the samples valid? Are there enough of them? Is
+//! there a difference? Is it large enough to matter?
 //!
 //! The order is that of the series of articles "On Benchmarking" (C. O'Ryan, 2017): validity,
-//! power, test, effect. A step that fails ends the chain; one that warns does not. Each step keeps
-//! the numbers it is based on, and its reasons as findings. What counts is how much something
-//! changes the answer, never its p-value: with 35,000 samples every trifle is significant.
+//! power, test, effect. A failed step ends the chain; a warning does not. Each step keeps the
+//! numbers on which it is based, and its reasons as findings. The criterion is always the effect on
+//! the answer, never a p-value: with 35,000 samples even negligible effects are significant.
 //! `docs/concepts/four-step-check.md` describes each step with its thresholds and sources.
 //!
 //! All sizes are shifts, subject − reference, in the metric's base unit: a threshold in percent is
-//! that share of the reference's median. [`Verdict`](crate::Verdict)s are not decided here and are
-//! shown unchanged along with the protocol.
+//! that share of the reference's median. The protocol does not affect [`Verdict`](crate::Verdict)s,
+//! which are shown along with it.
 
 mod causes;
 mod effect;
@@ -42,18 +42,18 @@ use assay_data::{Better, Finding, Samples, Severity, Threshold, Unit};
 /// The outcome of a step of the protocol, from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// In order.
+    /// No doubts.
     Passed,
-    /// The chain continues, but its answer must be read with the reasons.
+    /// The chain continues, but its answer depends on the given reasons.
     Warning,
-    /// The chain ends here.
+    /// The chain ends at this step.
     Failed,
     /// An earlier step failed, or there are no data for this step.
     NotReached,
 }
 
 impl Status {
-    /// The status that a finding of this severity gives its step.
+    /// The status of a step with a finding of this severity.
     pub fn of(severity: Severity) -> Self {
         match severity {
             Severity::Note => Self::Passed,
@@ -96,9 +96,9 @@ impl Default for ProtocolOptions {
 /// The status, reasons and results of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step<T> {
-    /// The outcome: the worst of the reasons.
+    /// The outcome, determined by the worst finding.
     pub status: Status,
-    /// Doubts and remarks, worst first; empty if everything is in order.
+    /// Doubts and remarks, worst first; empty if there are none.
     pub findings: Vec<Finding>,
     /// The results; `None` for a step that was not reached.
     pub found: Option<T>,
@@ -123,7 +123,7 @@ pub fn quoted(name: &str) -> String {
     if name.contains(' ') { format!("'{name}'") } else { name.to_owned() }
 }
 
-/// The worst status that these findings give a step.
+/// The status of a step with these findings: the worst of theirs.
 fn status_of(findings: &[Finding]) -> Status {
     findings.iter().map(|f| Status::of(f.severity)).max().unwrap_or(Status::Passed)
 }
@@ -133,7 +133,7 @@ fn status_of(findings: &[Finding]) -> Status {
 pub struct Protocol {
     /// Index of the subject.
     pub of: usize,
-    /// Index of the reference; `None` if there is only one subject, and nothing to test.
+    /// Index of the reference; `None` for a single subject, with nothing to test.
     pub against: Option<usize>,
     /// Index of the metric.
     pub metric: usize,
@@ -141,37 +141,37 @@ pub struct Protocol {
     pub better: Better,
     /// True for blocks, whose differences are analyzed.
     pub paired: bool,
-    /// Requested significance, over all comparisons together.
+    /// Requested significance, for all comparisons together.
     pub alpha: f64,
     /// True for a run that looked after every block: significance and interval are then those of
-    /// one look, which hold whenever it stopped.
+    /// one look, which are valid whenever the run stopped.
     pub looked_often: bool,
-    /// The level of this comparison's test: its share of the significance (Holm), of one look.
+    /// The level of this comparison's test: its share (Holm) of the significance of one look.
     pub level: f64,
     /// Number of comparisons that share the significance and the confidence.
     pub shared_by: usize,
     /// Requested power.
     pub power_wanted: f64,
-    /// Requested confidence of the effect's interval, over all comparisons together.
+    /// Requested confidence of the effect's interval, for all comparisons together.
     pub confidence: f64,
     /// Two-sided level of the effect's interval: 1 − confidence (of one look), divided by the
     /// number of comparisons.
     pub interval_level: f64,
     /// Unit of the metric.
     pub unit: Unit,
-    /// The smallest difference that matters, in the base unit; NaN if it is a share of zero.
+    /// The smallest difference that matters, in the base unit; NaN for a share of zero.
     pub threshold: f64,
-    /// The threshold as a share of the reference's median, if it was given as such.
+    /// The threshold as a share of the reference's median, if given as such.
     pub threshold_share: Option<f64>,
     /// Requested number of resamples, and their seed.
     pub resampling: (usize, u64),
     /// First step: are the samples valid for the test?
     pub validity: Step<Validity>,
-    /// Second step: are there enough of them?
+    /// Second step: are there enough samples?
     pub power: Step<PowerFound>,
     /// Third step: is there a difference?
     pub test: Step<TestFound>,
-    /// Fourth step: is it large enough to matter?
+    /// Fourth step: is the difference large enough to matter?
     pub effect: Step<EffectFound>,
 }
 
@@ -201,21 +201,21 @@ impl Protocol {
         alpha_of_a_look(self.alpha, self.looked_often) / self.shared_by as f64
     }
 
-    /// The outcome of the whole chain: the worst of the steps that were reached. For a single
-    /// subject at least a warning, since there is no answer yet.
+    /// The outcome of the whole chain: the worst of the reached steps. For a single subject at
+    /// least a warning, since there is no answer yet.
     pub fn outcome(&self) -> Status {
         let reached = self.steps().into_iter().map(|(_, status, _)| status);
         let worst = reached.filter(|&s| s != Status::NotReached).max().unwrap_or(Status::Failed);
         if self.against.is_none() { worst.max(Status::Warning) } else { worst }
     }
 
-    /// Index in [`STEPS`] of the step that ended the chain; `None` if it was completed.
+    /// Index in [`STEPS`] of the step that ended the chain; `None` if the chain was completed.
     pub fn stopped_at(&self) -> Option<usize> {
         self.steps().iter().position(|(_, status, _)| *status == Status::Failed)
     }
 }
 
-/// The values of a chain, each series sorted and ranked once for all steps.
+/// The values of a chain; each series is sorted and ranked once for all steps.
 pub(crate) struct Values {
     /// The reference's values; empty for a single subject.
     against: Recording<'static>,
@@ -244,8 +244,8 @@ impl Values {
     }
 }
 
-/// Runs the protocol for every subject of an analysis against its reference, in order, or the two
-/// steps that are possible for a single subject. O(n log n + n · resamples) per subject.
+/// Runs the protocol for each subject of an analysis against its reference, in order, or the two
+/// possible steps for a single subject. O(n log n + n · resamples) per subject.
 pub fn run(samples: &Samples, analysis: &Analysis, options: &ProtocolOptions) -> Vec<Protocol> {
     run_telling(samples, analysis, options, &mut |_| ())
 }
@@ -277,7 +277,7 @@ pub fn run_telling(
 struct ChainContext<'a> {
     evidence: &'a Evidence<'a>,
     analysis: &'a Analysis,
-    /// The subjects' names in sentences.
+    /// The subjects' names, as used in sentences.
     names: &'a [String],
     options: &'a ProtocolOptions,
 }

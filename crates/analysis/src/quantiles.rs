@@ -1,9 +1,8 @@
-//! The part of the distribution that differs, quantile by quantile, and whether the tail differs
-//! from the center.
+//! Differences of two distributions, quantile by quantile, and a check whether the tail differs
+//! otherwise than the center.
 //!
 //! The numbers are those of [`assay_stats::quantile_difference`]. Blocks are not used, so a
-//! slowdown of a whole block only widens the intervals. Nothing is decided here: the verdict
-//! remains that of the center.
+//! slowdown of a whole block only widens the intervals. The verdict remains that of the center.
 
 use crate::comparison::Comparison;
 use crate::policy;
@@ -12,7 +11,7 @@ use crate::verdict::{Scale, Verdict};
 use assay_data::Better;
 use assay_stats::quantile_difference::{self, QuantileDifference, SHARES, Side};
 
-/// Differences of quantiles of two series in their order of measurement; empty below
+/// Differences of quantiles of two series, each in order of measurement; empty below
 /// [`policy::QUANTILES_FROM`] values per side. O(log n).
 pub fn of(
     reference: &Recording<'_>,
@@ -28,7 +27,7 @@ pub fn of(
 
 /// The outermost quantile of the relevant tail, if it differs by more than the threshold although
 /// the center does not, or differs in the opposite direction; adjusted for all quantiles. `None` if
-/// the center has no interval, or agrees.
+/// the center has no interval, or if the tail agrees with it.
 pub fn tail(c: &Comparison, better: Better, confidence: f64) -> Option<QuantileDifference> {
     c.decision.interval?;
     let centre = match c.decision.verdict {
@@ -72,7 +71,7 @@ mod tests {
         c
     }
 
-    /// Values around 100 with 1 %, a share of which is shifted by `by`.
+    /// Values around 100 with a spread of 1 %, a share of which is shifted by `by`.
     fn drawn(seed: u64, share: f64, by: f64) -> Vec<f64> {
         let mut stream = Stream::new(seed, 0);
         (0..1500)

@@ -3,12 +3,12 @@
 use crate::{Analysis, Interval};
 use assay_data::Better;
 
-/// Subjects that were not told apart, in their place of a ranking.
+/// Subjects that share a place in a ranking because they can't be distinguished.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rank {
     /// Indices of the subjects, best estimate first.
     pub subjects: Vec<usize>,
-    /// Value of the first of them, as a multiple of that of the best subject.
+    /// Value of the first of these subjects, as a multiple of the best subject's.
     pub ratio: f64,
 }
 
@@ -16,18 +16,18 @@ pub struct Rank {
 struct Placed {
     subject: usize,
     ratio: f64,
-    /// `None` for the reference.
+    /// Interval against the reference; `None` for the reference itself.
     interval: Option<Interval>,
-    /// True if the verdict is that it differs from the reference.
+    /// True if the subject differs from the reference according to the verdict.
     differs: bool,
 }
 
 /// Ranks the subjects by the primary metric, best first.
 ///
-/// Two subjects are told apart if their intervals against the reference do not overlap; a subject
-/// and the reference by their verdict. `None` if there are fewer than three subjects or two ranks,
-/// if a comparison has no interval, or if being told apart is not transitive here.
-/// O(subjects² + subjects log subjects).
+/// Two subjects are distinguished if their intervals against the reference do not overlap; a
+/// subject and the reference according to the verdict. `None` if there are fewer than three
+/// subjects or two ranks, if a comparison has no interval, or if the distinctions are not
+/// transitive. O(subjects² + subjects log subjects).
 pub fn ranking(analysis: &Analysis) -> Option<Vec<Rank>> {
     let comparisons = &analysis.comparisons;
     let reference = comparisons.first().filter(|_| comparisons.len() >= 2)?.against;

@@ -2,8 +2,7 @@
 //! and with its serial dependence.
 //!
 //! Sorting and ranking a million values takes longer than everything derived from them. So it is
-//! done once, here, and descriptions, comparisons and plots of a series use the result. Nothing is
-//! decided here.
+//! done only once, and descriptions, comparisons and plots of a series use the result.
 
 use assay_stats::{autocorrelation, descriptive, signs, trend};
 use std::borrow::Cow;
@@ -29,7 +28,7 @@ pub struct Recording<'a> {
 }
 
 impl<'a> Recording<'a> {
-    /// Prepares finite values in their order. O(n log n).
+    /// Prepares finite values in order of measurement. O(n log n).
     pub fn of(values: impl Into<Cow<'a, [f64]>>) -> Self {
         let in_order = values.into();
         let sorted = descriptive::sorted(&in_order);

@@ -1,14 +1,14 @@
 //! Determines whether repeating an experiment confirmed its result.
 //!
 //! A second run never gives the same numbers. If the first was right, the second must give the same
-//! verdict, and a difference where the first one predicts it, given the uncertainty of both runs.
-//! So the change from then to now has an interval of its own, by the method of variance estimates
-//! recovery (Zou & Donner 2008, Statistics in Medicine 27, 1693): with estimates e and half widths
-//! toward the other run, e₂ − e₁ ± √(h₁² + h₂²), each side by its own half widths. That is the
-//! prediction interval of Patil, Peng & Leek (2016) for intervals that need not be symmetric. Sizes
+//! verdict, and a difference as predicted by the first, given the uncertainty of both runs. So the
+//! change from the first run to the second has its own interval, by the method of variance
+//! estimates recovery (Zou & Donner 2008, Statistics in Medicine 27, 1693): with estimates e and
+//! half widths toward the other run, e₂ − e₁ ± √(h₁² + h₂²), separately for each side. This
+//! generalizes the prediction interval of Patil, Peng & Leek (2016) to asymmetric intervals. Sizes
 //! agree if it contains 0, or is within the threshold.
 //!
-//! The table of [`judge`] combines verdicts and agreement. Nothing is measured or shown here.
+//! [`judge`] combines verdicts and agreement.
 
 use crate::analysis::Analysis;
 use crate::comparison::Comparison;
@@ -23,7 +23,7 @@ pub enum Status {
     Confirmed,
     /// One of the runs is inconclusive.
     Unknown,
-    /// The result is not the same, but the two do not exclude each other.
+    /// The result is not the same, but both results are possible.
     NotConfirmed,
     /// The two results can't both be true.
     Contradicted,
@@ -34,7 +34,7 @@ pub enum Status {
 pub enum Reason {
     /// The same verdict, and the sizes agree.
     Same,
-    /// The size differs from what the first run predicts.
+    /// The size differs from the first run's prediction.
     OtherSize,
     /// Opposite directions.
     OtherDirection,
@@ -42,11 +42,12 @@ pub enum Reason {
     Gone,
     /// A difference that matters now, but not then.
     New,
-    /// A difference that may be too small to matter, and none that matters: both can be true.
+    /// One run found a difference that may be too small to matter, the other none that matters;
+    /// both can be true.
     BothSmall,
-    /// The second run has no verdict, but its size agrees.
+    /// The second run has no verdict, but the sizes agree.
     OpenNow,
-    /// The first run had no verdict.
+    /// The first run had no verdict, but the sizes agree.
     OpenThen,
     /// One of the runs has no interval.
     NoInterval,
@@ -58,24 +59,24 @@ pub enum Reason {
 /// units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunResult {
-    /// The estimate of the difference, or of the median without a comparison.
+    /// The estimate of the difference or, without a comparison, of the median.
     pub estimate: f64,
     /// Interval of the estimate, at its own level, if any.
     pub interval: Option<Interval>,
     /// Verdict of the run; `None` if there is no comparison.
     pub verdict: Option<Verdict>,
-    /// True if the direction was known, but not whether the difference matters.
+    /// True if the direction was known, but the difference may be too small to matter.
     pub possibly_below_threshold: bool,
 }
 
-/// A result then and now.
+/// A result in the first run and in the second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Replicated {
     /// Index of the subject, in both runs.
     pub of: usize,
     /// Index of the reference; `None` if the result is a median.
     pub against: Option<usize>,
-    /// Scale of all numbers here.
+    /// Scale of all numbers.
     pub scale: Scale,
     /// The first run.
     pub then: RunResult,
@@ -93,17 +94,17 @@ pub struct Replicated {
     pub reason: Reason,
 }
 
-/// All results of a run, then and now.
+/// All results of an experiment, in the first run and in the second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replication {
-    /// In the order of the subjects: every comparison of the primary metric, or every median if
-    /// there are no comparisons.
+    /// Every comparison of the primary metric or, without comparisons, every median, in the order
+    /// of the subjects.
     pub results: Vec<Replicated>,
 }
 
 impl Replication {
-    /// Compares two analyses of the same plan. Subjects are matched by their order, which repeating
-    /// a run preserves.
+    /// Compares two analyses of the same plan. Subjects are matched by order, which a repeated run
+    /// preserves.
     pub fn of(then: &Analysis, now: &Analysis) -> Self {
         let mut results = Vec::new();
         for old in &then.comparisons {
@@ -208,7 +209,7 @@ fn agrees(change: Interval, threshold: f64) -> bool {
     change.contains(0.0) || (change.lower > -threshold && change.upper < threshold)
 }
 
-/// Combines two verdicts. `agree` is true if the sizes agree; `None` if that is unknown.
+/// Combines two verdicts. `agree` is true if the sizes agree, and `None` if unknown.
 ///
 /// | then | now | sizes agree | they do not |
 /// |---|---|---|---|
@@ -343,7 +344,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_true_result_is_confirmed_and_a_false_one_is_not() {
-        // A difference of 5 % with a spread of 3 % is clear in every run of 60 blocks.
+        // A difference of 5 % with a spread of 3 % is clear in each run of 60 blocks.
         let [confirmed, _, not, contradicted] =
             repeated(&["normal(100, 3)", "normal(95, 3)"], &["normal(100, 3)", "normal(95, 3)"]);
         // The prediction holds in 95 of 100 cases.

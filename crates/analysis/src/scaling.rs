@@ -1,14 +1,14 @@
-//! The growth of a scan's values with its parameter: the exponent of a power law, and whether one
-//! power fits the whole range.
+//! The growth of a scan's values with its parameter: the exponent of a power law, and a check that
+//! one power fits the whole range.
 //!
-//! The method is the least-squares slope of log(value) on log(parameter) in every block, then the
-//! signed-rank pseudo-median of these slopes over the blocks with its Walsh interval (Hollander,
-//! Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed., ch. 3), as [`crate::paired`] does
-//! for differences. With a slope per block rather than one fit through all values, a slowdown of a
-//! whole block cancels in its slope, and the interval relies on the random order within blocks, not
-//! on a model of the noise. The quadratic coefficient is treated likewise, and shows where a single
-//! power does not fit. For empirical curves of this kind see McGeoch, *A Guide to Experimental
-//! Algorithmics*, ch. 7. There is no extrapolation beyond the measured values.
+//! The method computes the least-squares slope of log(value) on log(parameter) in each block, and
+//! the signed-rank pseudo-median of these slopes over the blocks with its Walsh interval
+//! (Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed., ch. 3), as
+//! [`crate::paired`] does for differences. With a slope per block rather than one fit through all
+//! values, a slowdown of a whole block cancels in its slope, and the interval relies on the random
+//! order within blocks, not on a model of the noise. The quadratic coefficient is treated likewise,
+//! and shows whether a single power fits. For empirical curves of this kind see McGeoch, *A Guide
+//! to Experimental Algorithmics*, ch. 7. There is no extrapolation beyond the measured values.
 
 use crate::comparison::{Effect, effect_of_blocks};
 use crate::design::looks::{self, End};
@@ -20,7 +20,7 @@ use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution};
 /// One command's values over one numeric parameter of a scan, all others being fixed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// Name of the command without its values, as in `sort {n}`.
+    /// Name of the command without its values, such as `sort {n}`.
     pub command: String,
     /// Index of the command in the scan.
     pub command_index: usize,
@@ -41,18 +41,18 @@ pub struct Point {
     pub value: f64,
     /// Index of the subject.
     pub subject: usize,
-    /// Median of its primary metric; NaN if there are no values.
+    /// Median of the subject's primary metric; NaN if there are no values.
     pub median: f64,
 }
 
 /// The exponent of the growth with the parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exponent {
-    /// Best estimate: 1 if twice the parameter means twice the value.
+    /// Best estimate: 1 if doubling the parameter doubles the value.
     pub estimate: f64,
-    /// Its interval at the plan's level; `None` if there are too few blocks.
+    /// Interval of the exponent at the plan's level; `None` if there are too few blocks.
     pub interval: Option<Interval>,
-    /// Exponents between neighboring points, from the smallest parameter on.
+    /// Exponents between neighboring points, by ascending parameter.
     pub steps: Vec<f64>,
     /// True if a single power does not fit: the quadratic coefficient's interval excludes 0, and
     /// the exponents between neighbors differ by more than a tenth.
@@ -76,8 +76,8 @@ pub enum NoExponent {
 ///
 /// A scan's subjects are laid out value by value: every command, in order, for each combination of
 /// parameter values. A command is a side; if there are several commands on one side, as in another
-/// tool's file, each is identified by its name without values. If commands have values of their
-/// own, those of one combination belong together only by position.
+/// tool's file, each is identified by its name without values. If commands have their own values,
+/// only their position shows which of them form a combination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     /// Number of commands, which is the number of subjects per combination.
@@ -142,9 +142,9 @@ fn same_names(a: &Subject, b: &Subject) -> bool {
 }
 
 /// The curves of a scan: one for every command, every numeric parameter with at least three
-/// distinct positive values, and every combination of the others; if commands have values of their
-/// own, over those. `end` is the reason why measuring ended; `rows` are the complete blocks of the
-/// metric, `None` for samples without blocks. O(subjects · blocks · log blocks).
+/// distinct positive values, and every combination of the others; if commands have their own
+/// values, over those. `end` is the reason why measuring ended; `rows` are the complete blocks of
+/// the metric, `None` for samples without blocks. O(subjects · blocks · log blocks).
 pub fn curves(
     samples: &Samples,
     layout: &Layout,
@@ -266,7 +266,7 @@ fn contrasts(x: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let mean = x.iter().sum::<f64>() / n;
     let linear: Vec<f64> = x.iter().map(|x| x - mean).collect();
     let squares: f64 = linear.iter().map(|l| l * l).sum();
-    // The part of the square that is neither constant nor linear.
+    // The component of the square that is neither constant nor linear.
     let along = linear.iter().map(|l| l * l * l).sum::<f64>() / squares;
     let quadratic: Vec<f64> = linear.iter().map(|l| l * l - squares / n - along * l).collect();
     let size: f64 = quadratic.iter().map(|q| q * q).sum();

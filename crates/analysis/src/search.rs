@@ -1,5 +1,5 @@
 //! The rates tried by a search for the highest one, reconstructed from its histograms and counts.
-//! The rate found is an observation like any other and is judged elsewhere.
+//! The rate found is an observation like any other.
 
 use assay_data::samples::Buckets;
 use assay_data::unit::{Quantity, parse_quantity};
@@ -8,7 +8,7 @@ use assay_data::{Histogram, Samples, Unit};
 /// The rates tried by a search for the highest one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
-    /// The quantile of the latency shown: that of the first goal.
+    /// The quantile of the shown latency: that of the first goal.
     pub share: f64,
     /// The goal's limit in seconds.
     pub limit: Option<f64>,
@@ -16,7 +16,7 @@ pub struct Search {
     pub tries: Vec<Try>,
 }
 
-/// A rate that was tried.
+/// A tried rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Try {
     /// Index of the subject.

@@ -12,7 +12,7 @@ use assay_stats::{Interval, t_test};
 
 /// Confidence of the interval of the number of calls.
 const CONFIDENCE: f64 = 0.95;
-/// The smallest visible share by which an iteration becomes longer.
+/// Minimum relative increase of an iteration's time that counts as visible.
 const VISIBLE: f64 = 0.2;
 /// Maximum number of benchmarks named in a message.
 const NAMED: usize = 3;
@@ -24,15 +24,15 @@ pub struct Sensitivity {
     pub benchmark: String,
     /// True if delays of the function's calls make an iteration longer.
     pub is_timed: bool,
-    /// The smallest delay of a call that 80 of 100 such experiments find, s. `None` if no calls are
-    /// timed, or the number of calls or the interval of the comparison is unknown.
+    /// The smallest delay of a call, in seconds, that 80 of 100 such experiments find. `None` if no
+    /// calls are timed, or if the number of calls or the interval of the comparison is unknown.
     pub delay: Option<f64>,
 }
 
 impl Sensitivity {
-    /// Computes the sensitivity from pairs of times of an iteration in seconds, first without and
-    /// then with a delay of each call by `delay` seconds; no pairs if no delay was visible.
-    /// `comparison` is that of the benchmark.
+    /// Computes the sensitivity from pairs of an iteration's times in seconds, without and with a
+    /// delay of each call by `delay` seconds; no pairs mean that no delay was visible. `comparison`
+    /// is the benchmark's comparison.
     pub fn new(
         benchmark: &str,
         pairs: &[[f64; 2]],
@@ -65,8 +65,8 @@ fn calls(pairs: &[[f64; 2]], delay: f64) -> Option<f64> {
     added(pairs).map(|seconds| seconds / delay)
 }
 
-/// Returns the mean time that a delay adds to an iteration, s; `None` if it may be 0 at 95 %
-/// confidence.
+/// Returns the mean time in seconds that a delay adds to an iteration; `None` if it may be 0 at
+/// 95 % confidence.
 fn added(pairs: &[[f64; 2]]) -> Option<f64> {
     let side = |own: usize| pairs.iter().map(|pair| pair[own]).collect::<Vec<f64>>();
     let test = t_test::paired(&side(0), &side(1))?;
@@ -74,13 +74,13 @@ fn added(pairs: &[[f64; 2]]) -> Option<f64> {
     (lower > 0.0).then_some(test.estimate)
 }
 
-/// Returns the smallest detectable difference as time of an iteration, s.
+/// Returns the smallest detectable difference as a time per iteration in seconds.
 fn detectable_time(comparison: &Comparison) -> Option<f64> {
     let size = comparison.detectable?;
     Some(as_time(size, comparison.decision.scale, comparison.medians.0))
 }
 
-/// Returns a difference as time, s. On the scale of ratios it is a logarithm.
+/// Converts a difference (a logarithm on the scale of ratios) to seconds.
 fn as_time(size: f64, scale: Scale, reference: f64) -> f64 {
     match scale {
         Scale::Ratio => size.exp_m1() * reference,
@@ -88,8 +88,8 @@ fn as_time(size: f64, scale: Scale, reference: f64) -> f64 {
     }
 }
 
-/// Returns the finding about a function that changed. The evidence names each benchmark with its
-/// smallest detectable delay, s.
+/// Returns the finding about a function that changed. The evidence contains each benchmark's
+/// smallest detectable delay in seconds.
 pub fn finding(function: &str, benchmarks: &[Sensitivity]) -> Finding {
     let mut known: Vec<(f64, &str)> =
         benchmarks.iter().filter_map(|own| Some((own.delay?, own.benchmark.as_str()))).collect();

@@ -1,10 +1,9 @@
 //! A detailed summary of one series: location, spread, shape, course over time, dependence, and
 //! candidate distributions.
 //!
-//! [`crate::describe`] covers what a comparison needs to know about a series; this module covers
-//! everything else about a series by itself. The numbers are those of R (`docs/reference/json.md`
-//! names the call for each); findings and the report interpret them. Nothing is compared here, and
-//! nothing is removed.
+//! [`crate::describe`] covers the properties of a series that comparisons need; this module covers
+//! all others. The numbers are those of R (`docs/reference/json.md` names the call for each);
+//! findings and the report interpret them. Values are never removed.
 
 mod distributions;
 mod findings;
@@ -55,8 +54,8 @@ pub struct Options {
     pub confidence: f64,
     /// The metric to describe; `None` for the plan's primary one, or the first.
     pub primary: Option<String>,
-    /// If true, every metric is described, and the more expensive parts are included: the
-    /// signed-rank test and the bootstrap.
+    /// Describe every metric, and include the more expensive parts: the signed-rank test and the
+    /// bootstrap.
     pub all: bool,
     /// Seed of all random choices.
     pub seed: u64,
@@ -75,11 +74,11 @@ pub struct SeriesSummaries {
     pub confidence: f64,
     /// Seed of all random choices.
     pub seed: u64,
-    /// One per series that has values: subject by subject, metric by metric.
+    /// One summary per series with values: subject by subject, metric by metric.
     pub series: Vec<SeriesSummary>,
     /// Recorded summaries of series without values.
     pub left: Vec<SummaryOnly>,
-    /// Findings from reading the files; those about single series are in the series.
+    /// Findings from reading the files; findings about single series are in `series`.
     pub findings: Vec<Finding>,
     /// The recorded machine.
     pub environment: Environment,
@@ -87,7 +86,7 @@ pub struct SeriesSummaries {
     pub started: Option<String>,
 }
 
-/// A series of which only a summary was recorded.
+/// A series with only a recorded summary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SummaryOnly {
     /// Name of the subject.
@@ -127,28 +126,28 @@ pub struct SeriesSummary {
     pub bandwidths: Bandwidths,
     /// The distribution, for plots.
     pub shape: Shape,
-    /// Modes: one unless there is good evidence for more.
+    /// The modes: one unless there is good evidence for more.
     pub modes: Vec<Mode>,
     /// The series over time, for plots.
     pub over_time: Vec<Slice>,
-    /// Changes of level, and whether the series settled.
+    /// Changes of level, and the steady state, if any.
     pub stability: Stability,
-    /// Periodicity: whether every n-th value differs.
+    /// The period, if every n-th value differs.
     pub periodic: Option<Periodic>,
-    /// The signed-rank test about zero, if everything was requested.
+    /// The signed-rank test about zero, if all parts were requested.
     pub signed_rank: Option<SignedRanks>,
-    /// The bootstrap of mean, standard deviation and median, if everything was requested.
+    /// The bootstrap of mean, standard deviation and median, if all parts were requested.
     pub resampled: Option<Resampled>,
     /// Variance components, if the values come from several levels of repetition.
     pub levels: Option<Nested>,
-    /// The kind of data; it determines which intervals have their nominal coverage.
+    /// The kind of data, which determines the intervals with nominal coverage.
     pub situation: Situation,
-    /// Outliers, counted and named.
+    /// Number of outliers, and the farthest of them.
     pub outliers: Outliers,
     /// Number of distinct values.
     pub distinct: usize,
-    /// The distinct values with their counts, if there are at most twelve of them among at least 20
-    /// values.
+    /// The distinct values with their counts, if at least 20 values have at most twelve distinct
+    /// ones.
     pub repeated: Vec<RepeatedValue>,
     /// True if all values are multiples of the smallest step between them.
     pub multiples: bool,
@@ -185,7 +184,7 @@ pub fn phases(samples: &Samples, options: &Options) -> Result<usize, AnalysisErr
     Ok(series * (PHASES + usize::from(options.all)))
 }
 
-/// Number of phases of one series, without the costlier parts.
+/// Number of phases of one series, without the more expensive parts.
 const PHASES: usize = 5;
 
 /// Like [`of_samples`]; calls `tell` with the name of each phase as it starts.

@@ -1,6 +1,6 @@
-//! Aggregates the slices of a load test: counts are added up and histograms merged exactly, by
-//! second and in total. This is descriptive; intervals and verdicts use the values of the slices,
-//! which are independent of each other.
+//! Aggregates the slices of a load test: counts are added and histograms merged exactly, by second
+//! and in total. The result is descriptive; intervals and verdicts use the values of the slices,
+//! which are independent.
 
 use assay_data::samples::Buckets;
 use assay_data::{Histogram, Samples};
@@ -18,7 +18,7 @@ pub struct Answers {
     pub counts: BTreeMap<String, u64>,
     /// Latencies of answered requests.
     pub latency: Histogram,
-    /// Service times of answered requests, from sending rather than from the due time.
+    /// Service times of answered requests, measured from sending, not from the due time.
     pub service: Histogram,
     /// Outcomes by slice, in order.
     pub by_slice: Vec<SliceOf>,
@@ -38,32 +38,32 @@ pub struct SliceOf {
     /// Number of failed requests that the server refused, broke off, or answered incorrectly. The
     /// others were never answered.
     pub broken: u64,
-    /// Time before the slice during which the idle server answered no request, s.
+    /// Time in seconds before the slice during which the idle server answered no request.
     pub silent_seconds: f64,
-    /// Maximum lateness of the generator itself, s; `None` if it was not recorded.
+    /// Maximum lateness of the generator in seconds; `None` if not recorded.
     pub late_seconds: Option<f64>,
 }
 
-/// Aggregate of the same second of all slices.
+/// Aggregate over all slices of one second from their start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SecondOf {
     /// Number of answered requests.
     pub answered: u64,
     /// Number of failed requests.
     pub failed: u64,
-    /// Latencies in seconds within which the shares [`SHARES`] of the answered requests are; NaN if
-    /// there were none.
+    /// Latencies in seconds within which the shares [`SHARES`] of the answered requests were
+    /// answered; NaN if there were none.
     pub latency: [f64; 3],
 }
 
-/// Ways to fail that a busy machine may cause, and those that are this machine's own.
+/// Kinds of failures that a busy machine may cause, or that are this machine's fault.
 const WAITED: [&str; 5] = ["timeout", "connect_timeout", "tls_timeout", "no_port", "no_descriptor"];
 
 /// Levels of the latency quantiles kept for every second.
 pub const SHARES: [f64; 3] = [0.5, 0.9, 0.99];
 
 impl Answers {
-    /// An empty outcome for a subject.
+    /// Creates an empty outcome for a subject.
     pub(crate) fn empty(subject: usize) -> Self {
         Self {
             subject,
@@ -102,7 +102,7 @@ impl Answers {
 /// The outcomes of every subject with requests; empty if this is not a load test. O(histograms).
 pub fn of(samples: &Samples) -> Vec<Answers> {
     let mut found: BTreeMap<usize, Answers> = BTreeMap::new();
-    // Rates that a search only tried do not count.
+    // Rates tried by a search do not count.
     for own in samples.counts.iter().filter(|own| own.rate.is_none()) {
         let answers = found.entry(own.subject).or_insert_with(|| Answers::empty(own.subject));
         let Some(second) = own.second else {
@@ -145,7 +145,7 @@ pub fn of(samples: &Samples) -> Vec<Answers> {
             _ => {}
         }
     }
-    // One at a time: a histogram is large, and a test may have lasted for hours.
+    // One second at a time, since histograms are large and a test may last for hours.
     seconds.sort_by_key(|own| (own.subject, own.second));
     for same in seconds.chunk_by(|a, b| (a.subject, a.second) == (b.subject, b.second)) {
         let mut sum = Histogram::default();
@@ -166,7 +166,7 @@ pub fn of(samples: &Samples) -> Vec<Answers> {
     found.into_values().collect()
 }
 
-/// Maximum number of seconds of a slice that are drawn: one day.
+/// Maximum number of plotted seconds of a slice: one day.
 const MOST_SECONDS: u32 = 86_400;
 
 impl Answers {

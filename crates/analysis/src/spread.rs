@@ -1,14 +1,14 @@
-//! The spread of runs, and whether a setting reduces it.
+//! The spread of runs, and the effect of a setting on it.
 //!
 //! The spread is the interquartile range divided by the median: one stall in a hundred does not
-//! affect it, and a program that takes twice as long with twice the noise has the same spread. Two
-//! settings measured alternately are compared by the ratio of their spreads. Its interval is a
-//! percentile bootstrap (Efron & Tibshirani, *An Introduction to the Bootstrap*, ch. 13) that draws
-//! whole blocks, so that common effects stay together, and stretches of adjacent blocks from the
-//! run closed to a ring, so that the correlation of runs is preserved (the circular block bootstrap
-//! of Politis & Romano, 1992). All randomness comes from the seed.
+//! affect it, and doubling both time and noise does not change it. Two settings measured
+//! alternately are compared by the ratio of their spreads. Its interval is a percentile bootstrap
+//! (Efron & Tibshirani, *An Introduction to the Bootstrap*, ch. 13) that draws whole blocks, to
+//! keep common effects together, in stretches of adjacent blocks from the run closed to a ring, to
+//! preserve the correlation of runs (the circular block bootstrap of Politis & Romano, 1992). All
+//! randomness comes from the seed.
 //!
-//! This does not tell which setting is *faster*; comparisons do.
+//! It does not show which setting is *faster*; comparisons do.
 
 use crate::policy::FEWEST_SPREAD_BLOCKS;
 use assay_stats::{Interval, descriptive};
@@ -25,7 +25,7 @@ pub struct Spread {
     pub median: f64,
     /// Interquartile range divided by the median.
     pub iqr_over_median: f64,
-    /// The 99 % quantile divided by the median: the rare slow runs.
+    /// The 99 % quantile divided by the median, which shows rare slow runs.
     pub p99_over_median: f64,
 }
 
@@ -49,17 +49,16 @@ pub struct SpreadComparison {
     pub before: Spread,
     /// The spread with the setting.
     pub after: Spread,
-    /// Spread after / before: 0.2 means five times as narrow; infinite if the spread was zero
-    /// before.
+    /// Spread after / before: 0.2 is five times as narrow; infinite if the spread before was zero.
     pub ratio: f64,
-    /// Its interval; an end may be 0 or infinite if values come in few steps.
+    /// Interval of the ratio; an end may be 0 or infinite if values come in few steps.
     pub interval: Interval,
     /// The verdict derived from the interval.
     pub verdict: SpreadVerdict,
 }
 
 impl SpreadComparison {
-    /// Relative change of the median: −0.02 means 2 % less.
+    /// Relative change of the median: −0.02 is a decrease by 2 %.
     pub fn median_change(&self) -> f64 {
         self.after.median / self.before.median - 1.0
     }
@@ -68,7 +67,7 @@ impl SpreadComparison {
 /// Reasons why spreads can't be compared.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SpreadError {
-    /// Not exactly one value of each in every block.
+    /// Some blocks do not have exactly one value of each setting.
     #[error(
         "the settings were measured {before} and {after} times; each belongs once in every block"
     )]
@@ -100,12 +99,12 @@ pub fn of(values: &[f64]) -> Option<Spread> {
 }
 
 /// Compares the spread of runs with a setting with that of runs without it, by block in order of
-/// measurement. With several settings each should get its share of the error: `confidence` 1 −
-/// 0.05/k for k of them. O(2000 · n log n).
+/// measurement. With k settings, each should get its share of the error: a `confidence` of 1 −
+/// 0.05/k. O(2000 · n log n).
 ///
 /// # Errors
 ///
-/// If there are too few blocks, the numbers of values differ, or values are not positive and
+/// If there are too few blocks, if the numbers of values differ, or if values are not positive and
 /// finite.
 pub fn compare(
     before: &[f64],
@@ -134,8 +133,8 @@ pub fn compare(
         .collect();
     let sorted = descriptive::sorted(&ratios);
     let tail = (1.0 - confidence) / 2.0;
-    // Uses order statistics themselves, since there is no midpoint between a finite and an infinite
-    // one.
+    // Uses order statistics without interpolation, since there is no midpoint between a finite and
+    // an infinite one.
     let at = |p: f64| sorted[((RESAMPLES - 1) as f64 * p.clamp(0.0, 1.0)).round() as usize];
     let interval = Interval { lower: at(tail), upper: at(1.0 - tail) };
     let verdict = if interval.upper < 1.0 {
@@ -171,7 +170,7 @@ fn check(before: &[f64], after: &[f64]) -> Result<(), SpreadError> {
     Ok(())
 }
 
-/// Two spreads of zero have ratio 1.
+/// The ratio of two spreads; 1 if both are zero.
 fn ratio(before: &Spread, after: &Spread) -> f64 {
     if before.iqr_over_median == after.iqr_over_median {
         1.0
@@ -202,8 +201,8 @@ mod tests {
         move || random.normal()
     }
 
-    /// Two settings, the second `factor` times as wide and 2 % faster; runs have autocorrelation
-    /// `lag1`.
+    /// Two settings, the second with `factor` times the spread and 2 % faster; runs have
+    /// autocorrelation `lag1`.
     fn measured_in_turns(seed: u64, blocks: usize, factor: f64, lag1: f64) -> (Vec<f64>, Vec<f64>) {
         let mut normal = normals(seed);
         let (mut a, mut b) = (normal(), normal());

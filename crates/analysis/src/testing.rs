@@ -1,8 +1,8 @@
-//! Analysis of a test suite's runs by themselves: where the time goes, the slowest tests, the extra
-//! cost of the first test of a run, and tests that fail always or sometimes. Nothing is compared.
+//! Analysis of a test suite's runs without comparison: the parts of the time, the slowest tests,
+//! the extra cost of the first test of a run, and tests that fail always or sometimes.
 //!
-//! Parts are means, since only means of parts sum to the mean of the whole; tests have medians, as
-//! everywhere else.
+//! Parts are means, since only means of parts add up to the mean of the whole; tests have medians,
+//! as everywhere else.
 
 mod timeline;
 
@@ -16,7 +16,7 @@ use assay_stats::proportion::wilson_interval;
 use assay_stats::{Interval, descriptive};
 use std::collections::BTreeMap;
 
-/// Names of the parts of a suite's time, in order of their kind; they sum to the whole.
+/// Names of the parts of a suite's time, in order of their kind; they add up to the whole.
 pub const PARTS: [&str; 10] = [
     "boot",
     "loading",
@@ -30,7 +30,7 @@ pub const PARTS: [&str; 10] = [
     "unaccounted",
 ];
 
-/// The parts that single tests have as well.
+/// The parts that single tests also have.
 pub const PHASES: [&str; 4] = ["setup", "body", "teardown", "gc"];
 
 /// Analysis of one side's suite.
@@ -54,12 +54,12 @@ pub struct Testing {
     pub cpu: Option<f64>,
     /// Mean number of processes that ran tests.
     pub workers: Option<f64>,
-    /// Extra time of the first test of a run, whichever it is; `None` if no runs in different
+    /// Extra time of the first test of a run, whichever it is; `None` if no runs with different
     /// orders show it.
     pub first: Option<First>,
     /// Tests that failed, most frequent first.
     pub failing: Vec<Failing>,
-    /// Names of the metrics of known causes.
+    /// Names of the metrics that are known causes.
     pub causes: Vec<String>,
     /// Timeline of the run nearest to the median time; `None` if no timestamps were reported.
     pub timeline: Option<Timeline>,
@@ -81,14 +81,14 @@ pub struct TestTime {
     pub group: Vec<String>,
     /// Duration of the test in seconds.
     pub time: Description,
-    /// Medians of the test's setup, body, teardown, and of garbage collection within them, if
+    /// Medians of the test's setup, body and teardown, and of garbage collection within them, if
     /// known.
     pub phases: BTreeMap<&'static str, f64>,
-    /// Median of its share of the whole over runs.
+    /// Median over runs of the test's share of the whole.
     pub share: f64,
     /// The interval of that median.
     pub share_interval: Option<Interval>,
-    /// Medians of its causes by name.
+    /// Medians of the test's causes, by name.
     pub causes: BTreeMap<String, f64>,
 }
 
@@ -101,11 +101,11 @@ pub struct PartTime {
     pub seconds: f64,
     /// Share of the part in the whole time.
     pub share: f64,
-    /// Description over runs. Its median does not sum to that of the whole.
+    /// Description over runs. The medians of the parts do not add up to that of the whole.
     pub described: Description,
 }
 
-/// Extra time of the first test of a run compared with when it runs later.
+/// Extra time of a test that runs first, compared with runs in which it runs later.
 #[derive(Clone, Debug, PartialEq)]
 pub struct First {
     /// Median over runs, in seconds.
@@ -121,31 +121,31 @@ pub struct First {
 pub struct Failing {
     /// Name of the test.
     pub name: String,
-    /// Number of runs in which it failed.
+    /// Number of runs in which the test failed.
     pub failed: u64,
-    /// Number of runs in which it failed at first and passed when the framework retried it; not
+    /// Number of runs in which the test failed first and passed on retry by the framework; not
     /// included in `failed`.
     pub retried: u64,
     /// Number of runs.
     pub runs: u64,
     /// Interval of the failure rate (Wilson).
     pub interval: Option<Interval>,
-    /// Number of successful runs in a row that would show that it is fixed, if it fails only
+    /// Number of successive passing runs that would show that the test is fixed, if it fails only
     /// sometimes.
     pub green_runs: Option<u64>,
-    /// Blocks in which it failed.
+    /// Blocks in which the test failed.
     pub failed_in: Vec<u32>,
-    /// Blocks in which it passed.
+    /// Blocks in which the test passed.
     pub passed_in: Vec<u32>,
 }
 
 impl Failing {
-    /// Returns true if it fails in every run.
+    /// Returns true if the test fails in every run.
     pub fn always(&self) -> bool {
         self.failed == self.runs
     }
 
-    /// Share of the runs in which it failed, including failures that passed on retry.
+    /// Share of the runs in which the test failed, including those in which it passed on retry.
     pub fn share(&self) -> f64 {
         (self.failed + self.retried) as f64 / self.runs as f64
     }
@@ -174,7 +174,7 @@ pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testin
     let described = Description::of(&times, confidence)?;
     let mean_of = |name: &str| -> Option<f64> {
         let values: Vec<f64> = by_subject.series(whole, metric(name)?).map(|(_, v)| v).collect();
-        // A part that is missing from a run took no time in it.
+        // A part that is missing from a run took no time.
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / times.len() as f64)
     };
     let mean = descriptive::mean(&times);
@@ -267,8 +267,8 @@ fn outcome(samples: &Samples, observation: u32) -> Outcome {
     samples.observation(observation as usize).map_or(Outcome::Ok, |own| own.outcome)
 }
 
-/// For a test that came first in some of its runs, the extra time in them over the other runs, by
-/// block, with the number of those others.
+/// For a test that ran first in some of its runs, the extra time of these runs over the others, by
+/// block, with the number of the others.
 fn first_costs(
     series: &[(u32, f64)],
     places: &BTreeMap<u32, f64>,
@@ -287,7 +287,7 @@ fn first_costs(
     }
 }
 
-/// The first test's cost, if it is beyond chance and large enough.
+/// The cost of running first, if it is beyond chance and large enough.
 fn first_of(first: &BTreeMap<u32, (u64, f64)>, confidence: f64) -> Option<First> {
     let excess: Vec<f64> = first.values().map(|&(_, excess)| excess).collect();
     let found = Description::of(&excess, confidence)?;
@@ -299,7 +299,7 @@ fn first_of(first: &BTreeMap<u32, (u64, f64)>, confidence: f64) -> Option<First>
     })
 }
 
-/// A test's failures; `None` if it never failed. `again` lists the blocks in which its framework
+/// A test's failures; `None` if it never failed. `again` lists the blocks in which the framework
 /// retried it.
 fn of_outcomes(
     name: String,
@@ -319,7 +319,7 @@ fn of_outcomes(
         return None;
     }
     let share = wrong as f64 / runs as f64;
-    // Fewer successful runs could be chance.
+    // Fewer passing runs could be chance.
     let green_runs = (wrong < runs).then(|| ((1.0 - confidence).ln() / (1.0 - share).ln()).ceil());
     Some(Failing {
         name,
@@ -338,7 +338,7 @@ mod tests {
     use super::*;
     use assay_data::{Metric, Observation, Row, Subject, Unit};
 
-    /// Runs of a suite of two tests that alternate in coming first; the first takes a second
+    /// Runs of a suite of two tests in alternating order; the one that runs first takes a second
     /// longer.
     fn runs() -> Samples {
         let names = ["wall", "boot", "body", "unaccounted", PLACE];
@@ -388,7 +388,7 @@ mod tests {
         assert_eq!(found.failing.len(), 1);
         let flaky = &found.failing[0];
         assert_eq!((flaky.name.as_str(), flaky.failed, flaky.runs), ("b", 4, 12));
-        // ln 0.05 / ln (2/3)
+        // ln 0.05 / ln (2/3), rounded up.
         assert_eq!(flaky.green_runs, Some(8));
         assert!(!flaky.always());
         assert_eq!(flaky.failed_in, [0, 3, 6, 9]);

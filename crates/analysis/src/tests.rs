@@ -1,9 +1,9 @@
-//! Samples for the tests of this crate. Random numbers come from [`Stream`], as everywhere.
+//! Samples for the tests of this crate. Random numbers come from [`Stream`].
 
 use assay_data::{Metric, Samples};
 use assay_stats::resampling::Stream;
 
-/// Samples of these times for the subjects s0, s1, …, recorded separately.
+/// Samples with these times of the subjects s0, s1, …, recorded separately.
 pub(crate) fn recorded(series: &[&[f64]]) -> Samples {
     let mut samples = Samples::new(vec![Metric::wall()]);
     for (index, values) in series.iter().enumerate() {

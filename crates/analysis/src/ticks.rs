@@ -1,26 +1,25 @@
 //! The error of readings that come in steps: readings of a coarse clock, or numbers with too few
 //! digits.
 //!
-//! A reading rounded to a step is off by up to half of it, and so is the median of readings that
-//! all fall on one or two steps; two such medians differ from the truth by up to a whole step,
+//! A reading rounded to a step is off by up to half a step, and so is the median of readings that
+//! all fall on one or two steps; the difference of two such medians is off by up to a whole step,
 //! however many readings there are. If readings spread over several steps, their rounding errors
 //! are like independent noise and cancel (Widrow and Kollár, "Quantization Noise", 2008: from a
-//! standard deviation of about half a step on); ranks then only need the ties resolved. A clock
-//! read at the start and at the end is off by less than a step in each reading, in a way that
-//! cancels in the mean but not in the median; a whole step covers that as well. Exact counts have
-//! no rounding.
+//! standard deviation of about half a step); ranks then only need the ties resolved. A clock read
+//! at the start and at the end is off by less than a step in each reading; these errors cancel in
+//! the mean but not in the median, and a whole step covers them. Exact counts have no rounding.
 
 use crate::policy;
 use crate::verdict::Scale;
 use assay_stats::{Interval, descriptive, merged};
 use std::borrow::Cow;
 
-/// Distances that differ from whole steps by a smaller share of the step do so because of decimal
-/// rounding.
+/// Distances that differ from a multiple of the step by less than this share of it do so because of
+/// decimal rounding.
 const ROUNDING: f64 = 1e-3;
 
-/// A common divisor of all distances that is a smaller share of the smallest of them is accidental:
-/// such readings have no step.
+/// A common divisor of all distances that is less than this share of the smallest distance is
+/// accidental: such readings have no step.
 const FINEST: f64 = 0.01;
 
 /// Steps in the readings of two sides.
@@ -40,17 +39,17 @@ impl Ticks {
         let hides = hardly_leaves(first, step) || hardly_leaves(second, step);
         let spread =
             descriptive::interquartile_range(first).max(descriptive::interquartile_range(second));
-        // A step that is much finer than the error of the center has no effect.
+        // A step much finer than the error of the center has no effect.
         let is_large = step * (n as f64 / 2.0).sqrt() >= spread;
-        // Readings below half a step would no longer have a logarithm when spread over it.
+        // Readings below half a step, when spread over the step, would no longer have a logarithm.
         let least = first.iter().chain(second).copied().fold(f64::INFINITY, f64::min);
         let may_spread = least <= 0.0 || least > step / 2.0;
         if hides || is_large && may_spread { Self { step, hides } } else { Self::default() }
     }
 
     /// The step of two constant sides: one unit of their last decimal place, at most the gap
-    /// between them; 0 for equal whole numbers, which may well be counts. `None` if the readings of
-    /// a side differ.
+    /// between them; 0 for equal whole numbers, which may be counts. `None` if the readings of a
+    /// side differ.
     pub fn between_constants(first: &[f64], second: &[f64]) -> Option<f64> {
         let constant = |side: &[f64]| {
             side.first().copied().filter(|value| side.len() > 1 && side.last() == Some(value))
@@ -102,13 +101,13 @@ impl Ticks {
     }
 
     /// Widens the interval of a difference, second against first, by the rounding: half a step per
-    /// side. `centres` are those of both sides.
+    /// side. `centres` are the centers of both sides.
     pub fn widen(self, scale: Scale, interval: Interval, centres: (f64, f64)) -> Interval {
         if !self.hides {
             return interval;
         }
-        // Two sides exactly a step apart may be the same; floating-point rounding must not say
-        // otherwise.
+        // Two sides exactly a step apart may be equal; floating-point rounding must not exclude
+        // this.
         let half = self.step / 2.0 * (1.0 + 1e-9);
         match scale {
             Scale::Shift => {
@@ -162,7 +161,7 @@ fn common_step(first: &[f64], second: &[f64], n: usize) -> Option<f64> {
 fn divisor(mut a: f64, mut b: f64, tolerance: f64) -> f64 {
     while b > tolerance {
         let rest = a % b;
-        // Slightly less than a multiple counts as well.
+        // A length slightly less than a multiple also counts.
         (a, b) = (b, rest.min(b - rest));
     }
     a

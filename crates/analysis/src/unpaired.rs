@@ -2,11 +2,12 @@
 //!
 //! The method is the Hodges–Lehmann shift (of logarithms if possible) with the interval of all
 //! shifts that Brunner and Munzel's test accepts, widened by each side's autocorrelation time
-//! (Brunner & Munzel 2000; Geyer 1992 for the time). With fewer than 24 values on a side that test
-//! is slightly liberal: the interval then also covers that of the exact Mann–Whitney distribution
-//! and, if one side spreads much wider, that of Welch's t (simulated: `docs/concepts/deciding.md`,
-//! section 6). For long series the placements are computed once, at the estimate. Nothing computed
-//! from two files corrects drift *between* the recordings; reports say so with every such verdict.
+//! (Brunner & Munzel 2000; Geyer 1992 for the time). With fewer than 24 values on a side, this test
+//! is slightly liberal, so the interval then also covers that of the exact Mann–Whitney
+//! distribution and, if one side has a much wider spread, that of Welch's t (simulated:
+//! `docs/concepts/deciding.md`, section 6). For long series, the placements are computed only once,
+//! at the estimate. No computation from two files can correct drift *between* the recordings, which
+//! reports state with every such verdict.
 
 use crate::dependence::{Dependence, Order};
 use crate::paired::{clock_step_of_sorted, threshold_on};
@@ -18,18 +19,18 @@ use assay_data::{Better, Threshold};
 use assay_stats::{Interval, descriptive, sorting, t_test, two_sample};
 use std::borrow::Cow;
 
-/// Number of values on a side from which on the placements are computed once, at the estimate,
-/// instead of at every shift: the result is practically the same, and it is faster.
+/// Number of values on a side from which the placements are computed once, at the estimate, instead
+/// of at every shift, which is faster and gives practically the same result.
 const ONCE_FROM: usize = 1000;
 
-/// Returns true if samples of these sizes are also compared by the exact distribution of the rank
-/// test.
+/// Returns true if samples of these sizes are also compared using the exact distribution of the
+/// rank test.
 pub fn is_exact((n, m): (usize, usize)) -> bool {
     n.min(m) < policy::TESTED_FROM
 }
 
-/// The fewest values per side at which the rank test can detect anything at a two-sided level:
-/// enough for the most extreme of all orders to be rarer than that. O(result).
+/// The minimum number of values per side for the rank test to detect a difference at a two-sided
+/// level: enough for the most extreme order to be rarer than the level. O(result).
 pub fn fewest(level: f64) -> usize {
     // The probability of one of the C(2n, n) ways to divide 2n ranks, and of its mirror image.
     let mut chance = 2.0;
@@ -44,7 +45,7 @@ pub fn fewest(level: f64) -> usize {
 /// A decision about two recordings, with their effective sample sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnpairedDecision {
-    /// The verdict and its numbers.
+    /// The verdict with its interval.
     pub decision: Decision,
     /// Effective sample sizes of reference and other.
     pub effective: (f64, f64),
@@ -183,10 +184,10 @@ fn of_many(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     two_sample::placement_interval_of(x, y, 1.0 - level).map(|placed| placed.interval)
 }
 
-/// The interval for few values: everything that one of the methods allows.
+/// The interval for few values: covers the intervals of all applicable methods.
 fn of_few(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     let mut interval = two_sample::mann_whitney_interval(x.0, y.0, 1.0 - level)?;
-    // With fewer than two values a side has no spread that could differ.
+    // With fewer than two values, a side has no spread.
     if x.0.len().min(y.0.len()) > 1 {
         interval = interval.covering(of_many(x, y, level)?);
     }
@@ -198,8 +199,9 @@ fn of_few(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     Some(interval)
 }
 
-/// Returns true if one side spreads wider than the other, by the interquartile range, which a
-/// single stall does not affect. With a handful of values this is unknown, so it is assumed.
+/// Returns true if one side has a wider spread than the other, according to the interquartile
+/// range, which a single stall does not affect. With a handful of values this is unknown and
+/// therefore assumed.
 fn spread_unlike(x_sorted: &[f64], y_sorted: &[f64]) -> bool {
     if x_sorted.len().min(y_sorted.len()) < policy::SPREAD_FROM {
         return true;

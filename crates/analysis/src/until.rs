@@ -1,9 +1,9 @@
 //! The user's stopping condition: `width < 0.5% and blocks >= 30`, `clear or seconds > 120`.
 //!
 //! A condition consists of comparisons of a quantity with a number, joined by `and` (which has
-//! higher precedence) and `or`, with parentheses; the bare word `clear` means that every comparison
-//! has its answer. It is parsed before anything is measured; errors are reported with their
-//! position. Nothing is measured or computed from samples here: the experiment supplies the state.
+//! higher precedence) and `or`, with parentheses; the word `clear` means that every comparison has
+//! its answer. It is parsed before measuring begins; errors are reported with their position. The
+//! experiment supplies the state.
 //!
 //! ```
 //! use assay_analysis::until::{Condition, State};
@@ -22,7 +22,7 @@ use std::fmt;
 /// Maximum nesting depth of parentheses; no meaningful condition reaches it.
 const DEEPEST: usize = 32;
 
-/// The state of an experiment after a block, as far as conditions can refer to it.
+/// The state of an experiment after a block that conditions can refer to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
     /// Number of blocks.
@@ -101,7 +101,7 @@ impl Condition {
         Ok(Self(node))
     }
 
-    /// A condition that is never true.
+    /// Returns a condition that is never true.
     pub(crate) fn never() -> Self {
         Self(Node::Any(Vec::new()))
     }
@@ -292,7 +292,7 @@ impl Reader<'_> {
         let from = self.at;
         let word = self.word();
         let (length, keyword) = (word.len(), matches!(word, "and" | "or"));
-        // A word that touches the number belongs to it in any case.
+        // A word directly after the number is always its unit.
         if length == 0 || (keyword && from > begin) {
             self.at = begin;
             return "";
@@ -337,8 +337,8 @@ impl Reader<'_> {
     }
 }
 
-/// Joins parts. A single part stays itself, and nested parts of the same kind are flattened, so
-/// that equal conditions have equal trees.
+/// Joins parts. A single part remains unchanged, and nested parts of the same kind are flattened,
+/// so that equal conditions have equal trees.
 fn joined(
     mut parts: Vec<Node>,
     join: impl Fn(Vec<Node>) -> Node,

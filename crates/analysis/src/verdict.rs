@@ -1,8 +1,7 @@
-//! One interval, one verdict.
+//! The verdict that follows from an interval.
 //!
 //! The interval of the difference is compared with zero and with the threshold on both sides. The
-//! interval printed next to the verdict is the same one, so the two cannot disagree. Nothing is
-//! computed from samples here.
+//! same interval is printed next to the verdict, so the two cannot disagree.
 
 use crate::policy;
 use assay_data::Better;
@@ -15,7 +14,7 @@ pub enum Verdict {
     Faster,
     /// The metric is worse than the reference's.
     Slower,
-    /// Any difference is smaller than the threshold.
+    /// The difference is smaller than the threshold.
     Equivalent,
     /// Not yet known.
     Inconclusive,
@@ -64,16 +63,16 @@ pub struct Decision {
     pub scale: Scale,
     /// Best estimate of the difference, second against first.
     pub estimate: f64,
-    /// Interval of the estimate; `None` if there are too few observations for one at this level.
+    /// Interval of the estimate; `None` if there are too few observations at this level.
     pub interval: Option<Interval>,
     /// The threshold; NaN if it can't be expressed on this scale (a fraction of a reference of
     /// zero).
     pub threshold: f64,
-    /// The clock's step; the rounding it causes is included in the interval.
+    /// The clock's step; the interval includes the rounding that it causes.
     pub clock_step: f64,
     /// The verdict.
     pub verdict: Verdict,
-    /// True if the direction is known, but not whether the difference exceeds the threshold.
+    /// True if the direction is known, but the difference may be below the threshold.
     pub possibly_below_threshold: bool,
 }
 
@@ -101,7 +100,7 @@ impl Decision {
         (self.verdict, self.possibly_below_threshold) = read(interval, self.threshold, better);
     }
 
-    /// Returns true if the size of the difference is known as well, not just its direction: the
+    /// Returns true if not only the direction of the difference is known, but also its size: the
     /// half width of the interval is at most half of the estimate ([`policy::SIZE_KNOWN`]).
     /// Otherwise only a lower bound can be stated.
     pub fn size_is_known(&self) -> bool {
@@ -122,7 +121,7 @@ impl Decision {
     }
 
     /// Returns true if further measuring would not change the verdict: the difference is beyond the
-    /// threshold, within it, or its direction is known and its size known to half a threshold.
+    /// threshold or within it, or its direction is known and its size is known to half a threshold.
     pub fn is_settled(&self) -> bool {
         match self.verdict {
             Verdict::Inconclusive => false,
@@ -141,10 +140,10 @@ fn read(interval: Interval, threshold: f64, better: Better) -> (Verdict, bool) {
         Better::Higher => (Verdict::Slower, Verdict::Faster),
     };
     if interval.lower == 0.0 && interval.upper == 0.0 {
-        // No difference at all, with or without a threshold.
+        // There is no difference, with or without a threshold.
         return (Verdict::Equivalent, false);
     }
-    // A NaN threshold makes every comparison with it false, so only "no effect" can be excluded.
+    // All comparisons with a NaN threshold are false, so only "no effect" can be excluded.
     if interval.lower > threshold {
         (more, false)
     } else if interval.upper < -threshold {

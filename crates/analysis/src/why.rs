@@ -1,14 +1,13 @@
-//! Explains why one side takes longer than the other: the contents of a record, joined to an
-//! explanation of one difference.
+//! Explains why one side takes longer than the other, from all contents of a record.
 //!
-//! Three kinds of evidence have different strength. Wall time is the sum of user time, system time
-//! and waiting, so each of these has an exact share of the difference, with an interval
+//! There are three kinds of evidence of different strength. Wall time is the sum of user time,
+//! system time and waiting, so each of these has an exact share of the difference, with an interval
 //! ([`parts`]). Sampled functions are such a decomposition of processor time ([`functions`]). A
 //! count (page faults, allocations, instructions) is not itself a part of the time, but can explain
-//! one: it must change in the same direction, and by enough, given what each of them costs
+//! one if it changed in the same direction, and by enough, given the cost of each event
 //! ([`causes`]).
 //!
-//! A cause is named only with a number whose interval excludes zero. Nothing is measured here.
+//! A cause is named only if the interval of its effect excludes zero.
 
 mod causes;
 mod functions;
@@ -27,20 +26,20 @@ pub use causes::{Cause, Kind};
 pub use functions::{CodeChange, FunctionPart, Sampled};
 pub use parts::{Part, PartName, Whole};
 
-/// Number of names that an error lists.
+/// Number of names listed in an error.
 const SHOWN: usize = 5;
 
-/// A count whose change is smaller than this fraction is unchanged.
+/// A count with a smaller relative change counts as unchanged.
 const UNCHANGED: f64 = 0.01;
 
 /// The direction of a metric's change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// There is more on the side than on its reference.
+    /// The side has more than its reference.
     More,
-    /// There is less.
+    /// The side has less than its reference.
     Less,
-    /// Any change is smaller than 1 %.
+    /// The change is smaller than 1 %.
     Unchanged,
     /// Unknown.
     Unknown,
@@ -62,7 +61,7 @@ pub struct Change {
 /// An input of two commands that differs between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// The files of the program; contains the name of the only one that differs, if the others are
+    /// The files of the program; contains the name of the only file that differs, if the others are
     /// the same.
     Files(Option<String>),
     /// The command line.
@@ -84,15 +83,15 @@ pub struct Why {
     pub comparison: Comparison,
     /// The time that is divided into parts.
     pub whole: Whole,
-    /// The parts of the time, largest share first; empty if the record holds none.
+    /// The parts of the time, largest share first; empty if the record has none.
     pub parts: Vec<Part>,
     /// The sampled functions, largest share first; empty if there is no sampling.
     pub functions: Vec<FunctionPart>,
     /// The other metrics, in the order of the record.
     pub changes: Vec<Change>,
-    /// The inputs in which the sides differ, if they are recorded.
+    /// The inputs in which the sides differ, if recorded.
     pub inputs: Vec<Input>,
-    /// The causes that the numbers support, most likely first.
+    /// The causes supported by the numbers, most likely first.
     pub causes: Vec<Cause>,
 }
 
@@ -111,7 +110,7 @@ impl Why {
 /// Reasons why no difference can be explained.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WhyError {
-    /// There is only one command, or one series of numbers.
+    /// There is only one command or series of numbers.
     #[error(
         "there is one series, and nothing that it differs from; give a second file, or a record of several commands"
     )]
@@ -122,7 +121,7 @@ pub enum WhyError {
 }
 
 /// Returns the index of the comparison to explain: the one whose side, row or subject has this
-/// name. Without a name, it is the largest difference found, or else the first comparison.
+/// name. Without a name, it is the comparison with the largest difference found, or else the first.
 ///
 /// # Errors
 /// If nothing was compared, or no side, row or subject has this name.
@@ -142,7 +141,7 @@ pub fn choose(analysis: &Analysis, of: Option<&str>) -> Result<usize, WhyError> 
     };
     let is_wanted = |c: &Comparison| of.is_none_or(|name| names(c).contains(&name));
     let wanted = (0..all.len()).filter(|&index| is_wanted(&all[index]));
-    // If several are equal, the first.
+    // Of several equal ones, the first.
     let largest =
         wanted.reduce(|best, next| if size(&all[next]) > size(&all[best]) { next } else { best });
     largest.ok_or_else(|| {
@@ -199,7 +198,7 @@ fn direction(c: &Comparison) -> Direction {
     let Some(interval) = c.decision.interval else { return Direction::Unknown };
     let unchanged = match c.ratio {
         Some(_) if c.decision.scale == crate::Scale::Ratio => UNCHANGED.ln_1p(),
-        // A difference from zero.
+        // Any difference from zero counts.
         _ => UNCHANGED * c.medians.0.abs(),
     };
     if interval.lower >= -unchanged && interval.upper <= unchanged {
@@ -271,7 +270,7 @@ fn rest(subject: &Subject) -> Vec<&str> {
     line.split_whitespace().filter(is_file).collect()
 }
 
-/// A share of the difference that is known not to be zero.
+/// Returns true if a share of the difference is known not to be zero.
 fn is_known(share: Option<RatioOfMeans>) -> bool {
     share.is_some_and(|share| share.interval.lower > 0.0)
 }

@@ -50,8 +50,8 @@ pub fn median_interval_of_effective(
 /// independent values at 95 %.
 pub const FEWEST_EFFECTIVE: u64 = 6;
 
-/// Minimum number of independent values for an interval of the median at this confidence: 6 at 95
-/// %.
+/// Minimum number of independent values for an interval of the median at this confidence: 6 at
+/// 95 %.
 #[must_use]
 pub fn fewest_values(confidence: f64) -> u64 {
     // The extremes of n values cover the median with probability 1 − 2^(1 − n).

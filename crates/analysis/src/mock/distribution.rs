@@ -4,7 +4,7 @@
 //! The notation has numbers, distributions with their parameters, `+`, `-`, `*`, parentheses, and
 //! `mix` of distributions with their shares. A distribution that occurs twice is drawn twice: the
 //! parts of a sum are independent. The recursive-descent parser rejects input that is nested too
-//! deeply or has too many parts, so that no input can exhaust the stack. Nothing is drawn here.
+//! deeply or has too many parts, so that no input can exhaust the stack.
 //!
 //! The grammar: `sum = product (('+'|'-') product)*`, `product = atom ('*' atom)*`, `atom = number
 //! | '-' atom | '(' sum ')' | name '(' number (',' number)* ')' | 'mix' '(' share ':' sum (','
@@ -23,13 +23,13 @@ const SHARES_WITHIN: f64 = 1e-9;
 /// The distribution of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
-    /// Always this number.
+    /// A constant.
     Constant(f64),
     /// Uniform between `low` < `high`.
     Uniform {
-        /// The smallest.
+        /// The lower bound.
         low: f64,
-        /// The largest.
+        /// The upper bound.
         high: f64,
     },
     /// Normal, with mean and standard deviation (≥ 0).
@@ -90,11 +90,11 @@ pub struct DistributionError {
     pub problem: String,
 }
 
-/// The index of a parameter, and the problem with it.
+/// The index of an invalid parameter, and the problem.
 type WrongParameter = (usize, &'static str);
 
 /// A named distribution: its parameters, and a function that creates it from them, or returns the
-/// parameter that is wrong.
+/// invalid parameter.
 struct NamedDistribution {
     name: &'static str,
     parameters: &'static [&'static str],
@@ -286,7 +286,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Parses what follows the word `mix`.
+    /// Parses the arguments of `mix`.
     fn mix(&mut self) -> Result<Distribution, DistributionError> {
         self.expect('(')?;
         let mut parts = Vec::new();
@@ -387,7 +387,7 @@ impl Reader<'_> {
         self.text[self.at..].chars().next()
     }
 
-    /// Counts a part of the distribution.
+    /// Counts a part of the distribution; an error if there are too many.
     fn count(&mut self) -> Result<(), DistributionError> {
         self.parts += 1;
         if self.parts > MOST_PARTS {
@@ -447,7 +447,7 @@ impl Distribution {
         }
     }
 
-    /// Writes the distribution, in parentheses if its precedence is lower than its place requires.
+    /// Writes the distribution, in parentheses if its place requires a higher precedence.
     fn write(&self, f: &mut fmt::Formatter<'_>, place: Bond) -> fmt::Result {
         if self.bond() < place {
             f.write_str("(")?;

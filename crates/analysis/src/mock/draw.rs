@@ -1,11 +1,11 @@
 //! Draws the numbers of a recipe one by one.
 //!
-//! Distributions with an inverse distribution function are drawn by it from one uniform number;
-//! Student's t by Bailey's polar method (1994, Mathematics of Computation 62, 779: t = √(ν
-//! (u^(−2/ν) − 1)) cos 2πv, here with two uniform numbers instead of a rejection, so that every
-//! value uses the same number). The generator is PCG (64 bits from a state of 128), one for every
-//! subject and one for the order within blocks, so that the draws of one subject do not depend on
-//! the others.
+//! Distributions with a known inverse distribution function are drawn by inversion of one uniform
+//! number; Student's t by Bailey's polar method (1994, Mathematics of Computation 62, 779: t = √(ν
+//! (u^(−2/ν) − 1)) cos 2πv, here with two uniform numbers instead of rejection, so that each value
+//! uses the same number of draws). The generator is PCG (64 bits from a state of 128), one for
+//! every subject and one for the order within blocks, so that the draws of one subject do not
+//! depend on the others.
 
 use super::{Change, Distribution, MockError, Recipe};
 use assay_stats::normal;
@@ -141,7 +141,7 @@ impl Change {
     }
 }
 
-/// Rounds to the nearest multiple of a step. If a whole number of steps make 1, avoids the rounding
+/// Rounds to the nearest multiple of a step. If 1 is a multiple of the step, avoids the rounding
 /// error of multiplying by a decimal.
 fn rounded(value: f64, step: f64) -> f64 {
     let steps = (value / step).round();
@@ -158,8 +158,8 @@ fn rounded(value: f64, step: f64) -> f64 {
 struct Source {
     random: Pcg64Mcg,
     memory: f64,
-    /// With memory, the normal number underlying the last draw of every random choice of the
-    /// distribution; NaN before the first.
+    /// With memory: for each random choice of the distribution, the normal number of its last draw;
+    /// NaN before the first.
     remembered: Vec<f64>,
 }
 
@@ -215,7 +215,7 @@ impl Source {
         if self.memory == 0.0 {
             return uniform(&mut self.random);
         }
-        // Beyond this a distribution function in doubles is 1.
+        // Keeps the result strictly between 0 and 1.
         normal::cdf(self.remembering(choice)).clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON)
     }
 
@@ -271,8 +271,8 @@ fn uniform(random: &mut Pcg64Mcg) -> f64 {
     ((random.next_u64() >> 12) as f64 + 0.5) / PARTS
 }
 
-/// A separate generator for every number `which`: seed and number go through the finalizer of
-/// SplitMix64 (Steele, Lea & Flood 2014), so that neighboring ones are unrelated.
+/// A separate generator for each number `which`: seed and number are mixed by the finalizer of
+/// SplitMix64 (Steele, Lea & Flood 2014), so that neighboring generators are unrelated.
 fn generator(seed: u64, which: u64) -> Pcg64Mcg {
     let scattered = |mut z: u64| {
         z = z.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -293,7 +293,7 @@ mod tests {
             (rounded(0.123_456, 0.01), rounded(7.3, 2.0), rounded(-7.3, 2.0)),
             (0.12, 8.0, -8.0)
         );
-        // 1 is not a multiple of 0.3.
+        // With a step of 0.3, 1 is not a multiple.
         assert_eq!(rounded(0.35, 0.3), 0.3);
     }
 }

@@ -1,6 +1,6 @@
 //! Effects on synthetic data and their notation: outliers (`1%: 10 x`), drift (`5%`), a tick
-//! (`period 10, 3%`), the step of a clock (`1us`). Amounts are in the numbers of the distribution,
-//! or in a unit that can be converted to theirs.
+//! (`period 10, 3%`), the step of a clock (`1us`). Amounts are numbers as in the distribution, or
+//! have a unit that can be converted to theirs.
 
 use assay_data::Unit;
 use assay_data::unit::{Quantity, parse_quantity, unit_of_symbol};
@@ -10,12 +10,12 @@ use assay_data::unit::{Quantity, parse_quantity, unit_of_symbol};
 pub struct Numbers {
     /// The base unit.
     pub unit: Unit,
-    /// Number of base units per number.
+    /// Number of base units per 1 in the distribution.
     pub factor: f64,
 }
 
 impl Default for Numbers {
-    /// Plain numbers.
+    /// Returns plain numbers, without a unit.
     fn default() -> Self {
         Self { unit: Unit::One, factor: 1.0 }
     }
@@ -24,9 +24,9 @@ impl Default for Numbers {
 /// Increase of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Change {
-    /// This fraction of itself.
+    /// A fraction of the value itself.
     Relative(f64),
-    /// This amount, in the numbers of the distribution.
+    /// An amount, on the scale of the distribution.
     Absolute(f64),
 }
 
@@ -54,17 +54,17 @@ pub struct Tick {
 pub struct EffectError(String);
 
 impl Numbers {
-    /// Numbers of a unit given by its symbol; an unknown word is a unit of its own.
+    /// Numbers with the unit of this symbol; an unknown word becomes a separate unit.
     pub fn of_symbol(symbol: &str) -> Self {
         let (factor, unit) =
             unit_of_symbol(symbol).unwrap_or_else(|| (1.0, Unit::from(symbol.to_owned())));
         Self { unit, factor }
     }
 
-    /// Parses an amount in these numbers: bare, or with a unit that can be converted.
+    /// Parses an amount, either a bare number or with a unit that can be converted.
     ///
     /// # Errors
-    /// If the text is not a number, or is a fraction, or has another unit.
+    /// If the text is not a number, is a fraction, or has an incompatible unit.
     pub fn amount(&self, text: &str) -> Result<f64, EffectError> {
         match parse_quantity(text).map_err(|error| EffectError(error.to_string()))? {
             Quantity::Bare(number) => Ok(number),
@@ -80,8 +80,8 @@ impl Numbers {
         }
     }
 
-    /// Converts numbers of the distribution to the base unit. Divides by a whole number if that is
-    /// what is meant: 12.5 ms are the double nearest to 0.0125.
+    /// Converts numbers of the distribution to the base unit. Divides by a whole number if
+    /// possible, so that 12.5 ms is the double nearest to 0.0125.
     pub fn to_base(&self, number: f64) -> f64 {
         if self.factor < 1.0 { number / (1.0 / self.factor).round() } else { number * self.factor }
     }
@@ -134,7 +134,7 @@ impl Outliers {
 }
 
 impl Tick {
-    /// Parses `period 10, 3%`: every tenth value is 3 % larger. The word is optional.
+    /// Parses `period 10, 3%`: every tenth value is 3 % larger. The word `period` is optional.
     ///
     /// # Errors
     /// If period or size are missing or invalid.

@@ -26,7 +26,7 @@ fn near(found: f64, expected: f64, within: f64) {
 
 #[test]
 fn every_distribution_has_the_quantiles_that_its_name_promises() {
-    // Values and the probability of not exceeding them, by R's distribution functions.
+    // Values and the probabilities of not exceeding them, from R's distribution functions.
     let known = [
         ("uniform(2, 6)", [(3.0, 0.25), (5.0, 0.75)]),
         ("normal(10, 2)", [(10.0, 0.5), (12.0, 0.841_344_7)]),
@@ -43,7 +43,7 @@ fn every_distribution_has_the_quantiles_that_its_name_promises() {
         let sample = drawn(distribution, n);
         for (value, probability) in quantiles {
             let share = sample.iter().filter(|&&x| x <= value).count() as f64 / f64::from(n);
-            // Four and a half standard errors: one false alarm in 150,000.
+            // Four and a half standard errors: one false failure in 150,000.
             let error = (probability * (1.0 - probability) / f64::from(n)).sqrt();
             assert!(
                 (share - probability).abs() < 4.5 * error,
@@ -86,7 +86,7 @@ fn memory_keeps_the_distribution_and_ties_neighbours_together() {
             0.03,
         );
     }
-    // For a normal distribution it is AR(1) itself.
+    // For a normal distribution, the process is exactly AR(1).
     let sample = values(Recipe { memory: 0.5, ..recipe("normal(0, 1)", 100_000) });
     let acf = autocorrelation::autocorrelation(&sample, 2);
     near(acf[0], 0.5, 0.015);

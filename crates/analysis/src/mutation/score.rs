@@ -8,18 +8,19 @@ use std::collections::HashSet;
 /// Confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// Detection statistics of some mutants.
+/// Detection statistics of a set of mutants.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Score {
-    /// Number of mutants that count, tried or not.
+    /// Number of counted mutants, tried or not.
     pub counted: usize,
-    /// Number with a known fate.
+    /// Number of mutants with a known fate.
     pub known: usize,
     /// Number detected by the tests.
     pub detected: usize,
     /// Number not detected by the tests.
     pub missed: usize,
-    /// The share detected, 0 to 1, estimated unless all fates are known; `None` if nothing counts.
+    /// The share detected, 0 to 1, estimated unless all fates are known; `None` if no mutants
+    /// count.
     pub share: Option<f64>,
     /// 95 % interval for the share among all mutants; both ends equal the share if all fates are
     /// known.
@@ -30,11 +31,11 @@ pub struct Score {
 pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>, is_sample: bool) -> Score {
     let mutants: Vec<&MutantResult> = mutants.collect();
     let is_waiting = |own: &&MutantResult| own.operator == "body" && own.fate == Fate::Pending;
-    // If an extreme mutant is pending, all mutants were drawn from one sample.
+    // If an extreme mutant is pending, all mutants were drawn as a single sample.
     let is_one_lot = is_sample && mutants.iter().any(is_waiting);
     let is_lost = |own: &&&MutantResult| own.operator == "body" && own.fate.is_missed();
     let lost: HashSet<usize> = mutants.iter().filter(is_lost).map(|own| own.unit).collect();
-    // The mutants tried regardless of the sample, and those in the sample.
+    // Counts of mutants with a certain fate, of sampled mutants, and of pending ones.
     let (mut certain, mut sampled, mut pending) = ((0, 0), (0, 0), 0_usize);
     let mut has_pending_extreme = false;
     for own in mutants {
@@ -45,10 +46,9 @@ pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>, is_samp
                 has_pending_extreme |= is_extreme && !is_one_lot;
             }
             fate if fate.is_detected() || fate.is_missed() => {
-                // Mutants missed along with their function were not drawn, and neither were those
-                // known to have no tests before any of the function's mutants is tried. If a
-                // function's body can't be removed, only the drawn mutants show that no test
-                // reaches it.
+                // Mutants missed along with their function were not drawn, nor were those known to
+                // have no tests before any mutant of the function is tried. If a function's body
+                // can't be removed, only its drawn mutants show that no test reaches it.
                 let is_drawn = (!is_extreme || is_one_lot)
                     && match fate {
                         Fate::Implied => false,

@@ -1,16 +1,17 @@
 //! The share of a series' variance that is associated with other series recorded at the same time.
 //!
 //! The running median over 31 runs is subtracted from every series, so that slow drift, which would
-//! make any two series look related, counts neither as variance nor as explained. The residuals are
-//! ranked: the share of one cause is the square of Spearman's correlation, that of several the R²
-//! of a linear regression on their ranks (Kendall & Gibbons, *Rank Correlation Methods*, 5th ed.;
-//! Conover & Iman 1981 for regression on ranks). Both are adjusted for the number of causes
-//! (Ezekiel 1930), since a few runs would otherwise always seem partly explained.
+//! make any two series look related, counts neither as variance nor as explained variance. The
+//! residuals are ranked: the share of one cause is the square of Spearman's correlation, and that
+//! of several causes is the R² of a linear regression on their ranks (Kendall & Gibbons, *Rank
+//! Correlation Methods*, 5th ed.; Conover & Iman 1981 for regression on ranks). Both are adjusted
+//! for the number of causes (Ezekiel 1930), since a few runs would otherwise always seem partly
+//! explained.
 //!
-//! Nothing is claimed that chance gives in more than 1 % of subjects: under independence, R² of k
-//! causes follows the distribution Beta(k/2, (m − k − 1)/2), which is exact for normal scores and
-//! close for ranks. m, used in place of n, is the effective number of runs of the pair by
-//! Bartlett's formula (1935), because two series that each alternate, or each come in bursts, agree
+//! A share that chance gives in more than 1 % of subjects is not reported: under independence, the
+//! R² of k causes follows the distribution Beta(k/2, (m − k − 1)/2), which is exact for normal
+//! scores and close for ranks. Instead of n, m is the effective number of runs of the pair by
+//! Bartlett's formula (1935), because two series that both alternate, or both come in bursts, agree
 //! more often by chance. Counts that are nearly always zero can't reach a large share: one switch
 //! in a hundred runs explains one rank in a hundred.
 
@@ -21,10 +22,10 @@ use assay_stats::{autocorrelation, descriptive, special};
 const WINDOW: usize = 31;
 /// Number of lags over which two autocorrelated series may agree.
 const LAGS: usize = 12;
-/// A cause with a smaller share of its own is already explained by the others.
+/// A cause with a smaller independent share is already explained by the others.
 const OWN: f64 = 1e-9;
 
-/// The shares that go with each cause, and with all.
+/// The shares associated with each cause, and with all together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Explained {
     pub alone: Vec<Alone>,
@@ -38,7 +39,7 @@ pub(super) struct Alone {
     pub share: Option<f64>,
 }
 
-/// `values` and every one of `causes` have equal lengths and are finite, run by run. O(causes · n ·
+/// Computes the shares. `values` and each of `causes` have one finite value per run. O(causes · n ·
 /// window).
 pub(super) fn explained(values: &[f64], causes: &[&[f64]]) -> Explained {
     let nothing = || Explained { alone: vec![Alone::default(); causes.len()], together: None };
@@ -95,7 +96,7 @@ fn claimed(squared: f64, causes: usize, runs: f64, level: f64) -> Option<f64> {
     (chance <= level && adjusted > 0.0).then_some(adjusted)
 }
 
-/// Ranks without slow drift, with mean 0 and norm 1.
+/// Ranks after removing slow drift, with mean 0 and norm 1.
 struct Standard {
     ranks: Vec<f64>,
     autocorrelation: Vec<f64>,
@@ -116,15 +117,15 @@ impl Standard {
         Some(Self { ranks, autocorrelation })
     }
 
-    /// Effective number of runs for the correlation of the two, at most n.
+    /// Effective number of runs for the correlation of the two series, at most n.
     fn independent_with(&self, other: &Self) -> f64 {
         let inflation = 1.0 + 2.0 * dot(&self.autocorrelation, &other.autocorrelation);
         self.ranks.len() as f64 / inflation.max(1.0)
     }
 }
 
-/// The window is narrower towards the ends, so that it stays centred and a steady drift is removed
-/// there as well.
+/// The window is narrower towards the ends, so that it remains centered and a steady drift is also
+/// removed there.
 fn without_drift(values: &[f64]) -> Vec<f64> {
     let last = values.len().saturating_sub(1);
     let median_at = |i: usize| {

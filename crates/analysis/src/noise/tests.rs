@@ -1,5 +1,5 @@
-//! Simulated runs: a known share is found, none is claimed without a cause, and disturbed runs
-//! weigh less.
+//! Simulated runs: a known share is found, no share is reported without a cause, and disturbed runs
+//! have less weight.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use super::*;
@@ -12,7 +12,7 @@ fn normals(random: &mut Stream, n: usize) -> Vec<f64> {
     (0..n).map(|_| random.normal()).collect()
 }
 
-/// Mostly zero, like the counts of switches of a short program.
+/// Counts that are mostly zero, like a short program's switches.
 fn counts(random: &mut Stream, n: usize, one_in: f64) -> Vec<f64> {
     let count = |u: f64, v: f64| if u < 1.0 / one_in { 1.0 + (3.0 * v).floor() } else { 0.0 };
     (0..n).map(|_| count(random.uniform(), random.uniform())).collect()
@@ -22,7 +22,7 @@ fn counts(random: &mut Stream, n: usize, one_in: f64) -> Vec<f64> {
 fn a_known_share_is_found() {
     let mut random = Stream::new(1, 0);
     let (cause, rest) = (normals(&mut random, 4000), normals(&mut random, 4000));
-    // 40 % of the variance; the correlation of ranks of normal values is slightly smaller.
+    // The true share is 40 %; the correlation of ranks of normal values is slightly smaller.
     let values: Vec<f64> = cause
         .iter()
         .zip(&rest)
@@ -47,7 +47,7 @@ fn two_causes_share_what_they_have_in_common() {
     let apart = share::explained(&values, &[&a, &b]).together.unwrap();
     let alone = share::explained(&values, &[&a]).together.unwrap();
     assert!((apart - 2.0 * alone).abs() < 0.06, "{apart} {alone}");
-    // The same cause under two names explains no more than once.
+    // A cause given twice explains no more than once.
     let twice = share::explained(&values, &[&a, &a]).together.unwrap();
     assert!((twice - alone).abs() < 1e-9, "{twice} {alone}");
 }
@@ -150,7 +150,7 @@ fn disturbed_samples(blocks: u32, every: u32) -> Samples {
 fn runs_put_aside_more_than_usual_are_marked_and_weigh_less() {
     let analysis = analyse(&disturbed_samples(60, 6), &Options::default()).unwrap();
     let [old, new] = analysis.noise.as_slice() else { unreachable!("two subjects") };
-    // For the old one, only the run with stolen time.
+    // The old subject has only the run with stolen time.
     assert_eq!(old.disturbed, [6]);
     assert_eq!(new.disturbed, (0..60).step_by(6).map(|block| 2 * block + 1).collect::<Vec<_>>());
     assert!(new.is_disturbed() && !old.is_disturbed());
@@ -159,7 +159,7 @@ fn runs_put_aside_more_than_usual_are_marked_and_weigh_less() {
     let plain = analysis.comparisons[0].decision.estimate.exp();
     assert_eq!((weighed.scale, weighed.blocks, old.weighed), (Scale::Ratio, 11, None));
     assert!((weighed.estimate - 0.97).abs() < (plain - 0.97).abs(), "{weighed:?} {plain}");
-    // A spike in ten of a hundred runs explains little of the ranks, but it does explain that.
+    // Spikes in ten of a hundred runs explain only a small share of the ranks.
     assert!(new.together.is_some_and(|share| (0.05..0.5).contains(&share)), "{new:?}");
 }
 
@@ -174,7 +174,7 @@ fn without_disturbed_runs_nothing_is_weighed() {
     assert!(quiet.noise[1].disturbed.is_empty(), "nine runs do not say what is usual");
     let few = analyse(&disturbed_samples(20, 12), &Options::default()).unwrap();
     assert!(few.noise[1].disturbed.len() == 2 && !few.noise[1].is_disturbed(), "{few:?}");
-    // Block 3 is down-weighted for its stolen time only.
+    // Block 3 is down-weighted only for its stolen time.
     assert_eq!(quiet.noise[1].weighed.map(|w| w.blocks), Some(1));
 }
 

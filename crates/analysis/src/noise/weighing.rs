@@ -1,18 +1,18 @@
 //! The weighted pseudo-median of differences that are not all equally reliable.
 //!
-//! A block has weight 1 / (1 + e), where e is the excess of its worse run over the usual: in
-//! interquartile ranges of the count (at least 1 each), or in percent of the run that was stolen.
-//! So one unusual switch halves a block's weight, ten leave it a tenth, and no block is ever
-//! discarded: a rule that removes runs would have to be right about each of them, whereas this one
-//! has to be right only overall. A Walsh average has the product of its two blocks' weights, and
-//! the estimate is the weighted median of all Walsh averages, a weighted Hodges-Lehmann estimate.
-//! With equal weights it is the pseudo-median that decides. It deliberately has no interval:
-//! weights that depend on the runs would need a different one.
+//! A block has weight 1 / (1 + e), where e is the excess of its worse run over the usual count in
+//! interquartile ranges (of at least 1), or the percentage of stolen time. So one unusual switch
+//! halves a block's weight, ten leave about a tenth, and no block is ever discarded: a rule that
+//! removes runs would have to be right about each of them, whereas this one must be right only
+//! overall. A Walsh average has the product of its two blocks' weights, and the estimate is the
+//! weighted median of all Walsh averages, a weighted Hodges-Lehmann estimate. With equal weights it
+//! equals the deciding pseudo-median. It deliberately has no interval, since weights that depend on
+//! the runs would require a different method.
 
-/// Number of bisections that reduce an interval of doubles to its last digit.
+/// Number of bisections that locate a double to its last digit.
 const HALVINGS: usize = 100;
 
-/// The weight of a block whose worse run has this excess; in 0..=1.
+/// The weight, in 0..=1, of a block whose worse run has this excess.
 pub(super) fn weight(excess: f64) -> f64 {
     1.0 / (1.0 + excess.max(0.0))
 }
@@ -80,7 +80,8 @@ mod tests {
     use assay_stats::signed_rank;
     use proptest::prelude::*;
 
-    /// All Walsh averages, sorted, and the one at which half of the weight is reached.
+    /// A direct computation: sorts all Walsh averages and returns the one at which half of the
+    /// weight is reached.
     fn plainly(blocks: &[(f64, f64)]) -> (f64, f64) {
         let mut all = Vec::new();
         for (i, a) in blocks.iter().enumerate() {

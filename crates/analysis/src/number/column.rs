@@ -1,6 +1,6 @@
 //! Columns: one scale and one number of decimals for values shown together, with as many digits as
-//! their intervals support, and without losing the digits of small values next to large ones.
-//! Single values, percents and durations are in the parent module.
+//! their intervals support, without losing the digits of small values next to large ones. Single
+//! values, percentages and durations are in the parent module.
 
 use assay_data::{Unit, unit::Scale};
 
@@ -8,11 +8,11 @@ use super::{MOST_DECIMALS, decimals_for, decimals_within, fixed, is_zero, two_di
 
 /// Like [`MOST_DECIMALS`], if an interval supports them.
 const MOST_SUPPORTED_DECIMALS: usize = 12;
-/// Maximum number of significant digits of a value whose interval supports them: those of a double.
+/// Maximum number of significant digits if an interval supports them: those of a double.
 const MOST_SUPPORTED: i32 = 15;
-/// Anything smaller, relative to the largest value, is floating-point rounding.
+/// Differences below this share of the largest value are floating-point rounding.
 const ROUNDING: f64 = 1e-15;
-/// Number of digits shown of an interval's half width.
+/// Number of significant digits shown of an interval's half width.
 const HALF_WIDTH_DIGITS: i32 = 2;
 
 /// One scale and one number of decimals for values shown together.
@@ -24,8 +24,8 @@ pub struct Column {
     decimals: usize,
     /// The smallest half width, in the base unit; infinite if there are none.
     narrowest: f64,
-    /// Smaller sizes, in the base unit, may print as zero, since they are below what the intervals
-    /// support.
+    /// Values below this, in the base unit, may print as zero, since the intervals do not support
+    /// their digits.
     floor: f64,
 }
 
@@ -34,16 +34,16 @@ impl Column {
     /// ones are ignored).
     ///
     /// The scale is that of the smallest value, unless the largest would then have five digits
-    /// before the point. The decimals show two digits of the smallest half width, or, without any,
-    /// four digits of the values (three for bytes).
+    /// before the point. The decimals show two digits of the smallest half width or, if there is
+    /// none, four digits of the values (three for bytes).
     pub fn new(unit: &Unit, values: &[f64], half_widths: &[f64]) -> Self {
         let (smallest, largest) = range(values);
         Self::in_scale(unit, scale_of(unit, smallest, largest), values, half_widths)
     }
 
     /// Creates a column for one row of a table that spans decades: in the scale of the whole table,
-    /// so that it can be read downwards, unless the range is too large for one scale; with the
-    /// decimals appropriate for this row. `table` are the [`ends`] of the table's values.
+    /// unless its range is too large for one scale, with the decimals appropriate for this row.
+    /// `table` are the [`ends`] of the table's values.
     pub fn for_row(unit: &Unit, table: [f64; 2], row: &[f64], half_widths: &[f64]) -> Self {
         let [smallest, largest] = table;
         let scale = unit.scale_for(smallest);
@@ -63,7 +63,7 @@ impl Column {
             .filter(|h| h.is_finite() && *h > ROUNDING * largest)
             .fold(f64::INFINITY, f64::min);
         let plain_digits = if *unit == Unit::Byte { 3 } else { 4 };
-        // Values with a small spread around a large one differ only in late digits.
+        // Values with a small spread around a large value differ only in late digits.
         let supported = |value, digits| decimals_within(value, digits, MOST_SUPPORTED_DECIMALS);
         let decimals = if narrowest.is_finite() {
             supported(narrowest, HALF_WIDTH_DIGITS).min(supported(largest, MOST_SUPPORTED))
@@ -83,18 +83,18 @@ impl Column {
         Self { unit: unit.clone(), symbol, factor: scale.factor, decimals, narrowest, floor }
     }
 
-    /// Creates a column for amounts in a sentence: like [`Column::new`], in the scale of the
-    /// largest, so that an end near zero does not make the others long.
+    /// Creates a column for amounts in a sentence: like [`Column::new`], but in the scale of the
+    /// largest, so that an end near zero does not lengthen the others.
     pub fn for_amounts(unit: &Unit, amounts: &[f64], half_widths: &[f64]) -> Self {
         let largest = amounts.iter().map(|v| v.abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
         let at_largest = Self::new(unit, &[largest], half_widths);
         let whole = amounts.iter().all(|v| v.fract() == 0.0);
-        // Half of a count is shown as such, even if the largest is whole.
+        // Half a count is shown as such, even if the largest is whole.
         let decimals = if whole { at_largest.decimals } else { at_largest.decimals.max(1) };
         at_largest.with_decimals(decimals)
     }
 
-    /// Creates a column in the scale of the largest value, with the decimals that show this many
+    /// Creates a column in the scale of the largest value, with enough decimals to show `digits`
     /// significant digits of it.
     pub fn significant(unit: &Unit, values: &[f64], digits: i32) -> Self {
         let largest = range(values).1;
@@ -103,7 +103,7 @@ impl Column {
         column.with_decimals(decimals)
     }
 
-    /// The same column without decimals finer than this step in the base unit; 0 for no limit.
+    /// Limits the column's decimals to the resolution `step` in the base unit; 0 for no limit.
     #[must_use]
     pub fn no_finer_than(self, step: f64) -> Self {
         let finest = if step > 0.0 { decimals_for(step / self.factor, 1) } else { MOST_DECIMALS };
@@ -111,14 +111,14 @@ impl Column {
         self.with_decimals(decimals)
     }
 
-    /// The same column with this many decimals, even if that hides small values.
+    /// Sets the number of decimals, even if that hides small values.
     #[must_use]
     pub fn with_decimals(self, decimals: usize) -> Self {
         Self { decimals, floor: f64::INFINITY, ..self }
     }
 
-    /// The same column with the fewest decimals that show these values exactly, up to three more
-    /// than it has; unchanged if that needs more. For a few values that matter individually.
+    /// Uses the fewest decimals that show these values exactly, up to three more than now;
+    /// unchanged if more are needed. For a few values that matter individually.
     #[must_use]
     pub fn exact(self, values: &[f64]) -> Self {
         let whole = |decimals: usize| {
@@ -133,14 +133,14 @@ impl Column {
         }
     }
 
-    /// The same column with one decimal less, for live displays.
+    /// Removes one decimal, for live displays.
     #[must_use]
     pub fn with_fewer_digits(self) -> Self {
         Self { decimals: self.decimals.saturating_sub(1), ..self }
     }
 
-    /// The value without its unit. If its digits would be lost because it is much smaller than the
-    /// largest, it keeps two of them; a plain number, whose prefix is part of it, then uses its own
+    /// The value without its unit. A value so much smaller than the largest that its digits would
+    /// be lost keeps two of them; a plain number, which includes its prefix, then uses its own
     /// scale.
     pub fn number(&self, value: f64) -> String {
         let scaled = value / self.factor;
@@ -157,8 +157,8 @@ impl Column {
             }
             number => number,
         };
-        // A prefix that only multiplies belongs to the number: 0.06 and 13.92k in one range would
-        // be misread otherwise.
+        // A prefix that only multiplies is part of the number; otherwise a range such as 0.06 to
+        // 13.92k would be misread.
         if self.only_multiplies() { number + &self.symbol } else { number }
     }
 
@@ -191,8 +191,8 @@ impl Column {
         matches!(self.symbol.as_str(), "k" | "M" | "G")
     }
 
-    /// The value with its unit: `812.4 ms`; in its own scale if that of the column would hide all
-    /// of its digits.
+    /// The value with its unit: `812.4 ms`; in its own scale if the column's would hide all of its
+    /// digits.
     pub fn with_unit(&self, value: f64) -> String {
         if self.unit != Unit::One && self.loses(&fixed(value / self.factor, self.decimals), value) {
             return self.alone(value);
@@ -230,7 +230,7 @@ fn scale_of(unit: &Unit, smallest: f64, largest: f64) -> Scale {
     if !smallest.is_finite() {
         return unit.scale_for(0.0);
     }
-    // Rates are formatted like counts: whole below ten thousand.
+    // Like counts, rates below ten thousand are shown without a prefix.
     if *unit == Unit::PerSecond && largest < 10_000.0 {
         return unit.scale_for(1.0);
     }
@@ -297,7 +297,7 @@ mod tests {
         };
         assert_eq!(told(&[3.0, 4.0, 5.0]), ["3", "4", "5"]);
         assert_eq!(told(&[1.25, 3.5]), ["1.25", "3.50"]);
-        // A third has no finite decimal expansion, so its digits remain those supported.
+        // A third has no finite decimal expansion, so it keeps only the supported digits.
         let column = Column::new(&Unit::One, &[1.0 / 3.0], &[0.05]);
         assert_eq!(column.clone().exact(&[1.0 / 3.0]), column);
     }

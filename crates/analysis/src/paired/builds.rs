@@ -1,8 +1,7 @@
-//! Blocks with several builds per side: the interval over builds, and whether their effects are
-//! known well enough.
+//! Blocks with several builds per side: the interval over builds, and a check that the builds'
+//! effects are known well enough.
 //!
-//! The method is [`assay_stats::crossed`]. The builds, not the blocks, are what is sampled.
-//! Stopping is decided elsewhere.
+//! The method is [`assay_stats::crossed`]. The sampled units are builds, not blocks.
 
 use super::{Level, Paired};
 use crate::dependence::Dependence;
@@ -13,7 +12,7 @@ use assay_stats::Interval;
 use assay_stats::crossed::{self, Crossed};
 
 impl Paired {
-    /// Sets the builds of the last block. Either all blocks have builds, or none.
+    /// Sets the builds of the last block. Either all blocks must have builds, or none.
     pub fn push_builds(&mut self, reference: u32, other: u32) {
         self.builds.push((reference, other));
     }
@@ -30,9 +29,8 @@ impl Paired {
     }
 
     /// Returns true if more blocks would hardly narrow the interval over builds, because block
-    /// noise contributes little of its error, or little relative to the threshold. This does not
-    /// depend on the difference itself, so the interval is evaluated only once, however long that
-    /// takes.
+    /// noise contributes little to its error, or little relative to the threshold. This does not
+    /// depend on the difference itself, so the interval is still evaluated only once.
     pub fn are_builds_known(&self, threshold: &Threshold) -> bool {
         let scale = self.scale(threshold);
         let found = match scale {
@@ -40,7 +38,7 @@ impl Paired {
             Scale::Shift => self.over_builds(&self.shifts()),
         };
         found.filter(|found| found.between.is_some()).is_some_and(|found| {
-            // Both sides' effects contain it.
+            // The effects of both sides contain the noise.
             let noise = 2.0 * found.squared_noise;
             let matters = policy::NOISE_OF_THRESHOLD * self.threshold_on(scale, threshold);
             noise <= policy::NOISE_SHARE * found.squared_error || noise.sqrt() <= matters
@@ -62,8 +60,8 @@ impl Paired {
 }
 
 /// The interval over builds, widened according to the `dependence` of the blocks' differences and
-/// their own interval. Wandering during the run is not caused by builds, and widens their interval
-/// like any other.
+/// their own interval. Builds do not cause drift during the run, so it widens their interval like
+/// any other.
 pub(super) fn interval(
     builds: &Crossed,
     level: Level,

@@ -1,8 +1,8 @@
-//! Planning in blocks: every block measures both sides, so that only the difference within a block
-//! counts.
+//! Planning in blocks: each block measures both sides, so that only the difference within a block
+//! matters.
 //!
 //! The spread of the pilot's per-block differences gives the half width of the signed-rank interval
-//! after a number of blocks, and from that the number needed ([`assay_stats::power`],
+//! after a number of blocks, and from it the number needed ([`assay_stats::power`],
 //! `docs/concepts/deciding.md`, section 8): for a fixed number, evaluated once, and for a run that
 //! looks after every block and stops by itself.
 
@@ -20,10 +20,10 @@ use assay_stats::{descriptive, normal, power};
 pub struct Needed {
     /// Number of blocks that detect the difference with the requested power; an upper estimate.
     pub to_find: Option<u64>,
-    /// Number of blocks with which, if there is no difference, half of all experiments rule out
-    /// larger differences.
+    /// Number of blocks with which half of all experiments rule out differences of this size if
+    /// there is none.
     pub to_rule_out: Option<u64>,
-    /// The difference that `at_blocks` blocks detect with the requested power, on the scale.
+    /// The difference that `at_blocks` blocks detect with the requested power, on the plan's scale.
     pub detectable: f64,
 }
 
@@ -40,14 +40,14 @@ pub struct BlocksPlan {
     pub at_blocks: f64,
     /// The scale of the plan.
     pub scale: Scale,
-    /// Robust standard deviation of the per-block differences, on the scale (log ratios, or the
-    /// unit).
+    /// Robust standard deviation of the per-block differences, on the plan's scale (log ratios, or
+    /// the unit).
     pub spread: f64,
-    /// The difference that matters, on the scale; `None` if none was requested.
+    /// The difference that matters, on the plan's scale; `None` if none was requested.
     pub threshold: Option<f64>,
-    /// For a fixed number of blocks.
+    /// Numbers for a fixed number of blocks.
     pub fixed: Needed,
-    /// For a run that stops by itself.
+    /// Numbers for a run that stops by itself.
     pub sequential: Needed,
     /// Duration of a block in seconds, including pauses; `None` if no times were recorded.
     pub seconds_per_block: Option<f64>,

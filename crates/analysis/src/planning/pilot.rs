@@ -2,7 +2,7 @@
 //!
 //! The standard deviation used for planning is the largest upper end of the 95 % bootstrap
 //! intervals (normal, basic, percentile) of the noisiest subject: a plan based on the estimate
-//! itself would be too small in half of all cases. For pairs it is that of their differences.
+//! itself would be too small in half of all cases. For pairs, it is that of the differences.
 
 use super::PlanningError;
 use crate::analysis::seconds_per_block;
@@ -16,10 +16,10 @@ use assay_stats::{autocorrelation, descriptive};
 
 /// Confidence of the intervals whose upper end is used.
 const CONFIDENCE: f64 = 0.95;
-/// Maximum number of values that represent the distribution: more do not change the result, only
-/// its cost.
+/// Maximum number of values that represent the distribution; more change only the cost, not the
+/// result.
 const KEPT: usize = 20_000;
-/// Number of values sufficient for solving for a difference repeatedly.
+/// Number of values sufficient for solving repeatedly for a difference.
 const KEPT_TO_SOLVE: usize = 2000;
 
 /// The standard deviation of one subject of the pilot, and the upper ends of its intervals.
@@ -63,8 +63,8 @@ impl SpreadOf {
         }
     }
 
-    /// Number of runs per effective one: the autocorrelation time, or 1 if that is too near to 1 to
-    /// matter or there are too few values to judge it. The same rule as for intervals.
+    /// Number of runs per effective run: the autocorrelation time, or 1 if it is too near to 1 to
+    /// matter or if there are too few values to judge it. The same rule applies to intervals.
     pub fn runs_per_independent(&self) -> f64 {
         let time = self.autocorrelation_time;
         if self.n >= DEPENDENCE_FROM && time.is_finite() && 1.0 / time < DEPENDENT_BELOW {
@@ -91,9 +91,9 @@ pub(crate) fn upper_end(sd: f64, ends: [Option<f64>; 3]) -> f64 {
 pub struct Pilot {
     /// The metric of the plan.
     pub metric: String,
-    /// Index of that metric among the pilot's metrics.
+    /// Index of the metric among the pilot's metrics.
     pub metric_index: usize,
-    /// Unit of that metric.
+    /// Unit of the metric.
     pub unit: Unit,
     /// The reference's median, to which relative differences refer.
     pub median: f64,
@@ -101,17 +101,17 @@ pub struct Pilot {
     pub spreads: Vec<SpreadOf>,
     /// Index of the largest spread.
     pub noisiest: usize,
-    /// The standard deviation used for planning: the largest upper end of the noisiest.
+    /// The standard deviation used for planning: the largest upper end of the noisiest subject.
     pub sd: f64,
     /// Number of values of the smallest series.
     pub n: usize,
     /// Index in `spreads` of the subject with the strongest dependence.
     pub most_dependent: usize,
-    /// Number of runs per effective one for the most dependent subject; 1 if dependence does not
+    /// Number of runs per effective run for the most dependent subject; 1 if dependence does not
     /// matter.
     pub runs_per_independent: f64,
     /// The difference that the rank test could have detected in the pilot itself, with the
-    /// requested significance and power, by the 15 % rule.
+    /// requested significance and power, according to the 15 % rule.
     pub detectable: Option<f64>,
     /// Duration of a run in seconds, including pauses; `None` if no times were recorded.
     pub seconds_per_run: Option<f64>,
@@ -125,7 +125,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Uses values in any order; if there are very many, evenly spaced order statistics.
+    /// Takes values in any order; of very many, only evenly spaced order statistics.
     fn of(kind: Kind, values: Vec<f64>) -> Self {
         if values.len() <= KEPT {
             return Self { kind, values };
@@ -176,8 +176,8 @@ impl Pilot {
     ///
     /// # Errors
     ///
-    /// If the metric does not exist, the values are too few, or pairs are requested and there are
-    /// none.
+    /// If the metric does not exist, if there are too few values, or if pairs are requested and
+    /// there are none.
     pub fn of(
         samples: &Samples,
         metric: Option<&str>,

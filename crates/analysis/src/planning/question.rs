@@ -1,11 +1,11 @@
-//! The question for a plan, and what both kinds of test plan by.
+//! The question for a plan, and the parameters common to both kinds of test.
 
 use crate::analysis::units_differ;
 use assay_data::{Threshold, Unit};
 use assay_stats::power_t::{Kind, Sides, Test, Unknown};
 
-/// Overhead of rank tests over the t test: the 15 % rule. At worst they need 15.7 % more, for a
-/// shift.
+/// Overhead of rank tests over the t test: the 15 % rule. For a shift, they need at most 15.7 %
+/// more runs.
 pub const RANK_OVERHEAD: f64 = 1.15;
 
 /// Largest rounding step: larger plans are rounded up to thousands, smaller ones to two digits.
@@ -23,7 +23,7 @@ pub enum Alternative {
     Less,
 }
 
-/// The question for a plan. Differences are sizes; the alternative gives the direction.
+/// The question for a plan. Differences are absolute; the alternative gives the direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanQuestion {
     /// The kind of comparison.
@@ -34,7 +34,7 @@ pub struct PlanQuestion {
     pub strict: bool,
     /// Runs per side.
     pub n: Option<f64>,
-    /// The difference; relative to the reference's median with a pilot.
+    /// The difference; with a pilot, a relative one refers to the reference's median.
     pub delta: Option<Threshold>,
     /// The standard deviation, in the unit of the difference.
     pub sd: Option<f64>,
@@ -44,7 +44,7 @@ pub struct PlanQuestion {
     pub power: Option<f64>,
     /// Multiple to round the number of runs up to; by default depends on the number.
     pub round: Option<u64>,
-    /// True if blocks are shown first.
+    /// True if the plan in blocks is shown first.
     pub in_blocks: bool,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -83,7 +83,7 @@ pub enum PlanningError {
         /// Approximate number of runs.
         needed: f64,
     },
-    /// The difference has a unit that the pilot does not have.
+    /// The difference has a unit other than the pilot's.
     #[error("{}", units_differ("the difference", asked, metric, unit))]
     OtherUnit {
         /// Unit of the difference.
@@ -93,7 +93,7 @@ pub enum PlanningError {
         /// The unit of the pilot's metric.
         unit: Unit,
     },
-    /// The pilot doesn't contain what the question needs.
+    /// The pilot lacks data needed for the question.
     #[error("{0}")]
     Pilot(String),
 }
@@ -109,8 +109,8 @@ impl PlanQuestion {
         Test { kind: self.kind, sides }
     }
 
-    /// Returns the quantity to solve for: the one that is not given, after defaults for
-    /// significance and power.
+    /// Returns the quantity to solve for: the missing one, after defaults for significance and
+    /// power.
     pub(super) fn unknown(&self, has_spread: bool) -> Result<Unknown, PlanningError> {
         let lacking = [
             (self.n.is_none(), Unknown::N),
@@ -130,8 +130,8 @@ impl PlanQuestion {
     }
 }
 
-/// Returns the number of runs to take, and the multiple it was rounded up to: the requested one, or
-/// two digits with steps of at most a thousand.
+/// Returns the number of runs to take, and the multiple to which it was rounded up: the requested
+/// multiple, or one that leaves two digits, at most a thousand.
 pub fn rounded_up(n: f64, to: Option<u64>) -> (u64, u64) {
     let n = n.clamp(2.0, 1e15).ceil();
     let step = to.map_or_else(

@@ -1,14 +1,14 @@
-//! Requirements of the rank tests, by the 15 % rule and by the pilot's own distribution.
+//! Requirements of the rank tests, from the 15 % rule and from the pilot's distribution.
 //!
 //! With a pilot, the normal approximation of the statistic under the pilot's distribution, shifted
-//! by the difference, gives a number, which experiments drawn from that distribution check if
-//! affordable. All sizes that are tried share their random numbers, so the number at which the
-//! power is reached can be interpolated.
+//! by the difference, gives a number of runs, which is checked by experiments drawn from that
+//! distribution if affordable. All tried sizes share their random numbers, so the number at which
+//! the power is reached can be interpolated.
 //!
 //! With few runs the exact test's level jumps, mostly to less than the requested significance; the
-//! rule then uses the level actually kept, since it would promise too much otherwise. If the
-//! pilot's values are correlated, all of this refers to effective runs and is finally multiplied by
-//! the number of runs per effective one.
+//! rule then uses the actual level, since it would promise too much otherwise. If the pilot's
+//! values are correlated, all numbers refer to effective runs and are finally multiplied by the
+//! number of runs per effective run.
 
 use super::pilot::Series;
 use super::{PlanQuestion, RANK_OVERHEAD, rounded_up};
@@ -21,12 +21,12 @@ use assay_stats::rank_power::{RankTest, ShiftedPilot, exact_levels};
 const BUDGET: f64 = 3e8;
 /// Maximum rounding error of a p-value.
 const LEVEL_SLACK: f64 = 1e-9;
-/// More factors of one half than a double can represent.
+/// A product of more factors of one half underflows.
 const MOST_FACTORS: u64 = 1100;
 const MOST_EXPERIMENTS: f64 = 4000.0;
 /// Minimum number of experiments to be informative.
 const FEWEST_EXPERIMENTS: f64 = 200.0;
-/// All sizes up to this number are tried; above it, only these shares of the formula's size.
+/// Up to this number, all sizes are tried; above it, only certain shares of the formula's size.
 const ALL_SIZES_BELOW: f64 = 40.0;
 const SHARES: [f64; 9] = [0.6, 0.75, 0.85, 0.93, 1.0, 1.07, 1.17, 1.3, 1.6];
 
@@ -34,20 +34,19 @@ const SHARES: [f64; 9] = [0.6, 0.75, 0.85, 0.93, 1.0, 1.07, 1.17, 1.3, 1.6];
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankPlan {
     /// The t test's answer under the 15 % rule: n times 1.15, or the result for n/1.15 runs if n is
-    /// known; at the level that the exact test keeps with few runs, and accounting for dependence.
-    /// A power of 0, or NaN, means that this number of runs can never reject.
+    /// known; at the actual level of the exact test for few runs, and accounting for dependence. A
+    /// power of 0, or NaN, means that this number of runs can never reject.
     pub rule: Quantities,
     /// Runs per side to take, rounded up; the given number if n is known.
     pub n: u64,
-    /// The basis of that number.
+    /// The basis of `n`.
     pub founded_on: Founded,
-    /// The multiple to which it was rounded up.
+    /// The multiple to which `n` was rounded up.
     pub rounded_to: u64,
     /// Minimum number of effective runs with which the exact rank test can reject at the
     /// significance, for any values.
     pub fewest_n: u64,
-    /// Number of runs per effective one; 1 if there is no pilot, or if its dependence does not
-    /// matter.
+    /// Number of runs per effective run; 1 without a pilot, or if its dependence does not matter.
     pub runs_per_independent: f64,
     /// Results for the pilot's distribution; `None` if there is no pilot.
     pub distribution: Option<Distribution>,
@@ -68,12 +67,12 @@ pub enum Founded {
 /// Results for the pilot's distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
-    /// Probability that a value of the other side exceeds one of the reference at the requested
-    /// difference.
+    /// Probability that a value of the other side exceeds a value of the reference, at the
+    /// requested difference.
     pub superiority: f64,
-    /// Runs per side by the formula, or the given number; `None` if no number is enough.
+    /// Runs per side according to the formula, or the given number; `None` if no number is enough.
     pub formula_n: Option<f64>,
-    /// Power of the planned number by the formula.
+    /// Power of the planned number according to the formula.
     pub formula_power: f64,
     /// The difference that n runs find with the requested power, if that is the question.
     pub formula_delta: Option<f64>,
@@ -87,11 +86,11 @@ pub struct Simulated {
     /// Runs per side at which the power is reached; `None` if n is not the question or is beyond
     /// the sizes tried.
     pub n: Option<f64>,
-    /// Standard error of that number due to the number of experiments.
+    /// Standard error of `n` due to the number of experiments.
     pub n_error: Option<f64>,
     /// The power of the planned number.
     pub power: f64,
-    /// Standard error of that power.
+    /// Standard error of `power`.
     pub power_error: f64,
     /// Number of experiments.
     pub experiments: u64,
@@ -102,9 +101,9 @@ pub fn test_of(asked: &PlanQuestion, sig_level: f64) -> RankTest {
     RankTest { sides: asked.test().sides, sig_level }
 }
 
-/// The smallest p-value that the exact rank test can give for n runs per side: all values of one
-/// beyond all of the other, 1/C(2n, n), or all differences in one direction, 2^-n; doubled for
-/// two-sided tests. In 0 to 1. O(n).
+/// The smallest p-value that the exact rank test can give for n runs per side: 1/C(2n, n) if all
+/// values of one side are beyond all of the other, or 2^-n if all differences have one direction;
+/// doubled for two-sided tests. In 0 to 1. O(n).
 fn smallest_p(asked: &PlanQuestion, n: u64) -> f64 {
     let sides = if asked.test().sides == Sides::One { 1.0 } else { 2.0 };
     let one = |k: u64| match asked.kind {
@@ -116,13 +115,13 @@ fn smallest_p(asked: &PlanQuestion, n: u64) -> f64 {
     (sides * orders).min(1.0)
 }
 
-/// The fewest runs per side, at least two, with which the exact rank test can reject at the
-/// significance. O(1).
+/// The minimum number of runs per side, at least two, with which the exact rank test can reject at
+/// the significance. O(1).
 pub fn fewest(asked: &PlanQuestion, sig_level: f64) -> u64 {
     (2..MOST_FACTORS).find(|&n| smallest_p(asked, n) <= sig_level).unwrap_or(MOST_FACTORS)
 }
 
-/// The level that the rank test keeps with `independent` effective runs per side: the largest
+/// The actual level of the rank test with `independent` effective runs per side: the largest
 /// p-value of its exact distribution not above the significance; the significance itself from 50
 /// runs on. `None` if no outcome is significant.
 fn level_kept(asked: &PlanQuestion, sig_level: f64, independent: f64) -> Option<f64> {
@@ -138,15 +137,16 @@ fn levels_of(asked: &PlanQuestion, independent: f64) -> Option<Vec<f64>> {
     exact_levels(asked.kind, asked.test().sides, independent.floor() as u64)
 }
 
-/// The power of the rank test by the rule, with this many effective runs per side. In 0..=1.
+/// The power of the rank test according to the rule, with this many effective runs per side. In
+/// 0..=1.
 pub(super) fn power_by_rule(asked: &PlanQuestion, t: Quantities, independent: f64) -> f64 {
     level_kept(asked, t.sig_level, independent).map_or(0.0, |level| {
         asked.test().power((independent / RANK_OVERHEAD).max(1.1), t.delta, t.sd, level)
     })
 }
 
-/// The difference that the rank test finds by the rule with the requested power; `None` if it finds
-/// none.
+/// The difference that the rank test finds with the requested power according to the rule; `None`
+/// if it finds none.
 pub(super) fn delta_by_rule(asked: &PlanQuestion, t: Quantities, independent: f64) -> Option<f64> {
     let sig_level = level_kept(asked, t.sig_level, independent)?;
     let n = (independent / RANK_OVERHEAD).max(1.1);
@@ -154,8 +154,8 @@ pub(super) fn delta_by_rule(asked: &PlanQuestion, t: Quantities, independent: f6
     Some(found.delta)
 }
 
-/// The effective runs per side that the rule requires: 15 % more than the t test, and for few runs
-/// as many as the exact test needs.
+/// The effective runs per side required by the rule: 15 % more than for the t test, and for few
+/// runs as many as the exact test needs.
 fn needed_by_rule(asked: &PlanQuestion, t: Quantities) -> f64 {
     let needed = (t.n * RANK_OVERHEAD).max(fewest(asked, t.sig_level) as f64);
     let mut n = needed.ceil();
@@ -165,12 +165,12 @@ fn needed_by_rule(asked: &PlanQuestion, t: Quantities) -> f64 {
     if n > needed.ceil() { n } else { needed }
 }
 
-/// The rule for known n: the t test's result for n/1.15, at the level that is kept.
+/// The rule for known n: the t test's result for n/1.15, at the actual level.
 fn rule_at(asked: &PlanQuestion, unknown: Unknown, t: Quantities, independent: f64) -> Quantities {
     let n = (independent / RANK_OVERHEAD).max(1.1);
     let solve = |sig_level: f64| {
         let fewer = Quantities { n, sig_level, ..t };
-        // If that has no solution, the rule gives the t test's answer.
+        // Without a solution, the rule gives the t test's answer.
         asked.test().solve(unknown, fewer).unwrap_or(t)
     };
     if unknown == Unknown::SigLevel {
@@ -188,8 +188,8 @@ fn rule_at(asked: &PlanQuestion, unknown: Unknown, t: Quantities, independent: f
 }
 
 impl RankPlan {
-    /// Plans by the 15 % rule alone, given the number of runs per effective one. O(n³) for the few
-    /// runs for which the distribution is exact.
+    /// Plans by the 15 % rule alone, given the number of runs per effective run. O(n³) for few
+    /// runs, where the distribution is exact.
     pub fn by_rule(
         asked: &PlanQuestion,
         unknown: Unknown,
@@ -283,15 +283,15 @@ impl RankPlan {
 }
 
 impl Simulated {
-    /// The same results if each simulated run represents `factor` runs.
+    /// Converts the results for simulated runs that each represent `factor` runs.
     fn times(self, factor: f64) -> Self {
         let times = |n: Option<f64>| n.map(|n| n * factor);
         Self { n: times(self.n), n_error: times(self.n_error), ..self }
     }
 }
 
-/// The difference that this many effective runs find with the requested power, by the formula.
-/// Bisection: O(m log m) for each of some 50 trials.
+/// The difference that this many effective runs find with the requested power according to the
+/// formula. Bisection: O(m log m) for each of about 50 trials.
 pub(super) fn delta_by_distribution(
     series: &Series,
     t: Quantities,
@@ -363,8 +363,8 @@ fn simulate(
     })
 }
 
-/// The size from which on the power is reached, interpolated between the sizes tried; `None` if it
-/// is beyond them.
+/// The size from which the power is reached, interpolated between the tried sizes; `None` if it is
+/// beyond them.
 fn reached(sizes: &[u64], powers: &[f64], power: f64) -> Option<f64> {
     let last_below = powers.iter().rposition(|&p| p < power)?;
     let (below, above) = (powers[last_below], *powers.get(last_below + 1)?);
@@ -382,8 +382,8 @@ mod tests {
         let sizes = [10, 20, 40];
         assert_eq!(reached(&sizes, &[0.5, 0.625, 0.75], 0.6875), Some(30.0));
         assert_eq!(reached(&sizes, &[0.5, 0.625, 0.75], 0.5625), Some(15.0));
-        // The last size whose power is too small counts. If this is true of all sizes or none, the
-        // result is unknown.
+        // The last size with too small a power counts. If the power is too small for all sizes or
+        // none, the result is unknown.
         assert_eq!(reached(&sizes, &[0.75, 0.5, 0.75], 0.625), Some(30.0));
         assert_eq!(reached(&sizes, &[0.5, 0.6, 0.7], 0.8), None);
         assert_eq!(reached(&sizes, &[0.8, 0.85, 0.9], 0.8), None);

@@ -1,24 +1,24 @@
 //! Suggested questions for plans whose answer is worthless: a test that finds a difference no more
 //! often than chance does, or one that gives false alarms in most experiments.
 //!
-//! Only existing answers are judged; a plan without an answer is an error elsewhere. Numbers are by
+//! Only existing answers are judged; a plan without an answer is an error. Numbers are from
 //! Student's t and the 15 % rule, like the rest of a plan from numbers.
 
 use super::{Planning, RANK_OVERHEAD, Unknown, rounded_up};
 use crate::policy;
 use assay_stats::power_t::Quantities;
 
-/// A plan worth having.
+/// A useful plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Remedy {
     /// Significance of the plan.
     pub sig_level: f64,
     /// Power of the plan.
     pub power: f64,
-    /// Runs per side that find the difference; `None` if no feasible number does.
+    /// Runs per side that find the difference; `None` if no feasible number suffices.
     pub n: Option<u64>,
-    /// The difference that the plan's runs find, in the unit of the plan; `None` if so few find
-    /// none.
+    /// The difference that the plan's runs find, in the unit of the plan; `None` if there are too
+    /// few runs to find any.
     pub delta: Option<f64>,
 }
 
@@ -32,7 +32,8 @@ impl Planning {
         }
         let sig_level = if cries_wolf { policy::USUAL_LEVEL } else { t.sig_level };
         let power = policy::USUAL_POWER.max(sig_level);
-        // The value of one run: less if dependent, and less for ranks than for Student's t.
+        // Number of runs per independent value in a t test: more for dependent runs, and more for
+        // rank tests.
         let worth = RANK_OVERHEAD * self.rank.runs_per_independent;
         let solve = |unknown, n: f64, delta| {
             let given = Quantities { n, delta, sd: t.sd, sig_level, power };

@@ -1,9 +1,8 @@
 //! Likely causes of correlated values, checked against the recording's description of the machine.
 //!
-//! The environment describes machines that `assay` measured on; foreign files do so in free-form
-//! comments. So lines are quoted rather than interpreted: the search is for a few words (governor,
-//! cpufreq, load average) common in benchmark logs. A cause that the recording rules out is not
-//! named.
+//! `assay` records facts about its machines; other tools' files have free-form comments. These are
+//! quoted rather than interpreted, if they contain one of a few words common in benchmark logs
+//! (governor, cpufreq, load average). A cause that the recording rules out is not named.
 
 use crate::policy;
 use assay_data::Environment;
@@ -11,7 +10,7 @@ use assay_data::Environment;
 /// A kind of cause of correlated values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CauseKind {
-    /// The CPU's frequency scaled with the load.
+    /// The CPU's frequency varied with the load.
     Frequency,
     /// Other work on the machine.
     Neighbours,
@@ -25,15 +24,14 @@ pub struct Cause {
     /// The kind of cause.
     pub kind: CauseKind,
     /// A quote from the recording that supports the cause; `None` if the recording is inconclusive,
-    /// and for causes seen in the values.
+    /// and for causes found in the values.
     pub evidence: Option<String>,
 }
 
 /// Maximum length of a quote; longer ones are cut.
 const LONGEST_QUOTE: usize = 120;
 
-/// The likely causes, those supported by the recording first. `drifts` tells whether a series
-/// drifted.
+/// The likely causes, those supported by the recording first. `drifts` is true if a series drifted.
 pub fn causes(environment: &Environment, drifts: bool) -> Vec<Cause> {
     let lines = lines(environment);
     let mut found = Vec::new();
@@ -48,7 +46,7 @@ pub fn causes(environment: &Environment, drifts: bool) -> Vec<Cause> {
     if drifts {
         found.push(Cause { kind: CauseKind::Drift, evidence: None });
     }
-    // Drift is seen in the values themselves.
+    // Drift is evident from the values themselves.
     found.sort_by_key(|cause| cause.evidence.is_none() && cause.kind != CauseKind::Drift);
     found
 }
@@ -81,7 +79,7 @@ fn frequency(environment: &Environment, lines: &[String]) -> Frequency {
         ["no", "not", "without", "ondemand", "powersave", "schedutil", "conservative", "disabled"];
     let left = |line: &&&String| has(line, &scaling);
     match (speaking.iter().find(left), speaking.iter().any(|line| has(line, &["performance"]))) {
-        // Logs often set it for the run and restore it, so both are present.
+        // Logs often contain both the setting for the run and its restoration.
         (_, true) => Frequency::Fixed,
         (Some(line), false) => Frequency::Scaling(quoted(line)),
         (None, false) => Frequency::NotRecorded,

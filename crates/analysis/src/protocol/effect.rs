@@ -1,12 +1,11 @@
 //! The fourth step: is the difference large enough to matter, and does one number describe it?
 //!
 //! The effect is the Hodges-Lehmann shift, subject − reference: the median of all differences
-//! between a value of one and a value of the other, with the interval that belongs to the
-//! Mann-Whitney test (for blocks the pseudo-median of the per-block differences with that of the
-//! signed-rank test). If values are correlated, the interval must also cover the one from
-//! placements, widened by the autocorrelation times. Only effects above the threshold are of
-//! interest, so the whole interval, extended by half a clock step on either side, is compared with
-//! it.
+//! between a value of one and a value of the other, with the interval of the Mann-Whitney test (for
+//! blocks, the pseudo-median of the per-block differences with the interval of the signed-rank
+//! test). If values are correlated, the interval also covers the one from placements, widened by
+//! the autocorrelation times. Only effects above the threshold matter, so the whole interval,
+//! extended by half a clock step on either side, is compared with it.
 
 use super::validity::Validity;
 use super::{Protocol, Step, Values, found};
@@ -22,13 +21,13 @@ use assay_stats::{Interval, descriptive, two_sample};
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffectFound {
     /// The Hodges-Lehmann shift, subject − reference; for blocks the pseudo-median of their
-    /// differences. Base unit.
+    /// differences. In the base unit.
     pub estimate: f64,
     /// The deciding interval.
     pub interval: Option<Interval>,
     /// The interval that assumes independence, as R prints it.
     pub classic: Option<Interval>,
-    /// Counts of pairs of values, or blocks, in which the subject was better.
+    /// Counts of the pairs of values, or blocks, in which the subject was better.
     pub wins: Wins,
     /// Differences of quantiles, subject − reference, with simultaneous intervals.
     pub quantiles: Vec<QuantileDifference>,
@@ -96,8 +95,8 @@ fn of_recordings(values: &Values, level: f64, validity: &Validity) -> (Effect, O
     (Effect { estimate, interval }, classic)
 }
 
-/// Compares the interval, extended by half a clock step, with the threshold. Ends that touch the
-/// threshold exclude nothing.
+/// Compares the interval, extended by half a clock step, with the threshold. An end that equals the
+/// threshold does not exclude it.
 fn held_against(effect: &EffectFound, protocol: &Protocol, clock_step: f64) -> Option<Finding> {
     let threshold = protocol.threshold;
     let Some(Interval { lower, upper }) = effect.interval else {
@@ -125,8 +124,8 @@ fn quantiles(values: &Values, level: f64) -> Vec<QuantileDifference> {
     quantile_differences_of(&x, &y, &SHARES, each)
 }
 
-/// False if a quantile moved differently from the estimate: their intervals do not overlap, and
-/// they differ by more than the threshold.
+/// Returns false if a quantile moved differently from the estimate: their intervals do not overlap,
+/// and they differ by more than the threshold.
 fn is_plain_shift(found: &EffectFound, threshold: f64) -> bool {
     let Some(interval) = found.interval else { return true };
     let apart = |q: &QuantileDifference| {

@@ -1,5 +1,5 @@
-//! Findings of the steps: each finding's severity determines the outcome of its step (a note
-//! passes, a warning warns, a serious one ends the chain).
+//! Findings of the steps: each finding's severity determines the outcome of its step (after a note
+//! it passes, after a warning it warns, and a serious finding ends the chain).
 
 use super::{Label, Protocol};
 use crate::checks;
@@ -53,7 +53,7 @@ fn count(n: usize) -> String {
     number::count(n as f64)
 }
 
-/// A run that was resumed with a different setup.
+/// A run resumed with a different setup.
 pub(super) fn mixed() -> Finding {
     checks::resumed_different(&[])
 }
@@ -61,7 +61,7 @@ pub(super) fn mixed() -> Finding {
 /// A series with too few values for any result.
 pub(super) fn too_few_values(protocol: &Protocol, name: &str, n: usize, fewest: usize) -> Finding {
     let (message, remedy) = match n {
-        // A summary is all that a tool left, or every run failed.
+        // A tool recorded only a summary, or every run failed.
         0 => (format!("no values of {name} were recorded"), Action::KeepValues { setting: None }),
         _ => (
             format!("{name} has {n} {}; {fewest} are the fewest", protocol.things()),
@@ -75,7 +75,7 @@ pub(super) fn too_few_values(protocol: &Protocol, name: &str, n: usize, fewest: 
         .advise(remedy)
 }
 
-/// Successive values too strongly correlated for any answer of the test to be trusted.
+/// Successive values too strongly correlated for a reliable test.
 pub(super) fn too_dependent(name: &str, n: usize, effective: f64) -> Finding {
     let message = format!(
         "{} carry as much information as {} independent ones (effective sample size / n: {})",
@@ -95,7 +95,7 @@ pub(super) fn dependent(name: &str, n: usize, effective: f64) -> Finding {
     checks::correlated(name, (n, effective), true, WIDENED).advise(Action::MeasureInBlocks)
 }
 
-/// Values that may look correlated by chance.
+/// Values whose correlation may be chance.
 pub(super) fn perhaps_dependent(name: &str, n: usize, effective: f64) -> Finding {
     checks::correlated(name, (n, effective), false, WIDENED)
 }
@@ -113,7 +113,7 @@ pub(super) fn dependence_unknown(n: usize) -> Finding {
         .advise(Action::text("record 24 or more of each"))
 }
 
-/// Values that moved from the first to the last third, by more or less than the threshold.
+/// Values that drifted from the first to the last third, by more or less than the threshold.
 pub(super) fn drift(protocol: &Protocol, name: &str, drift: f64, matters: bool) -> Finding {
     let moved = signed(protocol, drift);
     let (severity, why) = match (matters, protocol.paired) {
@@ -174,8 +174,8 @@ pub(super) fn no_threshold(unit: &Unit) -> Finding {
     }
 }
 
-/// Too few values for the threshold, a warning; or too few even for ten times the threshold, which
-/// ends the chain.
+/// Too few values for the threshold (a warning), or even for ten times the threshold, which ends
+/// the chain.
 pub(super) fn too_few_for_threshold(
     protocol: &Protocol,
     planned: Option<f64>,
@@ -217,7 +217,7 @@ pub(super) fn too_few_for_threshold(
     if tenfold { finding.advise(Action::PlanRuns) } else { finding }
 }
 
-/// Values without any spread to plan with.
+/// Values without a spread for planning.
 pub(super) fn no_spread() -> Finding {
     let found = checks::all_equal("all values of each side", ", so their number does not matter");
     Finding { severity: Severity::Note, ..found }
@@ -239,7 +239,7 @@ pub(super) fn nothing_to_rank() -> Finding {
     checks::all_equal("all observations", ", so the test is not defined")
 }
 
-/// A test that was made stricter because of dependence.
+/// A test made stricter because of dependence.
 pub(super) fn deflated(naive_log10_p: f64) -> Finding {
     checks::for_dependence("made stricter", &number::p_value(naive_log10_p))
 }
@@ -250,7 +250,7 @@ pub(super) fn no_interval(protocol: &Protocol) -> Finding {
     Finding { severity: Severity::Warning, ..checks::too_few(message) }.advise(Action::MoreValues)
 }
 
-/// An interval that reaches from beyond the threshold to within it.
+/// An interval partly beyond the threshold and partly within it.
 pub(super) fn straddles(protocol: &Protocol) -> Finding {
     let message = format!(
         "the interval reaches into ± {}: the effect may be too small to matter",
@@ -268,7 +268,7 @@ pub(super) fn below_threshold(protocol: &Protocol) -> Finding {
     Finding::new(code::BELOW_THRESHOLD, message).at(Severity::Serious)
 }
 
-/// An interval that was widened because of dependence.
+/// An interval widened because of dependence.
 pub(super) fn widened(column: &Column, classic: Interval) -> Finding {
     let (lower, upper) = (column.number(classic.lower), column.number(classic.upper));
     checks::for_dependence("widened", &format!("[{lower} … {upper}]"))

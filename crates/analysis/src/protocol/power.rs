@@ -1,11 +1,11 @@
 //! The second step: are there enough samples to detect the smallest difference that matters?
 //!
-//! As in the series of articles, the standard deviation is taken at the upper end of its bootstrap
-//! intervals (the largest of normal, basic and percentile, of the noisier side), `power.t.test`
-//! gives the number of values that Student's t needs, and 15 % are added for a rank test (Lehmann,
+//! As in the series of articles, the standard deviation is the upper end of its bootstrap intervals
+//! (the largest of normal, basic and percentile, for the noisier side), `power.t.test` gives the
+//! number of values that Student's t needs, and 15 % are added for a rank test (Lehmann,
 //! *Nonparametrics*, 1975: the efficiency relative to t is at least 0.864 for any shape).
 //! Correlated values count as their effective number, and sides of different sizes as two equal
-//! ones of the same information. Planning uses the same numbers that are then tested: it describes
+//! ones with the same information. Planning uses the values that are then tested, so it describes
 //! what this experiment could detect, not what the next one will.
 
 use super::validity::Validity;
@@ -21,8 +21,8 @@ use assay_stats::{Interval, descriptive};
 /// The standard deviation of one series with its bootstrap intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
-    /// Index of the subject; for blocks that of the compared one, and the series is that of the
-    /// differences.
+    /// Index of the subject; for blocks, the index of the compared subject, and the series is that
+    /// of the differences.
     pub subject: usize,
     /// Standard deviation, n − 1.
     pub sd: f64,
@@ -49,7 +49,7 @@ impl Spread {
 /// Results of the power analysis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PowerFound {
-    /// The spread of each side, the reference first; in blocks that of the differences.
+    /// The spread of each side, the reference first; for blocks, that of the differences.
     pub spreads: Vec<Spread>,
     /// The standard deviation used for planning.
     pub sd: f64,
@@ -58,9 +58,9 @@ pub struct PowerFound {
     /// Values (or blocks) per side that Student's t needs for the threshold; `None` if there is no
     /// solution.
     pub n_t: Option<f64>,
-    /// The same number plus 15 % for ranks, as a whole number. It is compared with the samples.
+    /// `n_t` plus 15 % for ranks, as a whole number; compared with the number of samples.
     pub needed: Option<f64>,
-    /// That number, rounded up for a plan.
+    /// `needed`, rounded up for a plan.
     pub planned: Option<f64>,
     /// Values (or blocks) per side needed for ten times the threshold.
     pub needed_tenfold: Option<f64>,
@@ -68,7 +68,8 @@ pub struct PowerFound {
     pub have: f64,
     /// Power of the available values to find a difference as large as the threshold.
     pub power: Option<f64>,
-    /// The smallest difference that the available values find with the requested power; base unit.
+    /// The smallest difference that the available values find with the requested power, in the base
+    /// unit.
     pub visible: Option<f64>,
 }
 
@@ -110,7 +111,7 @@ pub(super) fn step(
     Step::of(found, findings)
 }
 
-/// If there are too few values even for ten times the threshold, the check ends, unless the
+/// Ends the check if there are too few values even for ten times the threshold, unless the
 /// difference is large enough to be detected.
 fn judge(result: &PowerFound, protocol: &Protocol, seen: f64) -> Vec<Finding> {
     if protocol.threshold.is_nan() {
@@ -182,7 +183,7 @@ impl Planning {
             return None;
         }
         // For differences far beyond the noise, the solution is below the minimum of any test, or
-        // below every n tried: then the minimum is enough.
+        // below all tried n; the minimum then suffices.
         if self.test.power(2.0, delta, self.sd, self.level) >= self.power {
             return Some(2.0);
         }

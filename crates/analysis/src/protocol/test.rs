@@ -37,7 +37,7 @@ pub struct TestFound {
     pub p: f64,
     /// log₁₀ of `p`, which does not underflow.
     pub log10_p: f64,
-    /// log₁₀ of the deciding p-value: widened for dependence if any, otherwise the same.
+    /// log₁₀ of the deciding p-value, which accounts for dependence, if any.
     pub log10_p_decisive: f64,
     /// True if the deciding p-value is below the level.
     pub rejects: bool,
@@ -88,8 +88,8 @@ fn judge(step: &mut Step<TestFound>, level: f64) {
 }
 
 /// Assigns each chain its share of the significance: the smallest p-value is compared with the
-/// significance divided by their number, the next with it divided by one less, until one does not
-/// reject; the rest use the same divisor.
+/// significance divided by the number of chains, the next with a divisor one less, until one does
+/// not reject; the rest use the same divisor.
 pub(super) fn share_alpha(chains: &mut [Protocol]) {
     let mut order: Vec<(f64, usize)> = chains
         .iter()
@@ -151,7 +151,7 @@ fn mann_whitney(of: &[f64], against: &[f64]) -> Ranked {
 
 fn signed_rank(differences: &[f64]) -> Ranked {
     let test = SignedRankTest::of(differences);
-    // A sum of no ranks would be -0 otherwise.
+    // Otherwise a sum of no ranks would be −0.
     let z = test.z(true);
     match test.exact() {
         Some(exact) => Ranked::exact(test.v + 0.0, exact.two, z),

@@ -3,8 +3,8 @@
 //!
 //! Independence is judged by the effective sample size (Geyer 1992), which reflects the effect of
 //! dependence on the answer; the largest autocorrelation, over the default number of lags of R's
-//! `acf` and over 30, is given for comparison with published figures. In blocks the per-block
-//! differences are judged, since what both sides share cancels.
+//! `acf` and over 30, is given for comparison with published figures. For blocks, the per-block
+//! differences are judged, since variation common to both sides cancels.
 
 use super::causes::{Cause, causes};
 use super::{Protocol, Step, Values, found};
@@ -33,7 +33,7 @@ pub struct DistributionFound {
     /// The largest distance of the distribution functions, in 0..=1.
     pub d: f64,
     /// p-value that treats the parameters as known, as R prints it. It is too large, so a rejection
-    /// is certain.
+    /// is reliable.
     pub p_naive: f64,
 }
 
@@ -71,14 +71,13 @@ pub struct SeriesFound {
     pub lags_r_default: usize,
     /// The largest absolute autocorrelation over 30 lags.
     pub acf_max_30: f64,
-    /// Bound below which the autocorrelation at one lag is in 95 of 100 series of independent
-    /// values: 1.96/√n.
+    /// Bound of the autocorrelation at one lag in 95 of 100 series of independent values: 1.96/√n.
     pub acf_bound: f64,
     /// Rank autocorrelation of neighbors.
     pub lag1: f64,
     /// Dependence of the values.
     pub dependence: Dependence,
-    /// Autocorrelation time: number of values per effective one, at least 1.
+    /// Autocorrelation time: number of values per effective value, at least 1.
     pub autocorrelation_time: f64,
     /// Effective number of values: n / autocorrelation time.
     pub effective: f64,
@@ -94,7 +93,7 @@ pub struct SeriesFound {
 }
 
 impl SeriesFound {
-    /// Number of values that count: all, or the effective number if dependence matters.
+    /// Number of values that count: the effective number if dependence matters, otherwise all.
     pub fn counting(&self) -> f64 {
         if self.share() < policy::DEPENDENT_BELOW { self.effective } else { self.n as f64 }
     }
@@ -146,9 +145,9 @@ pub struct Validity {
     pub series: Vec<SeriesFound>,
     /// The per-block differences; `None` if there are no blocks.
     pub differences: Option<SeriesFound>,
-    /// The step in which values come, in the base unit.
+    /// The step of the values, in the base unit.
     pub clock_step: f64,
-    /// Rank autocorrelation of successive differences, if the difference changed during a run in
+    /// Rank autocorrelation of successive differences, if the difference drifted during a run in
     /// blocks.
     pub drifting: Option<f64>,
     /// Possible causes of correlation; empty if there is no correlation.
@@ -161,11 +160,11 @@ impl Validity {
         self.differences.as_ref().map_or(&self.series, std::slice::from_ref)
     }
 
-    /// Number of values (or blocks) per side that count; for sides of different sizes that of two
-    /// equal ones with the same information.
+    /// Number of values (or blocks) per side that count; for sides of different sizes, that of two
+    /// equal sides with the same information.
     pub(super) fn counting(&self) -> f64 {
         if let Some(differences) = &self.differences {
-            // The random order makes blocks count in full unless the difference drifted.
+            // Because of the random order, all blocks count unless the difference drifted.
             let drifts = self.drifting.is_some();
             return if drifts { differences.counting() } else { differences.n as f64 };
         }
@@ -255,7 +254,7 @@ fn dependence(
     findings: &mut Vec<Finding>,
 ) {
     if protocol.paired {
-        // The order within a block was random, so dependence alone costs nothing, but a drifting
+        // The order within blocks was random, so dependence alone does no harm, but a drifting
         // difference does.
         if let Some(lag1) = found.drifting {
             findings.push(found::drifting(lag1));

@@ -142,7 +142,7 @@ fn words_two_values_and_plain_comparisons_have_no_curve() {
     };
     assert_eq!(count(&[&[("n", "1")], &[("n", "2")]]), 0);
     assert_eq!(count(&[&[("n", "1")], &[("n", "2")], &[("n", "big")]]), 0);
-    // Zero has no logarithm, the others do.
+    // Only zero has no logarithm.
     assert_eq!(count(&[&[("n", "0")], &[("n", "1")], &[("n", "2")]]), 0);
     assert_eq!(count(&[&[("n", "0")], &[("n", "1")], &[("n", "2")], &[("n", "3")]]), 1);
     assert_eq!(count(&[&[], &[], &[]]), 0);
@@ -167,8 +167,8 @@ fn the_interval_of_the_exponent_covers_the_truth_in_95_of_100_scans() {
         exponent.interval.is_some_and(|i| i.contains(1.1))
     });
     let share = covered.count() as f64 / 400.0;
-    // At most three standard errors of the simulation below 95 %, and not far above either, since
-    // an overly wide interval would pass too.
+    // At most three standard errors of the simulation below 95 %, and not far above, since the
+    // interval must not be too wide.
     assert!((0.917..0.99).contains(&share), "{share}");
 }
 
@@ -242,14 +242,14 @@ fn commands_with_values_of_their_own_are_not_taken_for_one() {
         subjects(labels, &told)
     };
     let labels = ["a {n}", "b {n}"];
-    // Regardless of their references.
+    // References do not matter.
     let within = [0, 0, 2, 2, 4, 4].map(Some);
     for references in [within, [0, 1, 2, 3, 4, 5].map(Some), [None; 6]] {
         assert_eq!(found(&two(references, &labels)), expected(&labels, true));
     }
-    // Even if both have the same name.
+    // Nor do equal names.
     assert_eq!(found(&two(within, &["x {n}"; 2])), expected(&["x {n}", "x {n} #2"], true));
-    // Four commands, the last two of which have a reference of their own.
+    // Four commands, of which the last two have a separate reference.
     let four = subjects(
         &["a {n}", "b {n}", "c {n}", "d {n}"],
         &[

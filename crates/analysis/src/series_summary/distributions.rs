@@ -1,7 +1,7 @@
 //! Candidate distributions and how well each fits: by the largest distance between the distribution
 //! functions, and by comparing skewness and kurtosis with those of known distributions (Cullen &
-//! Frey, *Probabilistic Techniques in Exposure Assessment*, 1999). A fit helps to imagine the
-//! shape; no verdict depends on it.
+//! Frey, *Probabilistic Techniques in Exposure Assessment*, 1999). A fit illustrates the shape; no
+//! verdict depends on it.
 
 use super::numbers::{Descriptives, Tests};
 use assay_stats::descriptive;
@@ -37,8 +37,8 @@ pub struct Distribution {
     pub mean: f64,
     /// Standard deviation (of the logarithms for the lognormal; the mean for the exponential).
     pub sd: f64,
-    /// The largest distance between the distribution functions: somewhere, this share of the values
-    /// is on the wrong side.
+    /// The largest distance between the distribution functions: at some point, this share of the
+    /// values is on the wrong side.
     pub distance: f64,
 }
 
@@ -77,9 +77,9 @@ pub struct Tails {
     pub skewness: f64,
     /// Excess kurtosis of the values, adjusted for bias.
     pub kurtosis: f64,
-    /// Excess kurtosis of a lognormal distribution of that skewness (0 for none).
+    /// Excess kurtosis of a lognormal distribution with the same skewness (0 for zero skewness).
     pub lognormal_kurtosis: f64,
-    /// Excess kurtosis of a gamma distribution of that skewness.
+    /// Excess kurtosis of a gamma distribution with the same skewness.
     pub gamma_kurtosis: f64,
 }
 

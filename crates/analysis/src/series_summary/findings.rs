@@ -28,8 +28,8 @@ pub(super) fn of(summary: &SeriesSummary) -> Vec<Finding> {
 }
 
 /// Merges findings that a change explains. A warm-up or a change makes a series drift and its
-/// values correlated. If the steady part does neither, the finding about the change replaces the
-/// others: it gets the highest of their severities and their evidence.
+/// values correlated. If the steady part is free of both, the finding about the change replaces the
+/// others, with the highest of their severities and their evidence.
 fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
     let changed = |finding: &Finding| finding.is(code::WARM_UP) || finding.is(code::CHANGE_POINT);
     let Some(at) = found.iter().position(changed) else { return };
@@ -40,7 +40,7 @@ fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
         false => !steady.dependent && dependence.iter().any(|code| finding.is(code)),
     };
     let consequences: Vec<Finding> = found.iter().filter(calm).cloned().collect();
-    // The loss of coverage due to dependence is part of it.
+    // The consequences include the loss of coverage due to dependence.
     let consequences: Vec<Finding> =
         consequences.into_iter().filter(|finding| !finding.is(code::INTERVAL_OPTIMISTIC)).collect();
     if consequences.is_empty() {
@@ -62,7 +62,7 @@ fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
     found.retain(|finding| !calm(&finding));
 }
 
-/// The findings that a comparison would report for the series by itself.
+/// The findings that a comparison would report about the single series.
 fn as_for_comparisons(series: &SeriesSummary) -> Vec<Finding> {
     let summary = SubjectSummary {
         side: 0,
@@ -237,7 +237,7 @@ fn coarse(summary: &SeriesSummary) -> Option<Finding> {
     let stepped = summary.distinct as f64 <= policy::STEPPED_BELOW * d.n as f64;
     let spread = repeated::spread(d.standard_deviation, summary.descriptives.iqr);
     let is_time = summary.metric.unit == Unit::Second;
-    // A step can't be a share of zero.
+    // A step can't be relative to a median of zero.
     let of_median = is_time && d.median != 0.0 && step > policy::COARSE_OF_MEDIAN * d.median.abs();
     let of_spread = summary.multiples && step > policy::COARSE_OF_SPREAD * spread;
     if !(stepped && (of_median || of_spread)) {
@@ -275,8 +275,8 @@ fn not_normal(summary: &SeriesSummary) -> Option<Finding> {
         .distributions
         .iter()
         .find(|distribution| distribution.kind == DistributionKind::Normal)?;
-    // Ties are a jump in the distribution function, and half of it or more is a distance from any
-    // continuous distribution.
+    // Ties are a jump of the distribution function, at which the distance from any continuous
+    // distribution is at least half the jump.
     let far = distribution.distance > policy::NORMAL_DISTANCE + summary.commonest_share
         || tails.skewness.abs() > policy::NORMAL_SKEWNESS
         || tails.kurtosis > policy::NORMAL_KURTOSIS;

@@ -1,5 +1,5 @@
 //! The plain numbers of a summary: descriptive statistics, intervals, dependence, tests of the
-//! shape. One value per R call; nothing is judged here.
+//! shape. Each number is the result of one R call.
 
 use crate::policy;
 use assay_stats::descriptive::{self, ByDefinition, ROBUST_SD};
@@ -12,7 +12,7 @@ use assay_stats::{Interval, binomial, dip, normal, order};
 
 /// Number of lags in a correlogram, if there are enough values.
 pub(super) const LAGS: usize = 30;
-/// Lags up to which Ljung and Box' statistic is summed.
+/// Maximum lags for Ljung and Box' statistic.
 const PORTMANTEAU: [usize; 5] = [1, 5, 10, 20, 30];
 
 /// Descriptive statistics of one sample; NaN if undefined.
@@ -87,7 +87,7 @@ pub struct MedianInterval {
     pub interval: Option<Interval>,
     /// Index of the order statistic, counted from 1; 0 if there is no interval.
     pub k: u64,
-    /// Actual confidence; 1 if there is no interval (the whole line).
+    /// Actual confidence; 1 without an interval, which is then the whole line.
     pub coverage: f64,
 }
 
@@ -110,13 +110,13 @@ pub(super) fn median_intervals(sorted: &[f64], levels: &[f64]) -> Vec<MedianInte
 pub struct SerialCorrelation {
     /// Autocorrelation at the lags 1..=30, or up to n − 1.
     pub acf: Vec<f64>,
-    /// 1.96/√n: the bound for most lags of independent values.
+    /// 1.96/√n: the bound of 95 % of the autocorrelations of independent values.
     pub bound: f64,
-    /// The same bound with the exact quantile.
+    /// The bound with the exact normal quantile.
     pub bound_exact: f64,
     /// The default number of lags of R's `acf`.
     pub default_lags: usize,
-    /// The largest absolute autocorrelation among them.
+    /// The largest absolute autocorrelation at these lags.
     pub default_max: f64,
     /// Ljung and Box' statistics.
     pub ljung_box: Vec<LjungBox>,
@@ -127,14 +127,15 @@ pub struct SerialCorrelation {
 impl SerialCorrelation {
     /// Returns true if the values are correlated beyond chance, by Ljung and Box' statistics and
     /// the runs test together at 5 % (Bonferroni). The autocorrelation time of independent values
-    /// is often slightly above 1, which costs an interval little but is not a finding.
+    /// is often slightly above 1, which widens an interval only a little and is not worth a
+    /// finding.
     pub fn is_correlated(&self) -> bool {
         let tests = self.ljung_box.iter().map(|found| found.p).chain([self.runs.p]);
         let least = tests.filter(|p| !p.is_nan()).fold(1.0, f64::min);
         least * ((self.ljung_box.len() + 1) as f64) < policy::DEPENDENCE_LEVEL
     }
 
-    /// `sorted` has the values in ascending order.
+    /// `sorted` contains the values in ascending order.
     pub(super) fn of(values: &[f64], sorted: &[f64]) -> Self {
         let n = values.len();
         let default_lags = independence::default_lags(n);
@@ -174,11 +175,11 @@ fn largest(acf: &[f64]) -> f64 {
 /// Tests of the shape; `None` if a test is undefined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tests {
-    /// For 3 to 5000 values, not all equal.
+    /// Requires 3 to 5000 values, not all equal.
     pub shapiro_wilk: Option<ShapiroWilk>,
-    /// For at least 8 values.
+    /// Requires at least 8 values.
     pub anderson_darling: Option<Fit>,
-    /// For at least 5 values.
+    /// Requires at least 5 values.
     pub lilliefors: Option<Fit>,
     /// Distance from the fitted normal distribution.
     pub normal: Option<Distance>,

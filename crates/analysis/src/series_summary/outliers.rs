@@ -1,10 +1,10 @@
-//! Outliers by Tukey's fences (*Exploratory Data Analysis*, 1977): the inner ones are one and a
-//! half interquartile ranges beyond the quartiles, the outer ones three. Outliers are counted and
-//! named, never removed: a stall that users notice is a result.
+//! Outliers by Tukey's fences (*Exploratory Data Analysis*, 1977): the inner fences are one and a
+//! half interquartile ranges beyond the quartiles, the outer fences three. Outliers are counted and
+//! listed, but never removed, since a stall that users notice is a result.
 
 use assay_stats::descriptive;
 
-/// Maximum number of outliers named, farthest first.
+/// Maximum number of listed outliers, farthest first.
 const MOST_NAMED: usize = 10;
 
 /// The fences and the values outside.
@@ -24,7 +24,7 @@ pub struct Outliers {
 }
 
 impl Outliers {
-    /// `sorted` has the values in ascending order and must not be empty. O(n).
+    /// `sorted` contains the values in ascending order and must not be empty. O(n).
     pub(super) fn of(values: &[f64], sorted: &[f64]) -> Self {
         let [p25, p75] = [0.25, 0.75].map(|p| descriptive::quantile_sorted(sorted, p));
         let range = descriptive::interquartile_range(sorted);

@@ -1,5 +1,5 @@
-//! A series over time, cut into slices with their extremes and medians, so that ten million values
-//! are drawn quickly.
+//! A series over time, cut into slices with their extremes and medians, so that even ten million
+//! values are drawn quickly.
 
 use assay_stats::descriptive;
 

@@ -1,5 +1,5 @@
-//! Series with few distinct values: each value with its count, which describes the shape
-//! completely. Also detects whether all values are multiples of a step.
+//! Series with few distinct values: each value and its count, which describe the shape completely.
+//! Also detects whether all values are multiples of a step.
 
 use crate::policy;
 use assay_stats::descriptive::ROBUST_SD;
@@ -38,7 +38,7 @@ pub(super) fn are_multiples(sorted: &[f64], step: f64) -> bool {
 }
 
 /// A robust spread: the smaller of the standard deviation and its estimate from the middle half of
-/// the values; the standard deviation if that half has no spread.
+/// the values; only the standard deviation if that half has no spread.
 pub(super) fn spread(sd: f64, interquartile_range: f64) -> f64 {
     let middle = interquartile_range / 2.0 * ROBUST_SD;
     if middle > 0.0 { middle.min(sd) } else { sd }

@@ -2,26 +2,26 @@
 //!
 //! More than one mode is reported only if three criteria agree: the dip test rejects unimodality,
 //! the smoothed density has a clear valley, and enough values are on either side of it. Values in
-//! coarse steps are smoothed over at least one step, since every step would be a mode otherwise.
+//! coarse steps are smoothed over at least one step, since otherwise every step would be a mode.
 
 use crate::policy;
 use assay_stats::density::{self, Density};
 use assay_stats::descriptive;
 use assay_stats::dip::Dip;
 
-/// Number of bins: has many divisors, so that plots of any width can be made from them.
+/// Number of bins; it has many divisors, so that plots of many widths can be made from them.
 pub const BINS: usize = 240;
 /// Number of points of the density.
 const POINTS: usize = 512;
-/// Interquartile ranges shown beyond the quartiles, if there are values.
+/// Number of interquartile ranges shown beyond the quartiles, at most up to the extremes.
 const VIEW: f64 = 3.0;
 
 /// Bandwidths for a kernel density; `None` if a rule does not apply.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bandwidths {
-    /// Silverman's.
+    /// Silverman's bandwidth.
     pub nrd0: Option<f64>,
-    /// Scott's.
+    /// Scott's bandwidth.
     pub nrd: Option<f64>,
     /// Sheather and Jones', solve-the-equation.
     pub sj_ste: Option<f64>,
@@ -56,11 +56,11 @@ pub struct Shape {
     pub below: usize,
     /// Number of values above the upper end.
     pub above: usize,
-    /// Counts in 240 equal bins from end to end; empty if all values are equal.
+    /// Counts in 240 equal bins from `low` to `high`; empty if all values are equal.
     pub counts: Vec<u32>,
     /// The smoothed density of the values between the ends; `None` if undefined.
     pub density: Option<Density>,
-    /// The bandwidth of that density.
+    /// The bandwidth of `density`.
     pub bandwidth: Option<f64>,
 }
 
@@ -102,7 +102,7 @@ pub struct Mode {
     pub at: f64,
     /// The valley to the left of the mode; −∞ for the first mode.
     pub from: f64,
-    /// The valley to its right; ∞ for the last.
+    /// The valley to the right of the mode; ∞ for the last mode.
     pub to: f64,
     /// Share of the values between the two valleys.
     pub share: f64,

@@ -1,10 +1,9 @@
-//! Changes of level in a series, and whether it settled: the change points, and the steady part
-//! after a warm-up.
+//! Changes of level in a series, and its steady part after a warm-up.
 //!
-//! The changes are found by E-divisive. PELT, which also detects changes of spread, treats every
-//! cluster of stalls as a part of its own (in 86 of 100 series with clusters of eight stalls;
-//! E-divisive in 5). The steady part is found by PELT, as in its source: parts with equal medians
-//! are merged there, so clusters do no harm.
+//! The changes are found by E-divisive. PELT, which also detects changes of spread, reports
+//! clusters of stalls as separate parts (in 86 of 100 series with clusters of eight stalls;
+//! E-divisive in 5). The steady part is found by PELT, as in the original method: parts with equal
+//! medians are merged, so clusters do no harm.
 
 use super::numbers::SerialCorrelation;
 use crate::describe::Description;
@@ -13,7 +12,7 @@ use crate::recording::Recording;
 use assay_stats::change_points::{ChangePoints, Settings, change_points};
 use assay_stats::steady_state::{SteadyState, least_tolerance, steady_state};
 
-/// Changes and steady part of a series.
+/// The changes and the steady part of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stability {
     /// All changes, however small.
@@ -22,7 +21,7 @@ pub struct Stability {
     pub tolerance: f64,
     /// The steady part; `None` for fewer than 40 values.
     pub steady: Option<SteadyState>,
-    /// Results for the steady part alone, if something precedes it.
+    /// Results for the steady part alone, if other parts precede it.
     pub rest: Option<Rest>,
 }
 
@@ -31,8 +30,8 @@ pub struct Stability {
 pub struct Rest {
     /// Drift within the steady part, if beyond chance.
     pub drift: Option<f64>,
-    /// True if the values of the steady part are still correlated beyond chance, so that they are
-    /// worth less than nine tenths of their number.
+    /// True if the values of the steady part are still correlated beyond chance, with an effective
+    /// number below nine tenths of the actual one.
     pub dependent: bool,
 }
 
@@ -48,7 +47,7 @@ impl Rest {
 }
 
 impl Stability {
-    /// `sorted` has the values in ascending order.
+    /// `sorted` contains the values in ascending order.
     pub(super) fn of(values: &[f64], sorted: &[f64], lower_is_better: bool, seed: u64) -> Self {
         let tolerance = policy::CHANGE_TOLERANCE.max(least_tolerance(sorted));
         let steady = steady_state(values, tolerance, lower_is_better, policy::CHANGE_LEVEL, seed);

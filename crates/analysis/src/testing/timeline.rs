@@ -1,16 +1,16 @@
-//! The timeline of one run of a suite by process: which tests ran at the same time, and what the
-//! run waited for. The run is the one whose duration is nearest to the median.
+//! The timeline of one run of a suite by process: the tests that ran at the same time, and the
+//! critical path. The run is the one whose duration is nearest to the median.
 
 use super::{PARTS, PHASES};
 use assay_data::Samples;
 use assay_data::samples::{BEGAN, BySubject, ENDED, SPANS, WORKER};
 use std::collections::BTreeMap;
 
-/// Times are reported in microseconds: something that ends no later than this after another began
-/// counts as having ended before it.
+/// Tolerance for times, which are reported in microseconds: an activity that ends no later than
+/// this after the start of another counts as ended before it.
 const TOLERANCE: f64 = 1e-5;
 
-/// The timeline of a run. Times are seconds since its start.
+/// The timeline of a run. Times are in seconds since the start of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
     /// Number of the run, counted from 1.
@@ -24,15 +24,15 @@ pub struct Timeline {
 /// Processes that run one after another.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lane {
-    /// Indices of its processes.
+    /// Indices of the lane's processes.
     pub processes: Vec<usize>,
     /// Number of tests.
     pub tests: usize,
     /// Bars, in order of their start.
     pub bars: Vec<Bar>,
-    /// Maximum number of bars at the same time (threads).
+    /// Maximum number of simultaneous bars (threads).
     pub depth: usize,
-    /// True if the run waited for it last.
+    /// True if the run waited for this lane last.
     pub critical: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct Bar {
     pub teardown: f64,
     /// Row within its lane, from 0: parallel tests of one process use several.
     pub row: usize,
-    /// True if the run would have ended earlier without it.
+    /// True if the run would have ended earlier without this activity.
     pub critical: bool,
 }
 
@@ -62,15 +62,15 @@ pub enum BarOf {
     Test {
         /// Name of the test.
         name: String,
-        /// True if it failed in this run.
+        /// True if the test failed in this run.
         failed: bool,
     },
     /// One of [`PARTS`]: an activity other than tests.
     Part(&'static str),
 }
 
-/// The timeline of the run nearest to the median, for a side with these subjects and this whole.
-/// O(n log n).
+/// The timeline of the run nearest to the median, for a side with these subjects and this whole
+/// suite. O(n log n).
 pub(super) fn of(
     samples: &Samples,
     by_subject: &BySubject<'_>,
@@ -117,7 +117,7 @@ pub(super) fn of(
     };
     let [parts, workers, begins, ends] = SPANS.map(list);
     for (((&part, &worker), &from), &to) in parts.iter().zip(workers).zip(begins).zip(ends) {
-        // Processes that ran no test are not shown, and the numbers in foreign recordings are
+        // Processes that ran no test are not shown. Process numbers in other tools' recordings are
         // arbitrary.
         let (Some(&part), Some(bars)) =
             (PARTS.get(number(Some(part))), processes.get_mut(&number(Some(worker))))
@@ -143,8 +143,8 @@ fn bar(of: BarOf, began: f64, ended: f64) -> Bar {
     Bar { of, began, ended, setup: 0.0, teardown: 0.0, row: 0, critical: false }
 }
 
-/// Arranges processes in lanes. A process that starts when another has ended continues its lane, as
-/// with packages of which a limited number runs in parallel.
+/// Arranges processes in lanes. A process that starts after another has ended continues its lane,
+/// as when a limited number of packages runs in parallel.
 fn lanes(processes: BTreeMap<usize, Vec<Bar>>) -> Vec<Lane> {
     let mut each: Vec<(usize, f64, Lane)> = Vec::new();
     for (process, mut bars) in processes {
@@ -168,7 +168,8 @@ fn lanes(processes: BTreeMap<usize, Vec<Bar>>) -> Vec<Lane> {
                 lane.processes.extend(own.processes);
                 lane.tests += own.tests;
                 lane.depth = lane.depth.max(own.depth);
-                // Its start may reach back to the beginning of the run, when others used the lane.
+                // The process's startup may extend back to the beginning of the run, when others
+                // used the lane.
                 let free = last(lane);
                 lane.bars.extend(own.bars.into_iter().filter_map(|bar| match is_start(&bar) {
                     true => (bar.ended > free).then(|| Bar { began: bar.began.max(free), ..bar }),
@@ -181,7 +182,7 @@ fn lanes(processes: BTreeMap<usize, Vec<Bar>>) -> Vec<Lane> {
     lanes
 }
 
-/// Returns true if it is the time before the framework starts reporting.
+/// Returns true if the bar is the time before the framework starts reporting.
 fn is_start(bar: &Bar) -> bool {
     bar.of == BarOf::Part(PARTS[0])
 }
@@ -191,7 +192,7 @@ fn last(lane: &Lane) -> f64 {
 }
 
 /// Assigns the tests of one process to rows: each test goes to the first free row. Other activities
-/// are in the first row, over the test in which they occur. Returns the number of rows.
+/// are in the first row, on top of the test in which they occur. Returns the number of rows.
 fn set_rows(bars: &mut [Bar]) -> usize {
     let mut free: Vec<f64> = Vec::new();
     for bar in bars.iter_mut().filter(|bar| matches!(bar.of, BarOf::Test { .. })) {
@@ -205,8 +206,8 @@ fn set_rows(bars: &mut [Bar]) -> usize {
     free.len().max(1)
 }
 
-/// Marks the critical path: starts with the bar that ended last, and repeatedly steps back to the
-/// one in its lane that ended last before it began.
+/// Marks the critical path: starts with the bar that ended last, and repeatedly goes back to the
+/// bar in its lane that ended last before it began.
 fn mark_critical(lanes: &mut [Lane]) {
     let Some(lane) = lanes.iter_mut().max_by(|a, b| last(a).total_cmp(&last(b))) else { return };
     lane.critical = true;
@@ -249,7 +250,7 @@ mod tests {
         let mut lanes = lanes(processes);
         let of: Vec<&[usize]> = lanes.iter().map(|lane| lane.processes.as_slice()).collect();
         assert_eq!(of, [&[0, 3][..], &[1, 2]]);
-        // The start of the fourth is shown from when it had the lane.
+        // The startup of the fourth process is shown only from the time at which the lane is free.
         let seen: Vec<(f64, f64)> = lanes[0].bars.iter().map(|b| (b.began, b.ended)).collect();
         assert_eq!(seen, [(0.25, 2.0), (2.0, 2.25), (2.25, 2.5)]);
         mark_critical(&mut lanes);

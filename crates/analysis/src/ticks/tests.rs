@@ -23,12 +23,12 @@ const CELLS: [TickCase; 6] = [
 ];
 
 fn rounded((step, sd, ..): TickCase, centre: f64, n: usize, stream: &mut Stream) -> Vec<f64> {
-    // As in a file: a decimal number, not a multiple that is off by a bit.
+    // A decimal number as in a file, not a multiple that is off by a bit.
     let reading = |value: f64| ((value / step).round() * step * 1e6).round() / 1e6;
     (0..n).map(|_| reading(centre + sd * stream.normal())).collect()
 }
 
-/// A clock read at the start and at the end of something that always takes `centre`.
+/// A clock read at the start and at the end of a task that always takes `centre`.
 fn start_and_end((step, ..): TickCase, centre: f64, n: usize, stream: &mut Stream) -> Vec<f64> {
     let reading = |phase: f64| (((centre + phase) / step).floor() * step * 1e6).round() / 1e6;
     (0..n).map(|_| reading(step * stream.uniform())).collect()
@@ -36,7 +36,7 @@ fn start_and_end((step, ..): TickCase, centre: f64, n: usize, stream: &mut Strea
 
 type Clock = fn(TickCase, f64, usize, &mut Stream) -> Vec<f64>;
 
-/// The shares of series whose interval misses the ratio, and of those with a direction, for
+/// The share of series whose interval misses the ratio, and the share with a direction, for
 /// separate recordings and for blocks.
 fn misses(cell: TickCase, clock: Clock, seed: u64) -> [(f64, f64); 2] {
     let (_, _, a, b, n) = cell;
@@ -66,8 +66,8 @@ fn misses(cell: TickCase, clock: Clock, seed: u64) -> [(f64, f64); 2] {
 fn the_interval_covers_what_a_coarse_clock_hides() {
     for cell in CELLS {
         for (clock, name) in [(rounded as Clock, "rounded"), (start_and_end, "start and end")] {
-            // If rounding errors cancel, 5 % may miss, and the simulation has an error of about 1
-            // %.
+            // If rounding errors cancel, 5 % may miss, and the simulation has an error of about
+            // 1 %.
             let least = if cell.1 > cell.0 / 2.0 { 0.02 } else { 0.0 };
             for (missed, _) in misses(cell, clock, 17) {
                 assert!(missed <= 0.06 + least, "{name} {cell:?}: {missed}");
@@ -85,7 +85,8 @@ fn what_is_larger_than_a_step_is_found() {
     let found = misses((1.0, 0.05, 10.4, 13.6, 30), rounded, 19);
     // A few series look dependent by chance.
     assert!(found.iter().all(|(_, directed)| *directed > 0.95), "{found:?}");
-    // Readings that spread over steps lose nothing: a difference of half a step is found, too.
+    // Readings that spread over steps lose no information: even a difference of half a step is
+    // found.
     let found = misses((1.0, 2.0, 20.3, 20.8, 600), rounded, 20);
     assert!(found.iter().all(|(_, directed)| *directed > 0.9), "{found:?}");
 }
@@ -111,11 +112,11 @@ fn a_step_is_what_all_distances_have_in_common() {
     };
     let repeated = |of: &[f64]| of.iter().flat_map(|v| [*v; 4]).collect::<Vec<_>>();
     assert_eq!(of(&repeated(&[0.3, 0.5, 0.9])).map(|s| (s * 1e9).round() / 1e9), Some(0.2));
-    // Two and three have divisor one.
+    // The distances two and three have the divisor one.
     assert_eq!(of(&repeated(&[2.0, 4.0, 7.0])), Some(1.0));
     assert_eq!(of(&repeated(&[1.0, 1.1, 1.1 + 0.001 * std::f64::consts::PI])), None);
     assert_eq!(of(&[1.0, 2.0, 3.0, 4.0, 5.0]), None);
-    // Constants: their last digit.
+    // The step of constants is one unit of their last digit.
     let between = |a: f64, b: f64| Ticks::between_constants(&[a; 9], &[b; 9]);
     assert_eq!((between(10.0, 11.0), between(7.0, 7.0)), (Some(1.0), Some(0.0)));
     assert_eq!((between(0.03, 0.03), between(7.25, 7.5)), (Some(0.01), Some(0.01)));
@@ -132,7 +133,7 @@ fn ties_are_spread_evenly_and_readings_keep_their_order() {
     assert!((descriptive::mean(&spread) - 2.0).abs() < 1e-12);
     let (a, b) = ticks.spread_pairs(&side, &side).unwrap();
     assert!(a.iter().chain(&b).zip(side.iter().chain(&side)).all(|(s, v)| (s - v).abs() <= 0.5));
-    // One step hides half of itself on either side.
+    // Readings on a single step may each be off by half a step.
     let same = [3.0; 12].map(|v: f64| v / 10.0);
     let hidden = Ticks::of_sorted(&same, &[0.4; 12]);
     assert!((hidden.hidden() - 0.1).abs() < 1e-12 && hidden.spread_pairs(&same, &same).is_none());

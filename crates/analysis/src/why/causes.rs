@@ -1,13 +1,13 @@
-//! The causes that the numbers of a record support, most likely first.
+//! The causes supported by the numbers of a record, most likely first.
 //!
-//! Causes outside of the program come first (another machine, a reference that differs from
-//! itself), then those that make the comparison another one (the same code, another output), then
-//! what was sampled, then counts that explain a part of the time, and last the part itself.
+//! Causes outside the program come first (another machine, a reference that differs from itself),
+//! then those that change the question (the same code, another output), then sampled functions,
+//! then counts that explain a part of the time, and last the part itself.
 //!
-//! A count explains a part of the time if it changed in the same direction, and by so much that the
-//! part could be its cost: `COSTS` has the largest time that one page fault, allocation or block of
-//! a file plausibly takes. A count that rose along with the time, but by too little, is not named.
-//! Instructions explain processor time by their logarithms: the ratio of the times is that of the
+//! A count explains a part of the time if it changed in the same direction, and by enough for the
+//! part to be its cost: `COSTS` contains the largest plausible time of one page fault, allocation
+//! or block of a file. A count that rose along with the time, but by too little, is not named.
+//! Instructions explain processor time on the log scale: the ratio of the times is the ratio of the
 //! instructions times that of the time per instruction.
 
 use super::parts::{Part, PartName};
@@ -20,31 +20,29 @@ use crate::verdict::Scale;
 use assay_data::{Design, Samples};
 use assay_stats::Interval;
 
-/// A control that moved by this share of the difference explains it.
+/// A control that moved by this share of the difference explains the difference.
 const FLOOR: f64 = 0.5;
-/// Smallest share of the difference that a named part has.
+/// Minimum share of the difference for a part to be named.
 const SMALLEST_PART: f64 = 0.2;
-/// A count must be able to explain this share of its part.
+/// Minimum share of a part that a count must be able to explain.
 const ENOUGH: f64 = 0.5;
-/// The maximum number of instructions of an additional allocation, including its release and its
-/// use.
+/// Maximum number of instructions of an additional allocation, including its release and use.
 const PER_ALLOCATION: f64 = 600.0;
 
 /// The plausible duration of one counted event.
 struct Cost {
     metric: &'static str,
     part: PartName,
-    /// Maximum, in seconds; infinite for a wait, which has no usual length.
+    /// Maximum in seconds; infinite for waits, which have no usual length.
     most: f64,
-    /// Typical value, in seconds. It determines the order of several counts that explain the same
-    /// part.
+    /// Typical value in seconds, which determines the order of counts that explain the same part.
     usual: f64,
 }
 
-/// The costs of what is counted. A page fault takes 0.1 to 1 µs, in virtual machines up to 5; a
-/// call of the allocator 20 to 100 ns with the release; a block of 512 bytes 1 µs to 2 ms on a
-/// disk, and 0.1 µs to write to the cache; a switch to another thread 1 to 5 µs, in virtual machines
-/// up to 20; a process that has to wait for a processor waits up to some slices of 3 to 30 ms.
+/// The costs of counted events. A page fault takes 0.1 to 1 µs, in virtual machines up to 5 µs; an
+/// allocation with its release 20 to 100 ns; a block of 512 bytes 1 µs to 2 ms on a disk, or 0.1 µs
+/// when written to the cache; a switch to another thread 1 to 5 µs, in virtual machines up to 20
+/// µs; a wait for a processor lasts up to a few slices of 3 to 30 ms.
 const COSTS: [Cost; 10] = [
     cost("minor_faults", PartName::System, 5e-6, 5e-7),
     cost("block_in", PartName::System, 2e-5, 1e-6),
@@ -74,17 +72,17 @@ pub struct Cause {
 /// The kind of a cause.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// The sides were recorded on different machines; holds the names of the facts that differ.
+    /// The sides were recorded on different machines; contains the names of the facts that differ.
     Machine(Vec<&'static str>),
-    /// The reference, measured twice, differs from itself by this.
+    /// The reference, measured twice, differs from itself by this effect.
     Floor(Effect),
-    /// The code is the same on both sides: its placement in memory differs.
+    /// The code is the same on both sides, but its placement in memory differs.
     Placement,
-    /// The outputs differ: the sides do not do the same work.
+    /// The outputs differ, so the sides do different work.
     Output,
     /// A function, by its index.
     Function(usize),
-    /// A count that explains a part of the time: an index of a change.
+    /// A count that explains a part of the time.
     Count {
         /// Index of the change.
         change: usize,
@@ -105,7 +103,7 @@ pub enum Kind {
         /// The share of the processor time's change that they explain.
         explains: Effect,
     },
-    /// A part of the time, of which no more is known.
+    /// A part of the time without a known cause.
     Part(PartName),
 }
 
@@ -129,7 +127,7 @@ pub(super) fn of(samples: &Samples, analysis: &Analysis, why: &Why) -> Vec<Cause
         .collect();
     let functions = of_functions(why);
     let parts = of_parts(analysis, why, &leading);
-    // Samples show where processor time is spent, but nothing about waiting.
+    // Samples show where processor time is spent, but do not show waiting.
     let is_of_user = leading.first().is_none_or(|part| part.name == PartName::User);
     let (first, second) = if is_of_user { (functions, parts) } else { (parts, functions) };
     found.extend(first);
@@ -193,7 +191,7 @@ fn floor(analysis: &Analysis, c: &Comparison) -> Option<Kind> {
         .then(|| Kind::Floor(control.ratio.unwrap_or(control.shift)))
 }
 
-/// Returns true if a side of a suite does other work than the reference.
+/// Returns true if a side of a suite does different work than the reference.
 fn is_of_other_work(analysis: &Analysis, c: &Comparison) -> bool {
     analysis.is_suite() && analysis.side_has_different_output(analysis.subjects[c.of].side)
 }
@@ -218,8 +216,8 @@ fn counts(analysis: &Analysis, why: &Why, part: &Part) -> Vec<usize> {
     found.into_iter().map(|(index, _)| index).collect()
 }
 
-/// Returns true if the additional instructions are few enough to be those of the additional
-/// allocations, or unknown.
+/// Returns true if the additional instructions are unknown, or few enough to be those of the
+/// additional allocations.
 fn is_of_allocations(analysis: &Analysis, why: &Why, count: f64) -> bool {
     instructions_of(analysis, why)
         .is_none_or(|(_, change)| change.shift.estimate.abs() <= PER_ALLOCATION * count)
@@ -254,8 +252,8 @@ fn time_of(c: &Comparison) -> Option<Effect> {
     c.ratio.filter(is_known).filter(|_| c.decision.scale == Scale::Ratio)
 }
 
-/// Returns the cause of the processor time's change, if instructions were counted: that there are
-/// more of them, or that each takes longer.
+/// Returns the cause of the processor time's change, if instructions were counted: their number, or
+/// the time per instruction.
 fn instructions(
     analysis: &Analysis,
     why: &Why,

@@ -1,7 +1,7 @@
 //! The functions of two sampled programs: the share of each in the difference in processor time.
 //!
 //! Each sampled run gives the seconds spent in each function itself, so the functions add up to the
-//! whole run, and a share is computed as for the parts of the time. The functions share the error.
+//! whole run, and shares are computed as for the parts of the time. The functions share the error.
 
 use super::{is_known, parts};
 use assay_data::Samples;
@@ -11,13 +11,13 @@ use assay_stats::ratio_of_means::RatioOfMeans;
 /// Functions of alternately sampled runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampled<'a> {
-    /// The seconds in every function, with a row for each; the first side is the reference.
+    /// The seconds in each function, with one row per function; the first side is the reference.
     pub runs: &'a Samples,
     /// The row of the whole run.
     pub whole: &'a str,
     /// The row for all functions that have no separate row.
     pub others: &'a str,
-    /// The state of the code of each function, by name, where it is known.
+    /// The state of the code of each function, by name, where known.
     pub code: &'a [(String, CodeChange)],
 }
 
@@ -44,12 +44,12 @@ pub struct FunctionPart {
     pub amount: f64,
     /// Share of the function in the difference in processor time; `None` if unknown.
     pub share: Option<RatioOfMeans>,
-    /// The state of its code.
+    /// The state of the function's code.
     pub code: CodeChange,
 }
 
 impl FunctionPart {
-    /// Returns true if it is known to have a share of the difference.
+    /// Returns true if the function is known to have a share of the difference.
     pub fn is_known(&self) -> bool {
         is_known(self.share)
     }

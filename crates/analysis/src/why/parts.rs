@@ -2,15 +2,15 @@
 //! the whole, so each part has an exact share of it.
 //!
 //! A share is the ratio of the mean difference of the part to that of the whole, over the same
-//! blocks, with Fieller's interval. It may be negative, or more than 100 %: a side that computes
-//! more and waits less. Blocks in which the whole differs by far from the others are left out of
-//! all parts alike, so that one disturbed run does not hide everything and the sum stays exact.
-//! Separate recordings have no common blocks: their runs are paired in order, which is as good as
-//! any other order because they are independent.
+//! blocks, with Fieller's interval. It may be negative, or more than 100 %, for example if a side
+//! computes more and waits less. Blocks whose whole difference is far from the others' are excluded
+//! from all parts, so that the sum remains exact and one disturbed run does not hide the
+//! difference. Separate recordings have no common blocks: their runs are paired in order, which is
+//! as good as any other order because they are independent.
 //!
-//! On a busy machine a program that computes for longer also waits for longer, since other
+//! On a busy machine, a program that computes for longer also waits for longer, since other
 //! processes take their turns. Waiting that grows in proportion to the processor time is a
-//! consequence of the cause and no cause: the parts are then those of the processor time.
+//! consequence, not a cause; the parts are then those of the processor time.
 
 use super::is_known;
 use crate::analysis::Analysis;
@@ -21,12 +21,12 @@ use assay_stats::ratio_of_means::{self, RatioOfMeans};
 use std::collections::HashMap;
 
 /// Blocks whose difference is farther from the median than this many robust standard deviations are
-/// left out. Of normal differences, one in a million is.
+/// excluded, as about one in a million normal differences is.
 const FARTHEST: f64 = 5.0;
-/// A program whose processor time exceeds its wall time by this factor uses several processors at
-/// once: what is left of the wall time is then not waiting.
+/// A program whose processor time exceeds its wall time by this factor uses several processors in
+/// parallel; the rest of the wall time is then not waiting.
 const ONE_PROCESSOR: f64 = 1.05;
-/// Waiting beyond the proportion counts from this share of the difference on.
+/// Minimum share of the difference for waiting beyond the proportion to count.
 const SMALLEST_BEYOND: f64 = 0.2;
 /// Number of parts, which share the error.
 const PARTS: f64 = 3.0;
@@ -36,9 +36,10 @@ const PARTS: f64 = 3.0;
 pub enum Whole {
     /// Wall time.
     Wall,
-    /// Processor time: it decides, or a side uses several processors in parallel.
+    /// Processor time, because it is the deciding metric or a side uses several processors in
+    /// parallel.
     Cpu,
-    /// Processor time, since waiting grew in proportion to it: the processors were busy.
+    /// Processor time, because the processors were busy and waiting grew in proportion to it.
     Busy,
 }
 
@@ -58,14 +59,14 @@ pub enum PartName {
 pub struct Part {
     /// Name of the part.
     pub name: PartName,
-    /// The mean difference, in seconds.
+    /// The mean difference in seconds.
     pub seconds: f64,
     /// Share of the part in the whole difference; `None` if unknown.
     pub share: Option<RatioOfMeans>,
 }
 
 impl Part {
-    /// Returns true if it is known to have a share of the difference.
+    /// Returns true if the part is known to have a share of the difference.
     pub fn is_known(&self) -> bool {
         is_known(self.share)
     }
@@ -138,7 +139,7 @@ pub(super) fn of(samples: &Samples, analysis: &Analysis, c: &Comparison) -> (Who
 }
 
 /// Returns true if waiting grew in proportion to the processor time: the program was interrupted
-/// more often, did not wait more often by itself, and its waiting beyond that proportion is not a
+/// more often, did not wait voluntarily more often, and its waiting beyond that proportion is not a
 /// known share of the difference.
 fn is_busy(analysis: &Analysis, c: &Comparison, pairs: &[[[f64; 3]; 2]]) -> bool {
     let way = c.shift.estimate.signum();
@@ -163,7 +164,7 @@ fn is_busy(analysis: &Analysis, c: &Comparison, pairs: &[[[f64; 3]; 2]]) -> bool
     share.is_some_and(|share| share.interval.lower < SMALLEST_BEYOND)
 }
 
-/// Returns the share of a part in a whole, at a confidence that `sharing` shares have together.
+/// Returns the share of a part in a whole, at the confidence that `sharing` shares have jointly.
 pub(super) fn share(
     part: &[f64],
     whole: &[f64],
@@ -196,7 +197,7 @@ pub(super) fn by_block<const N: usize>(
     .collect()
 }
 
-/// Returns the values of these metrics of a subject by the number of its run, where all are known.
+/// Returns the values of these metrics of a subject by run number, where all are known.
 fn by_order<const N: usize>(
     samples: &Samples,
     subject: usize,
@@ -208,7 +209,7 @@ fn by_order<const N: usize>(
     numbered.filter(|(_, values)| values.iter().all(|value| value.is_finite())).collect()
 }
 
-/// Leaves out the blocks whose whole, the first number, is far from the others.
+/// Excludes the blocks whose whole (the first number) is far from the others'.
 pub(super) fn without_far<const N: usize>(differences: Vec<[f64; N]>) -> Vec<[f64; N]> {
     let wholes: Vec<f64> = differences.iter().map(|own| own[0]).collect();
     let middle = descriptive::median(&wholes);

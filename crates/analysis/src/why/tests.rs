@@ -9,7 +9,7 @@ use assay_data::samples::OF_EVERY_RUN;
 use assay_data::{Metric, Observation, Unit};
 use assay_stats::resampling::Stream;
 
-/// The mean values of one side; times in seconds.
+/// The mean values of one side, with times in seconds.
 #[derive(Clone, Copy)]
 struct Means {
     user: f64,
@@ -36,7 +36,7 @@ const BASE: Means = Means {
     instructions: 4e7,
 };
 
-/// Two programs in blocks, with 1 % of noise in every part of the time.
+/// Two programs in blocks, with 1 % noise in each part of the time.
 fn samples(old: Means, new: Means) -> Samples {
     seeded(old, new, 5)
 }
@@ -132,7 +132,7 @@ fn the_shares_of_the_parts_hold_what_was_planted_and_add_up() {
 fn more_code_is_more_instructions() {
     let (kind, _) = first(Means { user: 0.020, instructions: 5e7, ..BASE });
     assert!(matches!(kind, Some(Kind::Instructions { .. })), "{kind:?}");
-    // And fewer of a faster one.
+    // Fewer instructions explain a faster program.
     let (kind, _) = first(Means { user: 0.012, instructions: 3e7, ..BASE });
     assert!(matches!(kind, Some(Kind::Instructions { .. })), "{kind:?}");
 }
@@ -147,7 +147,7 @@ fn the_same_instructions_that_take_longer_are_no_other_work() {
 fn allocations_are_named_only_if_they_can_take_the_time() {
     let many = Means { user: 0.020, allocations: 101_000.0, instructions: 5.2e7, ..BASE };
     assert_eq!(first(many).1.as_deref(), Some("allocations"));
-    // A hundred more do not take 4 ms.
+    // A hundred more allocations do not take 4 ms.
     let few = Means { allocations: 1100.0, ..many };
     assert_eq!(first(few).1.as_deref(), Some("valgrind_instructions"));
 }
@@ -221,7 +221,7 @@ fn recordings_of_two_machines_are_explained_by_them() {
     apart.environment.set("cpu_model@new", "another");
     let (_, why) = explained(&apart);
     assert_eq!(why.causes[0].kind, Kind::Machine(vec!["cpu_model"]), "{why:#?}");
-    // The runs are paired in their order.
+    // The runs are paired in order.
     assert!(!why.parts.is_empty());
     // In blocks, one machine ran both.
     samples.environment = apart.environment.clone();
@@ -240,7 +240,7 @@ fn the_same_code_is_explained_by_its_placement() {
 #[test]
 fn without_a_difference_or_a_known_share_nothing_is_named() {
     assert_eq!(first(BASE), (None, None));
-    // Without the parts of the time.
+    // A record without the parts of the time.
     let mut samples = samples(BASE, Means { user: 0.020, ..BASE });
     for metric in &mut samples.metrics[1..] {
         metric.name = format!("other_{}", metric.name);
@@ -252,7 +252,7 @@ fn without_a_difference_or_a_known_share_nothing_is_named() {
 
 #[test]
 fn nothing_is_certain_by_chance() {
-    // Programs that differ only in user time by 2 %: no other part, and no count, may be named more
+    // Programs that differ only in user time, by 2 %: no other part and no count may be named more
     // often than the error allows.
     let mut wrong = 0;
     let runs = 60;

@@ -8,7 +8,7 @@ use assay_stats::resampling::Stream;
 
 /// Runs an experiment with `builds` builds per side that stops by itself, or after 60 s. Placement
 /// and noise have these standard deviations in percent, the second side takes longer by `longer`
-/// percent, and the machine wanders.
+/// percent, and the machine's speed drifts.
 fn verdict(case: u64, builds: u32, placement: f64, noise: f64, longer: f64) -> (Verdict, usize) {
     let mut stream = Stream::new(81, case);
     let mut samples = Samples::new(vec![Metric::wall()]);

@@ -19,7 +19,7 @@ const TOTAL: &str = "(whole suite)";
 
 /// A test suite under two settings, the new one taking half the time. `parses` is always present,
 /// `sends` only under the new setting, `late` from the fourth block on; `flickers` has a value in
-/// every other block, and its times lead to no verdict.
+/// every other block, and its times give no verdict.
 struct Suite<'a> {
     clock: &'a Cell<f64>,
     metrics: [Metric; 1],
@@ -84,7 +84,7 @@ impl Source for Suite<'_> {
     }
 }
 
-/// Records to a file, and simulates a crash at the record with this number.
+/// Records to a file, and simulates a crash at a given record number.
 struct Filed {
     writer: Writer<File>,
     left: usize,
@@ -162,7 +162,7 @@ fn rows_that_come_are_subjects_of_every_side_and_the_total_decides_alone() {
     let room = tempfile::tempdir().unwrap();
     let path = room.path().join("suite.assay");
     let (samples, reason) = measure(&path, usize::MAX);
-    // If `flickers` decided, it would go on to the end of the plan; the total by itself would have
+    // If `flickers` decided, measuring would continue to the end of the plan; the total alone has
     // its answer after ten blocks.
     let blocks = value(&samples, &format!("plain: {TOTAL}")).len();
     assert_eq!((reason, blocks), (StopReason::Clear, 12));
@@ -213,8 +213,8 @@ fn wherever_it_is_killed_it_goes_on_and_finds_its_rows_again() {
         let path = room.path().join(format!("{killed_after}.assay"));
         measure(&path, killed_after);
         let taken = assay_file::read(&path).unwrap();
-        // The last turn may have been interrupted between its rows; only what was recorded of it
-        // exists.
+        // The last turn may have been interrupted between its rows, of which only the recorded ones
+        // exist.
         let lost = {
             let of_turn = |o: &Observation| (o.block, o.position);
             let last = taken.observation(taken.len().wrapping_sub(1)).map(|o| of_turn(&o));
@@ -231,7 +231,7 @@ fn wherever_it_is_killed_it_goes_on_and_finds_its_rows_again() {
         assert_eq!(totals(&again), totals(&samples), "{killed_after}");
         assert_eq!(again.len(), samples.len() - lost, "{killed_after}");
         assert_eq!(sorted(&again), sorted(&samples), "{killed_after}");
-        // Nothing is declared or measured twice: such a file could not be read.
+        // No row is declared or measured twice, since such a file could not be read.
         let read = assay_file::read(&path).unwrap();
         assert_eq!((&read.rows, &read.subjects), (&again.rows, &again.subjects));
         assert!(read.observations().eq(again.observations()), "{killed_after}");

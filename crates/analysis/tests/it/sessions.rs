@@ -1,4 +1,4 @@
-//! Guarantees of a session, tested with a fake source and a clock driven by it: order, recording,
+//! Guarantees of a session, tested with a fake source that drives the clock: order, recording,
 //! retries, interruption, failures, counting and resuming.
 #![allow(clippy::unwrap_used)]
 
@@ -14,8 +14,8 @@ use assay_data::{
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
-/// Units of two sides with these numbers of rows each. A run takes a second on the first side, two
-/// on the second.
+/// Units of two sides with these numbers of rows. A run takes one second on the first side, two on
+/// the second.
 struct Pretended<'a> {
     clock: &'a Cell<f64>,
     rows: Vec<usize>,
@@ -119,7 +119,7 @@ impl Source for Pretended<'_> {
     }
 }
 
-/// A recorder that remembers its calls.
+/// A recorder that stores its calls.
 #[derive(Clone, Default)]
 struct Remembered<'a>(Option<&'a RefCell<Vec<String>>>);
 

@@ -1,7 +1,7 @@
-//! Tests of dependence by seeded experiments: it is neither missed nor reported without cause.
-//! Every cell is a share of experiments; a limit is exceeded if the share is above it by 3.3
-//! standard errors (there are a hundred cells). `make coverage` simulates 4,000 experiments per
-//! cell and prints the table; otherwise there are a few hundred.
+//! Tests of dependence by seeded experiments: it is neither missed nor reported without cause. Each
+//! cell is a share of experiments; a limit is exceeded if the share is above it by 3.3 standard
+//! errors (there are a hundred cells). `make coverage` simulates 4,000 experiments per cell and
+//! prints the table; the default is a few hundred.
 
 use super::experiments;
 use assay_analysis::dependence::Dependence;
@@ -13,8 +13,8 @@ use assay_stats::resampling::Stream;
 use assay_stats::signed_rank::SignedRankDistribution;
 use std::cell::RefCell;
 
-/// The law of the logarithms of successive values; spreads are chosen so that 1 % is not a natural
-/// scale.
+/// The distribution of the logarithms of successive values; spreads are chosen so that 1 % is not a
+/// natural scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Law {
     Normal,
@@ -23,7 +23,7 @@ enum Law {
     Stalls,
     /// Autoregressive with this coefficient.
     Remembering(f64),
-    /// A drift of 3 % from the first to the last.
+    /// A drift of 3 % from the first value to the last.
     Drifting,
 }
 
@@ -54,7 +54,7 @@ fn exponentials(logs: &[f64]) -> Vec<f64> {
     logs.iter().map(|log| log.exp()).collect()
 }
 
-/// The share of experiments for which `is` holds, each with a stream of its own.
+/// The share of experiments for which `is` returns true, each with its own stream.
 fn share(cell: u64, is: impl Fn(&mut Stream) -> bool) -> f64 {
     let n = experiments();
     (0..n).filter(|&seed| is(&mut Stream::new(cell, seed))).count() as f64 / n as f64
@@ -81,7 +81,7 @@ fn unpaired_of(x: &[f64], y: &[f64]) -> unpaired::UnpairedDecision {
     unpaired::decide(&x, &y, &Threshold::default(), 0.05, Better::Lower)
 }
 
-/// Whether two recordings of the same program are called different, and their dependence.
+/// Returns whether two recordings of the same program are called different, and their dependence.
 fn apart(
     law: Law,
     sizes: (usize, usize),
@@ -149,7 +149,7 @@ fn recordings_that_remember_are_called_different_in_6_percent_from_24_values_on(
 }
 
 thread_local! {
-    /// The distribution of signed ranks, which takes longer to compute than everything derived from
+    /// The distribution of signed ranks, which takes longer to compute than all values derived from
     /// it.
     static DISTRIBUTION: RefCell<SignedRankDistribution> = RefCell::default();
 }
@@ -166,7 +166,7 @@ fn in_blocks(differences: &[f64]) -> (bool, Dependence) {
 }
 
 fn differences(law: Law, n: usize, stream: &mut Stream) -> Vec<f64> {
-    // What both sides share cancels in every block.
+    // Variation common to both sides cancels in every block.
     let both = series(law, 2 * n, 0.02, stream);
     both.chunks(2)
         .map(|pair| if stream.next_index(2) == 0 { pair[1] - pair[0] } else { pair[0] - pair[1] })

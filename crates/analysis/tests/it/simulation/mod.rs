@@ -34,13 +34,13 @@ struct Noise {
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// Independent, 2 %.
+    /// Independent, with a spread of 2 %.
     Plain,
     /// Independent, with a 30 % drift over 600 runs.
     Drift,
-    /// Successive runs are correlated (0.9), 5 %.
+    /// Successive runs correlated by 0.9, with a spread of 5 %.
     Dependent,
-    /// Every second run is 5 % slower, as with a timer tick.
+    /// Every second run is 5 % slower, like with a timer tick.
     Tick,
     /// One run in a hundred is 25 times as long.
     Stalls,
@@ -73,8 +73,8 @@ struct Outcome {
     reason: StopReason,
 }
 
-/// Duration of a run in these experiments: 24 blocks of two take longer than the two seconds before
-/// which no run stops.
+/// Duration of a run in these experiments: 24 blocks of two runs take longer than the two seconds
+/// before which no run stops.
 const RUN_SECONDS: f64 = 0.05;
 
 fn experiment(stop: StopRule, kind: Kind, effect: f64, seed: u64) -> Outcome {
@@ -106,7 +106,7 @@ fn rate(count: u64, condition: impl Fn(u64) -> bool) -> f64 {
     (0..count).filter(|&seed| condition(seed)).count() as f64 / count as f64
 }
 
-/// 5 % plus three standard errors of the simulation.
+/// The maximum rate: 5 % plus three standard errors of the simulation.
 fn at_most_5_percent(count: u64) -> f64 {
     0.05 + 3.0 * (0.05 * 0.95 / count as f64).sqrt()
 }
@@ -121,7 +121,8 @@ fn fifty_blocks_of_a_program_against_itself_cry_wolf_in_5_percent_whatever_the_n
             |f: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|o| f(o)).count() as f64 / 600.0;
         let false_rate = share(&|o| o.verdict.is_directional());
         assert!(false_rate <= at_most_5_percent(600), "{kind:?}: {false_rate}");
-        // Reporting nothing would pass too, so the interval must miss in about 5 %, not far less.
+        // An interval that is too wide must not pass either, so it must miss in about 5 %, not far
+        // less.
         let misses = share(&|o| !o.covers);
         assert!((0.02..=at_most_5_percent(600)).contains(&misses), "{kind:?}: {misses}");
     }
@@ -149,7 +150,7 @@ fn a_run_that_stops_by_itself_cries_wolf_in_5_percent_and_covers_the_truth() {
 
 #[test]
 fn looks_an_end_by_the_clock_and_any_other_moment_together_cry_wolf_in_5_percent() {
-    // An observer stops at the worst moment, or else the budget ends the run.
+    // An observer stops at the worst moment; otherwise the budget ends the run.
     for kind in [Kind::Plain, Kind::Stalls] {
         let count = experiments();
         let ever = rate(count, |seed| {

@@ -1,8 +1,8 @@
-//! The reported size: a run that stops as soon as a direction is clear exaggerates it, so a number
-//! is reported only if the interval allows one. The median of reported sizes over the truth must be
-//! within 0.8 and 1.25, and within 0.8 and 1.5 where fewer than one run in twenty reports a size:
-//! such runs are those in which noise happened to enlarge the difference, and no limit on the width
-//! of the interval changes that (stricter limits of 0.45 and 0.4 exaggerate more, in fewer runs).
+//! The reported size: a run that stops as soon as a direction is clear exaggerates the size, so it
+//! is reported only if the interval is narrow enough. The median of reported sizes relative to the
+//! truth must be within 0.8 and 1.25, or within 0.8 and 1.5 where fewer than one run in twenty
+//! reports a size: in such runs, noise happened to enlarge the difference, which no limit on the
+//! width of the interval prevents (stricter limits of 0.45 and 0.4 exaggerate more, in fewer runs).
 
 use super::experiments;
 use assay_analysis::{Experiment, Step};
@@ -64,7 +64,7 @@ fn what_is_told_of_a_size_is_the_truth_to_a_quarter_in_the_median() {
                 (0..runs).filter_map(|seed| told(noise, truth, seed)).collect();
             sizes.sort_by(f64::total_cmp);
             let share = sizes.len() as f64 / runs as f64;
-            // The median of a handful is too uncertain.
+            // The median of a handful of sizes is too uncertain.
             let median = (sizes.len() >= 10).then(|| sizes[sizes.len() / 2] / truth);
             cells.push(format!(
                 "{} %: {}",

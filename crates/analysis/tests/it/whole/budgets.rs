@@ -1,4 +1,4 @@
-//! A suite whose time budget ended: how much more time it asks for, and whether that is enough.
+//! The additional time requested by a suite whose time budget ended, and whether it is enough.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use assay_analysis::{Analysis, Options, analyse};
@@ -7,8 +7,8 @@ use assay_data::{
 };
 use assay_stats::resampling::Stream;
 
-/// Two unchanged benchmarks, one calm and one with this noise, with these numbers of blocks of a
-/// second each, after which the budget ended.
+/// Two unchanged benchmarks, one calm and one with this noise, each with a number of blocks of one
+/// second, after which the budget ended.
 fn suite(blocks: [u32; 2], noise: f64) -> Analysis {
     let mut samples = Samples::new(vec![Metric::wall()]);
     for (row, (name, noise)) in [("calm", 0.001), ("noisy", noise)].into_iter().enumerate() {
@@ -37,7 +37,7 @@ fn suite(blocks: [u32; 2], noise: f64) -> Analysis {
     analyse(&samples, &Options::default()).unwrap()
 }
 
-/// Two commands with too few blocks for a verdict, measured by this plan.
+/// Two commands with too few blocks for a verdict, measured with this plan.
 fn few(blocks: u32, plan: Plan) -> Analysis {
     let mut samples = Samples::new(vec![Metric::wall()]);
     let row = samples.row_named("");
@@ -92,11 +92,11 @@ fn the_time_that_is_asked_for_is_that_of_the_open_benchmarks_and_would_be_enough
     let advised = Action::MeasureLonger { seconds: Some(seconds) };
     assert!(found.advice.iter().any(|advice| advice.action == advised), "{found:?}");
     assert_eq!(found.number("open"), Some(1.0));
-    // 2 % of noise requires some 100 blocks or more; the calm one takes no more of them.
+    // Noise of 2 % requires about 100 blocks or more; the calm benchmark needs none.
     assert!((120.0..600.0).contains(&seconds), "{seconds}");
     let longer = suite([40, seconds as u32 - 40], 0.02);
     assert_eq!(spent(&longer), None);
-    // With 4 %, the difference looks close to the threshold: no feasible number of blocks is
+    // With 4 %, the difference appears close to the threshold, so no feasible number of blocks is
     // enough.
     let hopeless = suite([40, 40], 0.04);
     assert_eq!(spent(&hopeless).map(|found| found.number("needed_seconds")), Some(None));

@@ -1,5 +1,5 @@
-//! Properties for arbitrary numbers: scaling, swapping, and the order of subjects in a file change
-//! nothing else.
+//! Properties for arbitrary numbers: scaling, swapping, and reordering subjects transform results
+//! correctly.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use assay_analysis::{Options, Verdict, analyse};
@@ -69,8 +69,8 @@ proptest! {
         let (a, b) =
             (verdict(&samples(&blocks, 1.0, false, in_blocks)), verdict(&samples(&blocks, 1.0, true, in_blocks)));
         prop_assert!(close(a.2, -b.2));
-        // The interval of recordings is not symmetric to the last rank, so only blocks are exactly
-        // symmetric.
+        // The interval of recordings may differ by one rank when mirrored, so only blocks are
+        // exactly symmetric.
         if in_blocks {
             prop_assert_eq!(a.0, opposite(b.0));
             if let (Some((lower, upper)), Some(other)) = (a.1, b.1) {

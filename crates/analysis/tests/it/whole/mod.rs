@@ -1,4 +1,4 @@
-//! Tests of the crate's public interface. The slow ones are in `simulation`.
+//! Tests of the crate's public interface. Slow tests are in `simulation`.
 
 mod budgets;
 mod invariants;

@@ -66,7 +66,7 @@ fn the_simulated_number_finds_the_difference_as_often_as_asked() {
         found += u32::from(interval.lower > 0.0);
     }
     let power = f64::from(found) / 600.0;
-    // Four standard errors of the check, plus the uncertainty of a pilot of 5,000.
+    // Four standard errors of the check, plus the uncertainty of a pilot of 5,000 values.
     assert!((power - 0.8).abs() < 0.065 + 0.03, "n = {n} gives {power}");
 }
 
@@ -94,7 +94,8 @@ fn blocks_planned_from_a_pilot_find_the_difference() {
     samples.add_subject("old");
     samples.add_subject("new");
     let mut stream = Stream::new(4, 0);
-    // Enough that the pilot's own error is small: a robust spread of 400 values is off by 6 %.
+    // Enough blocks for a small error of the pilot itself: a robust spread of 400 values is off by
+    // 6 %.
     for block in 0..6000 {
         for subject in 0..2 {
             samples.push(Observation {
@@ -182,7 +183,7 @@ fn no_plan_promises_what_the_exact_rank_test_can_not_give() {
     assert_eq!(too_few.rank.rule.power, 0.0);
     assert!(too_few.t.power > 0.0);
     assert!(plan(Kind::TwoSample, TwoSided, 0.05, Some(4.0)).rank.rule.power > 0.0);
-    // Thousands of runs have binomials that overflow a double.
+    // For thousands of runs, binomial coefficients overflow a double.
     assert_eq!(plan(Kind::TwoSample, TwoSided, 0.05, Some(5000.0)).rank.fewest_n, 4);
 }
 
@@ -217,7 +218,7 @@ fn plans_of_few_runs_promise_what_the_exact_test_keeps() {
             PlanQuestion { sig_level, power: Some(power), sd: Some(1.0), ..asked(None, Some(n)) };
         let plan = from_numbers(asked.clone(), Measure::Unit(Unit::One)).unwrap();
         let delta = plan.rank.rule.delta;
-        // The number planned for the difference is never less than the one that detects it.
+        // The number planned for the difference is at least the given number, which detects it.
         let back = PlanQuestion {
             n: None,
             delta: Some(Threshold::Absolute { value: delta, unit: Unit::One }),

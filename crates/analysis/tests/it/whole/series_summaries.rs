@@ -1,5 +1,5 @@
-//! False-alarm rates of a summary's findings, by seeded simulation: unimodal, normal, independent
-//! or steady series must be reported as anything else no more often than the levels allow.
+//! False-alarm rates of a summary's findings, by seeded simulation: findings that contradict
+//! unimodal, normal, independent or steady series must be no more frequent than their levels.
 
 #![allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")]
 
@@ -39,7 +39,7 @@ fn one_mode_is_rarely_taken_for_several_whatever_the_distribution_and_the_clock(
             assert!(found <= 5.0, "{name}, {n} values: {found} %");
         }
         let two = |z: f64, u: f64, _| if u < 0.6 { z } else { z + 6.0 };
-        // Sixty values are few to detect two modes.
+        // Sixty values are few for detecting two modes.
         let found = share("MULTIMODAL", n, two);
         assert!(found >= if n < 100 { 60.0 } else { 95.0 }, "{n} values: {found} %");
     }
