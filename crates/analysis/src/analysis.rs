@@ -88,7 +88,7 @@ pub struct Analysis {
     /// share no error with the others, and no verdict depends on them.
     pub controls: Vec<Comparison>,
     /// Comparisons of the other metrics (the plan's secondary metrics, if it names any), metric by
-    /// metric, adjusted as a family of their own.
+    /// metric, adjusted as a separate family.
     pub secondary: Vec<Comparison>,
     /// Summaries of the comparisons of one side with one reference, for scans and suites; the
     /// primary metric first.

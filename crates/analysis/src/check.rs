@@ -15,8 +15,8 @@ pub const LEAST_TO_CONFIRM: f64 = 3.0;
 /// Share of the budget reserved for confirming alarms.
 pub const KEPT_TO_CONFIRM: f64 = 0.25;
 
-/// Returns the confidence of one program's answers at which those of all programs are right
-/// together with `confidence`.
+/// Returns the confidence for one program's answers that gives all programs the joint confidence
+/// `confidence`.
 ///
 /// `own` of `all` benchmarks are the program's, 0 < own ≤ all.
 pub fn confidence_of_program(confidence: f64, own: usize, all: usize) -> f64 {

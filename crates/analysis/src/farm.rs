@@ -116,7 +116,7 @@ pub struct Affected {
     pub of: usize,
     /// The common facts of the affected targets.
     pub place: AffectedTargets,
-    /// The version since which they are affected.
+    /// The range of versions in which they became affected.
     pub since: Since,
 }
 

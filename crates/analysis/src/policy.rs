@@ -45,9 +45,9 @@ pub const DEPENDENCE_Z: f64 = 1.645;
 pub const DEPENDENCE_LEVEL: f64 = 0.05;
 /// With fewer values, the estimated autocorrelation time is mere chance and widens no interval.
 pub const DEPENDENCE_FROM: usize = 10;
-/// With fewer values (or differences of blocks), dependence can't be tested, and the report says
-/// so. At 20, a test at 1 % misses one in eight series whose neighbors correlate by 0.9; at 24 one
-/// in seventeen, at 50 none in thousands.
+/// With fewer values (or differences of blocks), dependence can't be tested, as the report states.
+/// At 20, a test at 1 % misses one in eight series whose neighbors correlate by 0.9; at 24 one in
+/// seventeen, at 50 none in thousands.
 pub const TESTED_FROM: usize = 24;
 /// Dependence is noticed if the correlation of neighbors is this many standard errors above its
 /// average under independence. The interval in blocks is then widened, the run does not stop, and
@@ -82,7 +82,7 @@ pub const FEWEST_SLOW_BLOCKS: u32 = 10;
 
 /// Share of the allowed error for the looks of a run that stops by itself. The rest allows looks
 /// after every block at the plan's look level; the total stays below the allowed error: 3.8 % of
-/// runs of up to 126 blocks (`tests/it/simulation/main.rs`).
+/// runs of up to 126 blocks (`tests/it/simulation/mod.rs`).
 pub const LOOKED_SHARE: f64 = 0.8;
 
 /// Measuring a single command stops if, after doubling the runs, the interval of its median is

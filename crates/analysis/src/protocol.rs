@@ -201,8 +201,8 @@ impl Protocol {
         alpha_of_a_look(self.alpha, self.looked_often) / self.shared_by as f64
     }
 
-    /// The outcome of the whole chain: the worst of the reached steps. For a single subject at
-    /// least a warning, since there is no answer yet.
+    /// The outcome of the whole chain: the worst of the reached steps. At least a warning for a
+    /// single subject, since there is no answer yet.
     pub fn outcome(&self) -> Status {
         let reached = self.steps().into_iter().map(|(_, status, _)| status);
         let worst = reached.filter(|&s| s != Status::NotReached).max().unwrap_or(Status::Failed);

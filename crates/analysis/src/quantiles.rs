@@ -1,5 +1,5 @@
-//! Differences of two distributions, quantile by quantile, and a check whether the tail differs
-//! otherwise than the center.
+//! Differences of two distributions, quantile by quantile, and a check for a tail that differs
+//! although the center does not.
 //!
 //! The numbers are those of [`assay_stats::quantile_difference`]. Blocks are not used, so a
 //! slowdown of a whole block only widens the intervals. The verdict remains that of the center.

@@ -178,7 +178,7 @@ pub fn of_samples(samples: &Samples, options: &Options) -> Result<SeriesSummarie
 /// Number of phases reported by [`of_samples_telling`].
 ///
 /// # Errors
-/// As [`of_samples`].
+/// See [`of_samples`].
 pub fn phases(samples: &Samples, options: &Options) -> Result<usize, AnalysisError> {
     let series = samples.subjects.len() * chosen(samples, options)?.len();
     Ok(series * (PHASES + usize::from(options.all)))
@@ -190,7 +190,7 @@ const PHASES: usize = 5;
 /// Like [`of_samples`]; calls `tell` with the name of each phase as it starts.
 ///
 /// # Errors
-/// As [`of_samples`].
+/// See [`of_samples`].
 pub fn of_samples_telling(
     samples: &Samples,
     options: &Options,

@@ -86,7 +86,7 @@ pub struct TestTime {
     pub phases: BTreeMap<&'static str, f64>,
     /// Median over runs of the test's share of the whole.
     pub share: f64,
-    /// The interval of that median.
+    /// The interval of the median.
     pub share_interval: Option<Interval>,
     /// Medians of the test's causes, by name.
     pub causes: BTreeMap<String, f64>,
@@ -110,7 +110,7 @@ pub struct PartTime {
 pub struct First {
     /// Median over runs, in seconds.
     pub seconds: f64,
-    /// The interval of that median.
+    /// The interval of the median.
     pub interval: Interval,
     /// Number of runs with such data.
     pub runs: usize,

@@ -5,7 +5,7 @@
 //! it. Random numbers come only from [`resampling::Stream`], with seeds passed in by the caller;
 //! they are used by [`bootstrap`], [`change_points`], [`dependent`], [`rank_power`] and [`suite`].
 //! [`bootstrap`] and [`rank_power`] use threads, with results that do not depend on their number.
-//! Every module names the paper, book or R function that it follows, and `tests/oracle` compares
+//! Every module names the paper, book or R function that it follows, and `tests/it/oracle` compares
 //! the results with R's for the same data.
 //!
 //! Values must be finite wherever a precondition says so. Other values give meaningless results,

@@ -34,13 +34,13 @@ pub struct Group {
     pub metric: usize,
     /// Index of the side.
     pub of: usize,
-    /// Index of the side that it is compared with.
+    /// Index of the reference side.
     pub against: usize,
     /// The comparisons, as indices into [`Analysis::comparisons`](super::Analysis::comparisons) for
     /// the primary metric, otherwise into [`Analysis::secondary`](super::Analysis::secondary); in
     /// the order of the reference.
     pub comparisons: Vec<usize>,
-    /// The geometric mean of their ratios, if any.
+    /// The geometric mean of the ratios, if any.
     pub mean: Option<Mean>,
 }
 
@@ -81,11 +81,11 @@ pub struct Table<'a> {
     pub metric: usize,
     /// Index of the side.
     pub side: usize,
-    /// Index of the side that it is compared with.
+    /// Index of the reference side.
     pub against: usize,
     /// The comparisons, in the order of the reference.
     pub rows: Vec<&'a Comparison>,
-    /// The geometric mean of their ratios, if any.
+    /// The geometric mean of the ratios, if any.
     pub mean: Option<&'a Mean>,
 }
 

@@ -249,7 +249,7 @@ fn named(name: String) -> Side {
 }
 
 /// Returns true if samples are a suite: several named rows, at least one of them on several sides,
-/// or one row with only summaries. Subjects shown by themselves, each its own reference, are not a
+/// or one row with only summaries. Subjects shown separately, each its own reference, are not a
 /// suite. O(subjects).
 pub fn is_suite(samples: &Samples) -> bool {
     if are_alone(samples) {
@@ -265,7 +265,7 @@ fn has_benchmarks(samples: &Samples) -> bool {
     samples.rows.iter().any(|row| !row.name.is_empty())
 }
 
-/// Returns true if every subject is its own reference, so that each is shown by itself.
+/// Returns true if every subject is its own reference, so that each is shown separately.
 fn are_alone(samples: &Samples) -> bool {
     let alone = |(own, subject): (usize, &assay_data::Subject)| subject.against == Some(own);
     samples.subjects.iter().enumerate().all(alone)

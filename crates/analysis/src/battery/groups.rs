@@ -20,7 +20,7 @@ pub struct GroupTests {
     pub pairwise: Pairwise,
 }
 
-/// Two-sided Mann-Whitney p-values of every pair, by the normal distribution with continuity
+/// Two-sided Mann-Whitney p-values of every pair, from the normal distribution with continuity
 /// correction. NaN if all values of a pair are equal; the adjustments ignore such a pair.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pairwise {

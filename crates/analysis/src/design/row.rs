@@ -202,7 +202,7 @@ impl RowState {
     }
 
     /// Returns true if a run that stops by itself has covered too little time: fewer blocks than
-    /// are needed to see a wandering difference, or less time than a slow disturbance lasts. Runs
+    /// are needed to detect a drifting difference, or less time than a slow disturbance lasts. Runs
     /// with slow blocks need fewer blocks; exact counts need neither.
     fn is_too_soon(&self, watched: Watched) -> bool {
         if self.counts {

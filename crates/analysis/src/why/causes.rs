@@ -93,14 +93,14 @@ pub enum Kind {
     Instructions {
         /// Index of the change.
         change: usize,
-        /// The share of the processor time's change that they explain.
+        /// The explained share of the processor time's change.
         explains: Effect,
     },
     /// More or less time for the same instructions.
     PerInstruction {
         /// Index of the change of the instructions.
         change: usize,
-        /// The share of the processor time's change that they explain.
+        /// The explained share of the processor time's change.
         explains: Effect,
     },
     /// A part of the time without a known cause.

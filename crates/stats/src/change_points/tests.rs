@@ -92,7 +92,7 @@ fn steps_are_found_where_they_are_also_among_stalls_and_dependence() {
                 let found = change_points(&xs, &settings);
                 let near = |at: usize| found.points.iter().any(|p| p.index.abs_diff(at) <= 5);
                 // After splitting, ranks within a part are no longer normal scores, and PELT may
-                // take a cluster of stalls for a part of its own.
+                // treat a cluster of stalls as a separate part.
                 let most = if settings.method == Method::Pelt { 4 } else { 2 };
                 let found_only = found.points.len() <= most;
                 *right += usize::from(found_only && near(100) && near(200));

@@ -44,7 +44,7 @@ const IN_ARCHIVES: [&str; 5] = [
     "jb5ni_map_us_60000",
 ];
 
-/// A series from a file of its own.
+/// A series with its own file.
 fn in_text(directory: &Path, name: &str) -> Option<Vec<f64>> {
     let text = std::fs::read_to_string(directory.join("data").join(name).with_extension("txt"));
     Some(text.ok()?.lines().map(|line| line.trim().parse().unwrap()).collect())
