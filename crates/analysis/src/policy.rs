@@ -408,8 +408,8 @@ pub const BISECT_LOOKED: u32 = 1_024;
 /// Minimum number of blocks with both a commit and its predecessor before the change is attributed
 /// to the commit; fewer allow no verdict.
 pub const BISECT_PAIRS: usize = 10;
-/// Minimum quality of a built commit's split of the remaining candidates, relative to the best
-/// commit's, for measuring it instead: building the best takes longer than many runs.
+/// A built commit is measured instead of the best one if its split of the remaining candidates is
+/// at least this good, relative to the best: a build takes longer than many runs.
 pub const BISECT_BUILT: f64 = 0.6;
 /// A commit with fewer runs is not called well known, regardless of how much builds differ.
 pub const BISECT_WELL_KNOWN: usize = 5;
@@ -422,8 +422,8 @@ pub const BISECT_LUCK: f64 = 0.25;
 
 // Test suites
 
-/// Minimum extra time in seconds of a run's first test, compared with later ones, for showing it;
-/// less is not noticeable.
+/// Minimum extra time in seconds of the first test of a run for it to be shown; less is not
+/// noticeable.
 pub const FIRST_TEST_SECONDS: f64 = 0.001;
 
 // Well tested, or tangled

@@ -158,8 +158,8 @@ fn equal_ratios_are_a_plain_shift() {
 #[test]
 fn a_machine_that_changes_its_speed_takes_the_amount_its_interval_and_leaves_the_ratio_its_own() {
     let mut stream = assay_stats::resampling::Stream::new(7, 0);
-    // From half of the run on everything takes two fifths longer; or one side takes 3 s longer
-    // independent of the machine.
+    // All runs take two fifths longer from the middle on; or one side takes 3 s longer, independent
+    // of the machine.
     for (of_ratio, threshold) in [
         (true, Threshold::Relative(0.01)),
         (false, Threshold::Absolute { value: 0.01, unit: Unit::Second }),

@@ -1,4 +1,4 @@
-//! Small searches with known answers; `examples/bisect.rs` simulates how often a search is right.
+//! Small searches with known answers; `examples/bisect.rs` simulates the success rate of searches.
 
 use super::*;
 use crate::design::{Experiment, Step};
