@@ -44,7 +44,7 @@ pub enum UnitError {
 }
 
 impl DeclaredUnit {
-    /// The unit of a plain number.
+    /// Returns the unit of a plain number.
     pub fn one() -> Self {
         Self { unit: Unit::One, factor: 1.0 }
     }
@@ -81,7 +81,7 @@ impl DeclaredUnit {
     }
 }
 
-/// Checks a unit that a person typed; any word that is not almost a known unit may be one.
+/// Checks a unit that a person typed. Any word is accepted unless it is almost a known unit.
 ///
 /// # Errors
 /// If the word is almost a known unit.

@@ -32,15 +32,15 @@ use crate::{Design, Environment, Observation, Outcome, Pass, Samples};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Converts seconds to nanoseconds such that, divided by 10⁹, they read back to the same bits
-/// wherever a double allows it.
+/// Converts seconds to nanoseconds that give the same bits when divided by 10⁹, wherever a double
+/// allows it.
 pub(crate) fn in_nanoseconds(seconds: f64) -> f64 {
     const PER_SECOND: f64 = 1e9;
     shortest(seconds * PER_SECOND, |ns| ns / PER_SECOND == seconds)
 }
 
-/// Converts bytes per second to megabytes such that, times 10⁶, they read back to the same bits
-/// wherever a double allows it.
+/// Converts bytes per second to megabytes that give the same bits when multiplied by 10⁶, wherever
+/// a double allows it.
 fn in_megabytes(bytes: f64) -> f64 {
     const BYTES: f64 = 1e6;
     shortest(bytes / BYTES, |megabytes| megabytes * BYTES == bytes)

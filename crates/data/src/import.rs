@@ -90,7 +90,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Maximum number of bytes searched for the first data. A file whose first megabytes are comments
-/// is read as columns, which reports that.
+/// is read as columns, whose reader reports the problem.
 const LONGEST_HEAD: usize = 4 * 1024 * 1024;
 
 /// Maximum number of bytes of standard input that are kept for reading it twice.
@@ -99,7 +99,7 @@ const KEPT_OF_STDIN: u64 = 64 * 1024 * 1024;
 /// The origin of an input.
 enum Source<'a> {
     File(&'a Path),
-    /// The beginning of standard input, and whether it is all of it.
+    /// The beginning of standard input, and whether that is all of the input.
     Stdin(Arc<[u8]>, bool),
 }
 
@@ -334,7 +334,7 @@ pub fn read_tests(bytes: Vec<u8>, name: &str) -> Result<TestResults, ImportError
     }
 }
 
-/// Returns the error, with its advice only if following it reads the file.
+/// Returns the error. Keeps its advice only if the file can be read by following it.
 fn tried(mut error: ImportError, context: &Context<'_>, again: Reopen<'_>) -> ImportError {
     if let ImportError::WhichColumn { advice, .. } = &mut error {
         let reads = |columns: &TableColumns| {

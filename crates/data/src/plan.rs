@@ -7,10 +7,10 @@
 use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 
-/// Level of an interval that holds at any moment, so that one may look after every block:
+/// Level of an interval that holds at any moment, so that it may be evaluated after every block:
 /// equivalent to 95 % for the whole run of up to 1,024 blocks. The looks of a run that stops by
-/// itself have their own levels (`analysis::design::looks`). For another confidence it is scaled
-/// with the allowed error.
+/// itself have their own levels (`analysis::design::looks`). For other confidence levels it is
+/// scaled in proportion to the allowed error.
 pub const LOOK_LEVEL_AT_95: f64 = 0.002;
 
 /// Number of blocks after which a run that stops by itself gives up: the look level was simulated

@@ -17,8 +17,8 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Creates a directory of ours, with missing parents. An existing one, from an earlier version or
-/// made by hand, is closed to others if possible.
+/// Creates a directory of ours, with missing parents. Access by others to an existing one, from an
+/// earlier version or made by hand, is removed if possible.
 ///
 /// # Errors
 /// If the directory cannot be created.

@@ -63,8 +63,8 @@ pub struct Used {
     pub lists: Vec<String>,
     /// Programs that were started.
     pub spawns: Vec<Started>,
-    /// Files from which the program was built, whose entire contents matter. `a/**:!a/b/**` are all
-    /// files below `a` except those below `a/b`, and their names.
+    /// Files from which the program was built, whose entire contents matter. `a/**:!a/b/**` stands
+    /// for all files below `a` except those below `a/b`, including their names.
     pub builds: Vec<String>,
     /// The reason why the record may be incomplete, if any.
     pub unseen: Option<String>,

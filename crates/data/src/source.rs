@@ -107,7 +107,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Makes a single unit of subjects with these names, each a side of its own, the first the
+    /// Makes a single unit of subjects with these names, each on its own side; the first is the
     /// reference.
     pub fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut samples = Samples::default();
@@ -117,8 +117,8 @@ impl Layout {
         Self::one_unit(samples)
     }
 
-    /// Makes a single unit of the subjects of these samples, compared as they state themselves
-    /// ([`Subject::against`]).
+    /// Makes a single unit of the subjects of these samples, compared as stated by
+    /// [`Subject::against`].
     pub fn one_unit(samples: Samples) -> Self {
         let Samples { sides, rows, subjects, .. } = samples;
         let of = |(own, subject): (usize, &Subject)| {
@@ -249,7 +249,7 @@ pub trait Source {
     /// If the turn gives no result. A failed row is not an error.
     fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<Self::Error>>;
 
-    /// Called after a turn has been recorded.
+    /// Concludes a turn after it has been recorded.
     ///
     /// # Errors
     /// If the session cannot continue.

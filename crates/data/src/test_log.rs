@@ -56,8 +56,8 @@ pub struct TestLog {
     pub bytes: u64,
     /// Number of times a test started.
     pub begun: u64,
-    /// The tests, by descending number of lines, then by name. The one without a name wrote before
-    /// the first test started.
+    /// The tests, by descending number of lines, then by name. The entry without a name has the
+    /// lines before the start of the first test.
     pub tests: Vec<LoggedTest>,
     /// Number of lines of tests beyond the limit on names that are kept.
     pub beyond: u64,

@@ -181,7 +181,7 @@ static UNITS: [UnitEntry; 18] = [
     memory(1_099_511_627_776.0, &["TiB"]),
 ];
 
-/// Names of one iteration: `ops/s`, `iter/ms` are plain rates.
+/// Names of one iteration: `ops/s` and `iter/ms` are plain rates.
 const WORK: [&str; 10] =
     ["", "1", "op", "ops", "iter", "iters", "iteration", "iterations", "run", "runs"];
 
@@ -209,7 +209,7 @@ const TROUBLES: [&str; 10] = [
     "timeouts",
 ];
 
-/// Units of energy and power: costs, and more of anything per unit is better.
+/// Units of energy and power. They are costs: more of anything per unit is better.
 const ENERGY: [&str; 12] =
     ["J", "kJ", "mJ", "uJ", "µJ", "joule", "joules", "W", "mW", "watt", "Wh", "kWh"];
 
@@ -224,8 +224,8 @@ pub fn unit_of_symbol(symbol: &str) -> Option<(f64, Unit)> {
     Some((entry.factor, entry.unit.clone()))
 }
 
-/// Returns the time that a word such as `SEC` or `Seconds` means. The symbols of sizes differ in
-/// their capital letters alone.
+/// Returns the time that a word such as `SEC` or `Seconds` means. The symbols of sizes differ only
+/// in case.
 fn time_in_capitals(word: &str) -> Option<&'static UnitEntry> {
     let word = Some(word).filter(|word| word.len() >= SHORTEST_WORD)?.to_lowercase();
     let is_named =
@@ -273,7 +273,7 @@ pub fn direction(unit: &Unit) -> Option<Better> {
     }
 }
 
-/// Returns the better direction that a unit's symbol implies, or a name that is one: `fps`,
+/// Returns the better direction implied by a unit's symbol, or by a name that is a unit: `fps`,
 /// `cache-misses`.
 pub(crate) fn direction_of_symbol(symbol: &str) -> Option<Better> {
     let is_time = |word: &str| matches!(unit_of_symbol(word), Some((_, Unit::Second)));

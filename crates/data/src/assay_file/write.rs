@@ -30,7 +30,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Returns the header that these samples were read from, or would have.
+    /// Returns the header that these samples were read with, or would be written with.
     pub fn of(samples: &Samples) -> Self {
         Self {
             tool: samples.tool.clone(),
@@ -255,7 +255,7 @@ impl<W: Write> Writer<W> {
         self.record("finding", finding)
     }
 
-    /// Appends why measuring stopped, and after how many blocks.
+    /// Appends the reason why measuring stopped, and the number of blocks.
     ///
     /// # Errors
     /// If writing to the sink fails.

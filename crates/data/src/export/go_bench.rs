@@ -39,7 +39,7 @@ pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
             writeln!(sink, "Unit {unit} assume=exact")?;
         }
     }
-    // The index of many millions of observations is large, and for one subject it would list all.
+    // The index of many millions of observations is large, and useless for a single subject.
     let by_subject = (samples.subjects.len() > 1).then(|| samples.by_subject());
     for (place, subject) in samples.subjects.iter().enumerate() {
         let own = by_subject.as_ref().map(|by_subject| by_subject.observations(place));
@@ -127,7 +127,7 @@ fn name(subject: &Subject, label: Option<&str>) -> String {
     let name: String = name.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
     let rest = name.strip_prefix("Benchmark").unwrap_or(&name);
     let mut letters = rest.chars();
-    // For Go it is not a benchmark if a lower-case letter follows.
+    // Go does not accept a benchmark whose name continues with a lower-case letter.
     let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     format!("Benchmark{first}{}", letters.as_str())
 }

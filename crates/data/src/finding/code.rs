@@ -1,8 +1,8 @@
 //! The catalog of findings: every code with its severity, its topic and its explanation, which is
 //! both its entry in `docs/reference/findings.md` and the output of `assay help CODE`.
 //!
-//! A finding can only be created with a code of this list. The message about what a check saw, and
-//! the advice, are written where the finding is created.
+//! A finding can only be created with a code of this list. The message and the advice are written
+//! where the finding is created.
 
 use super::Severity;
 
@@ -22,7 +22,7 @@ pub struct Code {
 /// The topic of a finding, for reports that group findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
-    /// Possibility of a verdict; covered by the sentence about a comparison.
+    /// Obstacles to any verdict; covered by the sentence about a comparison.
     Verdict,
     /// Sampling design; covered by the note on separate recordings.
     Design,

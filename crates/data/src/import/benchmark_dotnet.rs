@@ -127,7 +127,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     }
     for benchmark in &file.benchmarks {
         let plain = benchmark.name();
-        // Several jobs or runtimes have the same names.
+        // Benchmarks of several jobs or runtimes have the same names.
         let mut name = plain.clone();
         let mut times = 1;
         while recorder.find(&name).is_some() {

@@ -33,7 +33,7 @@ struct Reader<'c> {
     recorder: Recorder<'c>,
     /// Names of the open test case and sections.
     open: Vec<String>,
-    /// The open benchmark, and what is known of it.
+    /// The open benchmark, and its results so far.
     benchmark: Option<(String, Summary)>,
     /// Number of occurrences of each name.
     times: HashMap<String, usize>,

@@ -13,8 +13,8 @@ use crate::lines::Lines;
 use crate::read_error::{FilePosition, ReadError};
 
 /// Recognizes a file of comments only; or a number below a heading of several words; or a first row
-/// of numbers; or two rows with the same number of words, a number among them. Other formats with
-/// such rows must be tried before.
+/// of numbers; or two rows with the same number of words, including a number. Other formats with
+/// such rows must be tried first.
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let words = |line: &str| line.split_ascii_whitespace().count();
     let has_number = |line: &str| line.split_ascii_whitespace().any(looks_like_number);

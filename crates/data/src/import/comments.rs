@@ -1,5 +1,5 @@
 //! Comment lines of foreign files, kept as facts of the environment: other tools record there the
-//! machine and the build of the numbers.
+//! machine and the build that produced the numbers.
 //!
 //! `key: value` and `key = value` become facts `file.key`, as text; all other lines become the list
 //! `file.comments`.

@@ -53,10 +53,10 @@ pub(super) struct Context<'a> {
 /// Result of reading one input.
 pub(super) struct Part {
     pub(super) samples: Samples,
-    /// True if the values are numbers of a metric that the file does not specify: another file may
-    /// lend it a name and, unless a unit was given, must not have a unit of its own.
+    /// True if the file does not specify the metric of its numbers. The metric of another file then
+    /// supplies the name; unless a unit was given, that metric must not have a unit.
     pub(super) is_bare: bool,
-    /// True if it is a file of assay, in which every metric is named.
+    /// True for a file written by assay, in which every metric is named.
     pub(super) is_ours: bool,
 }
 

@@ -1,5 +1,5 @@
 //! divan's table (Rust): a tree of names, and for every benchmark the fastest, slowest, median and
-//! mean time of its samples, below them rates and allocations.
+//! mean time of its samples, followed by rates and allocations.
 //!
 //! Only a summary is printed. For rates, the fastest is the maximum; the mean belongs to the mean
 //! time and is not the mean of the rates, so it is left out. For allocations, the columns show what
@@ -232,7 +232,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads a row of rates or allocations below.
+    /// Reads a row of rates or allocations, which follow the times.
     fn more(&mut self, cells: &[&str]) -> Result<(), String> {
         let (Some(table), Some(current)) = (&self.table, &self.current) else { return Ok(()) };
         let value = |heading: &str| {

@@ -26,7 +26,7 @@ fn advised(columns: Option<&TableColumns>) -> String {
 /// Reasons why samples could not be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The filter does not match what was read.
+    /// The filter does not match the data.
     #[error(transparent)]
     Filter(#[from] FilterError),
     /// A file could not be read, or one of its lines is wrong.
@@ -144,7 +144,7 @@ pub enum ImportError {
         place: FilePosition,
         /// Description of the problem.
         problem: String,
-        /// Columns that were tried and with which the file can be read.
+        /// Columns with which reading the file was tried and succeeded.
         advice: Option<TableColumns>,
     },
     /// A metric has different units in two files.
@@ -181,7 +181,7 @@ pub enum ImportError {
         /// An example of a unit that could be meant.
         example: String,
     },
-    /// A series has no observations left without the first ones.
+    /// No observations of a series are left after the skipped ones.
     #[error(
         "`--skip {skip}` leaves nothing of {}, which has {observations} observations; skip fewer",
         excerpt(.subject)

@@ -216,7 +216,7 @@ struct MitataContext {
     version: Option<Value>,
     runtime: Option<Value>,
     cpu: Option<Cpu>,
-    /// Samples of an empty function, of which there are many.
+    /// The many samples of an empty function, which are not needed.
     #[serde(rename = "noop")]
     _noop: Option<IgnoredAny>,
 }

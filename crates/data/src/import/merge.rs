@@ -15,7 +15,8 @@ use std::collections::{HashMap, HashSet};
 /// Maximum number of recordings named with their deciding metrics; the rest are counted.
 const NAMED: usize = 3;
 
-/// Evidence of the finding about recordings with different deciding metrics: the number of these.
+/// Evidence of the finding about recordings with different deciding metrics: the number of such
+/// metrics.
 const DECIDING_METRICS: &str = "deciding_metrics";
 
 /// Returns true for the finding about recordings with different deciding metrics, which does not
@@ -191,8 +192,8 @@ pub(super) fn order_metrics(parts: &[LabelledInput]) -> Result<Vec<Metric>, Impo
     Ok(metrics)
 }
 
-/// The finding about recordings whose plans name different deciding metrics. It does not apply if
-/// the user names one.
+/// Returns the finding about recordings whose plans name different deciding metrics. It does not
+/// apply if the user names one.
 fn decided_differently(parts: &[LabelledInput], merged: &Samples) -> Option<Finding> {
     let decides = &merged.metrics.first()?.name;
     let planned: Vec<(&str, &str)> = parts
@@ -220,9 +221,9 @@ fn decided_differently(parts: &[LabelledInput], merged: &Samples) -> Option<Find
     Some(others.map(Action::decide_by).fold(finding, Finding::advise))
 }
 
-/// Returns the names by which the subjects of an input are matched with those of others: their rows
-/// or, if several subjects share a row, on sides or at parameters of their own, their full names,
-/// because an input is one side here.
+/// Returns the names by which the subjects of an input are matched with those of others: their
+/// rows, or their full names if several subjects share a row (on different sides or at different
+/// parameters), because an input counts as one side.
 pub(super) fn matched_by(samples: &Samples) -> Vec<&str> {
     let by_row = no_row_is_shared(samples);
     samples.subjects.iter().map(|subject| matched_name(samples, subject, by_row)).collect()

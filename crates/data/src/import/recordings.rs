@@ -2,9 +2,9 @@
 //! user names together.
 //!
 //! The luck of a process affects all its values, so a recording is one unit, regardless of the
-//! number of its values: its number is the outermost level of its observations. If a recording has
-//! only a summary, its mean or its median is its one value. Recordings that are byte-identical
-//! count as one.
+//! number of its values: the index of the recording is the outermost level of its observations. If
+//! a recording has only a summary, its mean or its median is its one value. Recordings that are
+//! byte-identical count as one.
 
 use super::merge::{self, LabelledInput};
 use super::{ImportError, ImportOptions, Part, Reopen};

@@ -11,7 +11,7 @@ const FIRST_KEYS: [&str; 2] = ["schema", "verb"];
 /// Verbs that can save what they measure.
 const MEASURING: [&str; 5] = ["run", "bench", "load", "tests", "repeat"];
 
-/// The keys of a report that say where its values are.
+/// The keys of a report that locate its values.
 #[derive(Deserialize)]
 struct Report {
     verb: String,

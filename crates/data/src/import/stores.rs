@@ -126,7 +126,7 @@ impl RunStore {
     }
 }
 
-/// Returns when the last file of samples below a directory of criterion was written.
+/// Returns the time at which the last file of samples below a directory of criterion was written.
 pub fn last_written(directory: &Path) -> Option<SystemTime> {
     let samples = files(directory, MAX_DEPTH, |path| name_of(path) == "sample.json");
     samples.iter().filter_map(|path| path.metadata().ok()?.modified().ok()).max()

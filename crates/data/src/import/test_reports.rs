@@ -77,11 +77,11 @@ impl<'a> Tests<'a> {
         !self.faults.is_empty()
     }
 
-    /// Returns the time of a test. In a suite that was run, a test whose time cannot be understood
-    /// is a test without a time: its outcome matters more.
+    /// Returns the time of a test. In a suite that was run, a time that cannot be parsed is
+    /// ignored, because the test's outcome matters more.
     ///
     /// # Errors
-    /// In a file to compare, if the time cannot be understood.
+    /// In a file to compare, if the time cannot be parsed.
     fn time(&self, read: Result<Option<f64>, String>) -> Result<Option<f64>, String> {
         match (self.kept, read) {
             (None, read) => read,

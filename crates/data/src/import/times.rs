@@ -76,7 +76,7 @@ fn of_two(reference: &Side, other: &Side) -> Option<Finding> {
     }
     let turns = 1 + all.windows(2).filter(|two| two[0].1 != two[1].1).count();
     let (n, m) = (x.len() as f64, y.len() as f64);
-    // As many changes as a random order has on average (Wald and Wolfowitz 1940).
+    // The mean number of changes in a random order (Wald and Wolfowitz 1940).
     let expected = 1.0 + 2.0 * n * m / (n + m);
     (turns as f64 >= expected).then(|| recordings_alternate(&reference.name, &other.name))
 }

@@ -9,9 +9,9 @@ pub enum ReadingError {
         "{sought} was looked for, but {seen}; see what the program prints with --output inherit"
     )]
     Nothing {
-        /// The thing that was searched for.
+        /// Description of the expected text.
         sought: String,
-        /// The thing that was found instead.
+        /// Description of the text found instead.
         seen: String,
     },
     /// There are several values, and the spec does not say how to reduce them to one.

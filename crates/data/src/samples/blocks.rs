@@ -1,5 +1,5 @@
-//! Blocks: rounds in which every subject was measured once, or counted once in a pass of its own.
-//! Finds the complete ones. Observations outside of blocks are not considered.
+//! Blocks: rounds in which every subject was measured once, or counted once in a separate pass.
+//! Finds the complete blocks. Observations outside of blocks are not considered.
 
 use super::columns::NOWHERE;
 use super::{InPass, Pass, Samples};

@@ -49,8 +49,8 @@ impl Metric {
         Self { better, undirected, ..Self::lower(name, unit) }
     }
 
-    /// Returns a metric of which a tool says no more than the name that a benchmark's author gave
-    /// it: undirected unless the name is a unit that implies a direction (`fps`, `hits/s`).
+    /// Returns a metric known only by the name that a benchmark's author gave it: undirected unless
+    /// the name is a unit that implies a direction (`fps`, `hits/s`).
     pub fn of_name(name: &str) -> Self {
         let undirected = unit::direction_of_symbol(name).is_none();
         Self { undirected, ..Self::of_unit(name, Unit::One) }
@@ -87,7 +87,7 @@ impl Metric {
     }
 
     /// Returns true if the numbers may be rounded readings, which have lost a part of their
-    /// precision: times, rates, and numbers about which a file says nothing. Counts and sizes are
+    /// precision: times, rates, and numbers that a file does not describe. Counts and sizes are
     /// whole.
     pub fn may_be_rounded(&self) -> bool {
         let is_rounded = match self.unit {

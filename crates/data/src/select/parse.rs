@@ -146,7 +146,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses a value. A plain word that is a term `alone` matches if it is contained.
+    /// Parses a value. In a term without a key (`alone`), a plain word matches any text that
+    /// contains it.
     fn value(&mut self, alone: bool) -> Result<Pattern, SyntaxError> {
         if self.rest.starts_with('"') {
             let text = self.delimited('"')?;

@@ -11,13 +11,13 @@ use crate::samples::{Metric, Row, Samples, Side, Subject};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The row of a benchmark of whose name the columns leave nothing, if other benchmarks have more.
+/// The row of a benchmark whose whole name is used up by the columns, if that is not so for all.
 const NO_REST: &str = "(no parameters)";
 
 /// Reasons why rows and columns cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectError {
-    /// The key is one of metrics, which are not benchmarks.
+    /// The key is a property of metrics, not of benchmarks.
     #[error(
         "`{0}` can't make rows or columns: every metric is a table of its own; choose with --filter .metric:NAME"
     )]

@@ -5,7 +5,7 @@ use super::*;
 use crate::samples::{Observation, Row, Side};
 use proptest::prelude::*;
 
-/// Copy and Move, each with n = 8 and 64, wall and cpu; values are 10 × subject + metric.
+/// Returns Copy and Move, each with n = 8 and 64, wall and cpu; values are 10 × subject + metric.
 fn samples() -> Samples {
     let mut samples = Samples::new(vec![Metric::wall(), Metric::lower("cpu", crate::Unit::Second)]);
     for (label, n) in [("Copy", "8"), ("Copy", "64"), ("Move", "8"), ("Move", "64")] {

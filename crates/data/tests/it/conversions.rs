@@ -1,10 +1,10 @@
 //! Round trips: what the exporters write, the importers read back unchanged, for every file written
 //! by a real tool and for synthetic samples.
 //!
-//! Each form is tested for what it can represent. What it cannot represent is listed with it here,
-//! and in the documentation of its exporter. Google Benchmark and Go write times in nanoseconds:
-//! for a time that a tool wrote in milliseconds there may be no double that reads back to the same
-//! bits, and then the next one is accepted.
+//! Each form is tested for the data that it can represent. The rest is listed with it here, and in
+//! the documentation of its exporter. Google Benchmark and Go write times in nanoseconds: for a
+//! time that a tool wrote in milliseconds there may be no double that reads back to the same bits,
+//! and then the next one is accepted.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
 

@@ -273,8 +273,8 @@ impl Packages {
     }
 }
 
-/// Parses a time such as `2026-11-21T02:23:09.097574815Z` or `…+02:00` into midnight before it and
-/// the seconds since then: in a single number, microseconds would be lost.
+/// Parses a time such as `2026-11-21T02:23:09.097574815Z` or `…+02:00` into the preceding midnight
+/// and the seconds since then: a single number would lose microseconds.
 fn moment(time: &str) -> Option<Moment> {
     let (date, clock) = time.split_once('T')?;
     let (clock, zone) = clock.split_at(clock.find(['Z', '+', '-'])?);
@@ -415,7 +415,7 @@ struct LogEvent {
     pytest_version: Option<String>,
 }
 
-/// Reads pytest-reportlog. The time of a test is that of its setup, body and teardown.
+/// Reads pytest-reportlog. The time of a test includes its setup and teardown.
 pub(in crate::import) fn read_reportlog(
     input: Input,
     context: &Context<'_>,

@@ -24,8 +24,8 @@ pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
             .any(|root| head.text.contains(root))
 }
 
-/// Values of a test's `status` or `result`, in small letters, that mean that it failed; `xpass` is
-/// an unexpected pass in Qt Test.
+/// Values of a test's `status` or `result`, in lower case, that mean that it failed; `xpass` is an
+/// unexpected pass in Qt Test.
 const FAILED: [&str; 15] = [
     "fail",
     "failed",

@@ -46,7 +46,7 @@ struct Pending {
     seconds: Option<f64>,
     status: Status,
     message: Option<String>,
-    /// True if the message is on a line that follows.
+    /// True if the message is on a later line.
     says_more: bool,
     /// True if only a comment can contain the test's message, because no block followed the result.
     is_bare: bool,

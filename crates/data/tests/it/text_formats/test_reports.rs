@@ -210,7 +210,7 @@ fn what_bats_and_busted_say_in_comments_is_the_message() {
     let results = told(tap);
     assert_eq!(results.tests[1].message.as_deref(), Some("(in test file g.bats, line 2)"));
     assert_eq!((results.tests[0].seconds, results.tests[1].seconds), (Some(0.028), Some(3.0)));
-    // Not all end in a time, and counts say nothing of a failure.
+    // Not all names end in a time, and counts do not describe a failure.
     let other = "1..2\nok 1 starts\nnot ok 2 answers in 100ms\n# tests 2\n";
     assert_eq!(outcomes(other), "starts. answers in 100msF");
     assert_eq!(
