@@ -256,7 +256,7 @@ enum HeldConnection {
     Http2(Box<Http2>),
 }
 
-/// A request that waits for its user's think time, with the time at which that ends.
+/// A request in its user's think time, with the time at which that ends.
 struct Thinking(u64, Flight);
 
 impl PartialEq for Thinking {

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
-    /// At a constant distance.
+    /// At constant intervals.
     Constant {
         /// Requests per second.
         rate: f64,
     },
-    /// A Poisson process: random and independent, as from many users who do not know of each other.
+    /// A Poisson process: random and independent, as from many independent users.
     Poisson {
         /// Mean number of requests per second.
         rate: f64,
@@ -46,7 +46,8 @@ pub(crate) struct Due<'a> {
     /// Index of the first arrival that is taken, and the stride between arrivals.
     part: (u64, u64),
     random: Option<Pcg64Mcg>,
-    /// Time of the last arrival in seconds, for processes in which times build on each other.
+    /// Time of the last arrival in seconds, for processes in which each time depends on the one
+    /// before.
     at: f64,
 }
 

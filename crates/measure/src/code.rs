@@ -14,9 +14,9 @@
 //! registered by others, values set by `main` or a constructor); on 64-bit ARM, data that GCC
 //! accesses relative to another object's address (section anchors) after that address was spilled
 //! to the stack, where moved data also changes instructions, so that the code counts as different;
-//! in Go, method tables built at run time, and most data of its runtime. What can't be read has no
-//! digest, and code that can't be decoded counts with its bytes. In case of doubt, two builds count
-//! as different.
+//! in Go, method tables built at run time, and most data of its runtime. Code that can't be read
+//! has no digest; code that can't be decoded counts with its bytes. In case of doubt, two builds
+//! count as different.
 
 mod arm64;
 mod image;
@@ -165,7 +165,7 @@ impl Code {
     }
 
     /// Returns everything reached from these addresses in the order of the first visits, by start
-    /// address; `None` in place of what can't be read.
+    /// address; `None` for code or data that can't be read.
     fn walk(&mut self, roots: impl Iterator<Item = u64>) -> Vec<(u64, Option<Rc<Piece>>)> {
         let mut met: HashSet<u64> = HashSet::new();
         let mut waiting: VecDeque<u64> = roots.filter(|&root| met.insert(root)).collect();
@@ -313,7 +313,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Records what the loader writes to a place.
+    /// Records the value that the loader writes to a place.
     fn slot(&mut self, place: u64, depth: u32) -> Option<()> {
         match self.image.loaded(place) {
             Some(RelocatedValue::Foreign(name)) => self.note(&name, 0),

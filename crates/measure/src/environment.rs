@@ -15,10 +15,10 @@ use crate::sys::{clock, facts};
 /// Duration for which the processor is kept busy, reading the clock, to determine our share of it
 /// if other processes compete.
 const SPIN: Duration = Duration::from_millis(2);
-/// The same without competitors: what remains visible is the share taken by a hypervisor. This is
-/// still thousands of readings.
+/// The same duration without competing processes, when only the share taken by a hypervisor is
+/// visible. It still suffices for thousands of readings.
 const SPIN_ALONE: Duration = Duration::from_micros(250);
-/// The same if the share itself is requested.
+/// The same duration if the share itself is requested.
 const SPIN_AT_LENGTH: Duration = Duration::from_millis(800);
 /// Maximum number of readings, for a clock that does not advance.
 const MOST_READINGS: u32 = 1 << 20;

@@ -25,8 +25,8 @@ pub fn install() -> io::Result<()> {
     signals::install()
 }
 
-/// Sets whether the first signal is acknowledged on standard error: that the current run will
-/// finish, and that a second signal ends it. For a terminal; off by default.
+/// Sets whether the first signal is acknowledged on standard error, with a note that the current
+/// run will finish and that a second signal ends it. For a terminal; off by default.
 pub fn answer_on_stderr(yes: bool) {
     signals::TELLS.store(yes, Ordering::SeqCst);
 }

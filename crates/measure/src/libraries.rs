@@ -36,7 +36,7 @@ pub struct Library {
 /// The libraries a program loads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loads {
-    /// These, in the loader's order.
+    /// These libraries, in the loader's order.
     Libraries {
         /// One per name.
         libraries: Vec<Library>,

@@ -2,8 +2,8 @@
 //!
 //! The engine is the launcher if the system has it; otherwise, or on request, the portable one. The
 //! runner ensures that no process outlives a run, whatever happens to the launcher or to `assay`,
-//! and that `assay` is idle while a run is timed. The caller decides what to run how often, and
-//! what the numbers mean.
+//! and that `assay` is idle while a run is timed. The caller decides what to run and how often, and
+//! interprets the numbers.
 
 mod engine;
 mod kind;
@@ -80,7 +80,7 @@ impl Outcome {
     }
 }
 
-/// Text that ends a sentence whose subject is the program.
+/// Writes text that completes a sentence about the program.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -145,7 +145,7 @@ fn merged(pieces: &[Piece]) -> Vec<Piece> {
     pieces.chunks(2).map(pair).collect()
 }
 
-/// Outputs are not constructed to collide, so 128 bits are enough.
+/// Returns the first 128 bits, which suffice because outputs are not constructed to collide.
 fn shortened(hash: Sha256) -> [u8; 16] {
     let mut digest = [0; 16];
     digest.copy_from_slice(&hash.finalize()[..16]);

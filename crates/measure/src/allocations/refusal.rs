@@ -1,5 +1,5 @@
-//! Decides from a program's file whether it can be counted at all, and what its counts will not
-//! include.
+//! Decides from a program's file whether it can be counted at all, and which memory its counts will
+//! not include.
 //!
 //! A program that can't be counted is refused with the reason: nothing would be counted, and
 //! reporting zero would be wrong. Anything the file does not show is left to the run, which then
@@ -26,7 +26,7 @@ type Header = elf::FileHeader64<Endianness>;
 /// this part.
 const MOST_BYTES: u64 = 256 << 20;
 const SETUID: u32 = 0o4000;
-/// The setgid bit with group execute permission, without which it has another meaning.
+/// The setgid bit and group execute permission, without which that bit has another meaning.
 const SETGID: u32 = 0o2010;
 const BUILD_OF_GO: &[u8] = b".note.go.buildid";
 
@@ -68,7 +68,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The text after the program's name.
+/// Writes the text that follows the program's name.
 impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -69,12 +69,12 @@ pub(super) fn masked(code: &[u8], start: u64) -> MaskedCode {
     masked
 }
 
-/// ADD (immediate).
+/// Returns true for ADD (immediate).
 fn is_sum(word: u32) -> bool {
     word & 0xffc0_0000 == 0x9100_0000
 }
 
-/// BL, BLR.
+/// Returns true for BL and BLR.
 fn is_call(word: u32) -> bool {
     word & 0xfc00_0000 == 0x9400_0000 || word & 0xffff_fc1f == 0xd63f_0000
 }

@@ -154,8 +154,8 @@ impl<E: Entry> JournalOf<E> {
     }
 
     /// Returns the changes that ended processes made and did not undo, earliest first; from an
-    /// earlier boot only what survives one. Empty if there is nothing, or no such directory. Files
-    /// that are not valid journals are skipped.
+    /// earlier boot only those that survive a reboot. Empty if there is nothing, or no such
+    /// directory. Files that are not valid journals are skipped.
     ///
     /// # Errors
     ///
@@ -212,9 +212,9 @@ impl<E: Entry> JournalOf<E> {
         Ok(())
     }
 
-    /// Waits for the turn, and takes it: between checking what others hold and recording its own
-    /// changes, no other process may do the same. It ends when it is dropped, and with the process.
-    /// On a file system without locks all processes have it simultaneously.
+    /// Waits for this process's turn, and takes it: during a turn, no other process may check the
+    /// changes of others and record its own. The turn ends when it is dropped, or with the process.
+    /// On a file system without locks, all processes can have their turn simultaneously.
     ///
     /// # Errors
     ///
@@ -254,7 +254,7 @@ pub struct LeftBehind<E = Change> {
 }
 
 impl<E> LeftBehind<E> {
-    /// Returns true if the file belongs to this user. Anybody may have created another's.
+    /// Returns true if the file belongs to this user. Other files may have been created by anybody.
     pub fn is_ours(&self) -> bool {
         let user = rustix::process::geteuid().as_raw();
         fs::symlink_metadata(&self.path).is_ok_and(|file| file.is_file() && file.uid() == user)

@@ -261,8 +261,8 @@ impl Patience {
         most.min(Duration::from_nanos(left).max(Duration::from_millis(1)))
     }
 
-    /// Ends the run if a limit is reached. `stopped` is the time since which it is stopped, 0 if it
-    /// is not.
+    /// Ends the run if a limit is reached. `stopped` is the time at which it was stopped, or 0 if
+    /// it is not stopped.
     fn lose(&mut self, flight: &Group, stopped: u64) {
         let now = monotonic_ns();
         let passed = now.saturating_sub(self.began);
@@ -290,13 +290,13 @@ impl Patience {
     }
 }
 
-/// A run, as the waiting thread needs it.
+/// The data of a run that the waiting thread needs.
 struct Run {
     start: Start,
     flight: Arc<Group>,
     /// Dropped if this run is no longer awaited.
     guarded: Weak<Guarded>,
-    /// Time since which it is stopped, nanoseconds; 0 if it is not.
+    /// Time at which it was stopped, nanoseconds; 0 if it is not stopped.
     stopped: Arc<AtomicU64>,
     /// Time at which the run began, nanoseconds; 0 if it has not begun.
     begun: Arc<AtomicU64>,
@@ -379,7 +379,8 @@ fn failed(step: Step, error: &io::Error) -> Reply {
 }
 
 /// Ends processes that a command left running in its group; returns true if there were any. They
-/// have some naps to go by themselves: to end, or to move to a separate session, as daemons do.
+/// first get some time to leave by themselves: to end, or to move to a separate session, as daemons
+/// do.
 fn clear(group: Pid, flight: &Group) -> bool {
     let is_gone = || test_kill_process_group(group).is_err();
     for nap in 0..=NAPS {

@@ -18,8 +18,8 @@ const SHIM: &str = include_str!("shim.rb");
 pub(super) const NOTHING: &str = "nothing";
 
 /// The file with a program's exit status, for samplers that do not report it, and the shell line
-/// that writes it. py-spy kills the shell that it started as soon as the program is gone: another
-/// one within it writes the file.
+/// that writes it. py-spy kills the shell that it started as soon as the program is gone, so
+/// another shell inside it writes the file.
 pub(super) const STATUS: &str = "status";
 const KEEPS_STATUS: &str = r#"("$@"; echo $? > "$0"); :"#;
 
@@ -180,7 +180,7 @@ fn shell_line<'a>(words: impl Iterator<Item = &'a OsStr>) -> Vec<u8> {
         line.push(b'\'');
         for part in word.as_bytes().split_inclusive(|&byte| byte == b'\'') {
             line.extend_from_slice(part);
-            // Ends the quotes, and begins them again behind a quote.
+            // Closes the quotation before the quote, and reopens it after it.
             if part.ends_with(b"'") {
                 line.extend_from_slice(b"\\''");
             }

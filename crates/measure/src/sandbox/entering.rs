@@ -64,7 +64,7 @@ struct Mounts {
 /// A command line that runs in the sandbox; its limits exist until it is dropped.
 #[derive(Debug)]
 pub struct SandboxedCommand {
-    /// The command to run, in any directory, with one's own environment.
+    /// The command to run, in any directory, with the caller's environment.
     pub argv: Vec<OsString>,
     words: PathBuf,
     group: Option<Group>,

@@ -102,8 +102,8 @@ fn a_child_is_counted_from_its_exec_and_each_take_begins_anew() {
     assert!(second[0] >= pages(4) && second[0] < pages(4) + 200.0, "{second:?}");
 }
 
-/// The kernel may swap the events of a process and its child if it can't tell them apart; what was
-/// opened last would then count a few children and no more.
+/// The kernel may swap the events of a process and its child if it can't tell them apart; the event
+/// opened last would then count only the first few children.
 #[test]
 fn the_hundredth_child_is_counted_as_the_first() {
     if !can_count("the_hundredth_child") {

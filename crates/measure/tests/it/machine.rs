@@ -53,7 +53,7 @@ const BOOST: &str = "sys/devices/system/cpu/cpufreq/boost";
 const RT: &str = "proc/sys/kernel/sched_rt_runtime_us";
 const AUTOGROUP: &str = "proc/sys/kernel/sched_autogroup_enabled";
 
-/// Three policies, the middle one already as desired.
+/// Makes a machine with three policies, the middle one already as desired.
 fn laptop() -> MadeUp {
     let made = MadeUp::new(&[
         (POLICY_0, "powersave"),

@@ -1,4 +1,4 @@
-//! The launcher as the engine of a runner: it is given subjects, runs them, and is ended when the
+//! The launcher as the engine of a runner: it receives subjects, runs them, and is ended when the
 //! user interrupts twice.
 
 use std::io;

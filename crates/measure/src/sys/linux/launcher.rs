@@ -43,8 +43,8 @@ const PAGE: usize = 4096;
 
 /// Interval at which a caller waiting for an answer checks that the launcher is not stopped.
 const PULSE: Duration = Duration::from_secs(1);
-/// Time after which a stopped launcher is ended, and with it the run: it is not going to be
-/// continued.
+/// Time after which a stopped launcher, which will not be continued, is ended together with its
+/// run.
 const MOST_STOPPED: Duration = Duration::from_secs(5);
 
 /// Result of waiting for the launcher's answer.
@@ -444,7 +444,8 @@ mod tests {
 
     #[test]
     fn the_launcher_also_starts_from_a_private_file_which_does_not_stay() {
-        // A busy file, as while another thread starts something, is an error of the exec.
+        // While another thread is starting a process, the file may be busy; that is an error of the
+        // exec.
         if ignored_under_emulation(Emulated::Vfork) {
             return;
         }

@@ -25,7 +25,7 @@ pub(crate) enum Source {
     Cache(u32, u32),
     /// Counted by the kernel.
     Software(u32),
-    /// Counted by the kernel, at times when only the kernel runs.
+    /// Counted by the kernel, for an event that occurs only in kernel mode.
     SoftwareInKernel(u32),
 }
 
@@ -280,8 +280,8 @@ fn refusal(
     text.to_owned()
 }
 
-/// Up to level 2 any user may count in the user code of their own processes, and that is also
-/// requested.
+/// Returns the reason why the kernel forbids an event. Up to level 2, any user may count in the
+/// user code of their own processes, which is also tried.
 fn forbidden(paranoid: Option<i64>) -> String {
     match paranoid {
         Some(now) if now > 2 => {
