@@ -64,8 +64,8 @@ impl Driver for BenchmarkDotNet {
         HARNESS.to_owned()
     }
 
-    /// Returns false: the harness accepts a number of calls, but counts calls of a loop that it
-    /// unrolls, and of operations that a benchmark may declare.
+    /// Returns false: the harness accepts a number of calls, but these are calls of an unrolled
+    /// loop, and a benchmark may declare several operations per call.
     fn pins(&self) -> bool {
         false
     }

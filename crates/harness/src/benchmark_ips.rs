@@ -23,9 +23,9 @@ use std::path::Path;
 /// Name by which users choose it.
 pub(crate) const NAME: &str = "benchmark-ips";
 
-/// Metric of an answer that has the calls of the warm-up.
+/// Metric for the number of calls in the warm-up.
 const WARM_UP: &str = "warm_up";
-/// Metric of an answer that has the seconds that later runs save by warming up for these calls.
+/// Metric for the seconds that later runs save by warming up for this number of calls.
 const SAVED: &str = "warm_up_saved";
 
 /// Loaded before the script.
@@ -71,7 +71,7 @@ pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
 }
 
 impl BenchmarkIps {
-    /// Keeps what was found out about the warm-up, which is not a result.
+    /// Stores the metrics of the warm-up, and removes them from the results.
     fn without_warm_ups(&self, mut found: Vec<Reading>) -> Vec<Reading> {
         for reading in &mut found {
             reading.values.retain(|(metric, value)| match metric.name.as_str() {

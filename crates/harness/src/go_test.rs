@@ -23,7 +23,7 @@ const FAILED: &str = "--- FAIL: ";
 /// A program built by `go test -c`.
 #[derive(Debug)]
 struct GoTest {
-    /// The compiler's flags because of which its times say little about an optimized build.
+    /// The flags of an unoptimized build, whose times say little about an optimized one.
     debug_build: Option<String>,
 }
 

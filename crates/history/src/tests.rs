@@ -39,7 +39,7 @@ fn on_both(test: impl Fn(&Home)) {
     }
 }
 
-/// A new database on the server that all tests share.
+/// Creates a database on the server that all tests share.
 fn database() -> Option<String> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     static MADE: Mutex<u32> = Mutex::new(0);
@@ -54,7 +54,7 @@ impl Home {
         Self { directory: tempfile::tempdir().unwrap(), address: None }
     }
 
-    /// Path of the store, if it is a file.
+    /// Returns the path of the store, if it is a file.
     fn path(&self) -> PathBuf {
         self.directory.path().join("history.db")
     }
@@ -75,7 +75,7 @@ impl Home {
     }
 }
 
-/// The SQLite connection of a store.
+/// Returns the SQLite connection of a store.
 fn file(store: &Store) -> &rusqlite::Connection {
     match &store.db {
         Db::File(db) => db,
@@ -83,7 +83,7 @@ fn file(store: &Store) -> &rusqlite::Connection {
     }
 }
 
-/// A run of these benchmarks, each with nine values around its number.
+/// Returns a run of these benchmarks, each with nine values around its number.
 fn samples(benchmarks: &[(&str, f64)]) -> Samples {
     let mut samples = Samples::new(vec![Metric::wall()]);
     samples.environment = Environment::from_facts([("hostname".to_owned(), "build-1".into())]);
@@ -120,7 +120,7 @@ fn new_run(samples: &Samples, number: u64) -> NewRun<'_> {
     }
 }
 
-/// A store with this number of runs of `make` and `test`.
+/// Creates a store with this number of runs of `make` and `test`.
 fn filled(home: &Home, runs: u64) -> Store {
     let mut store = home.store();
     for number in 0..runs {

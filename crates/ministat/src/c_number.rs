@@ -196,7 +196,7 @@ pub(crate) fn cut_to_int(number: i64) -> i32 {
     return number as i32;
 }
 
-/// `atoi`.
+/// `atoi`: returns the number at the start of the text.
 pub(crate) fn atoi(text: &[u8]) -> i32 {
     cut_to_int(strtol(text).0)
 }

@@ -25,8 +25,8 @@ fn compare(a: &f64, b: &f64) -> Ordering {
     a.partial_cmp(b).unwrap_or(Ordering::Equal)
 }
 
-/// glibc's merge sort: two halves, the left one smaller if they are unequal, the left element first
-/// unless it is greater.
+/// Sorts like glibc's merge sort: two halves, the left one smaller if they are unequal; the left
+/// element comes first unless it is greater.
 fn merge_sort(points: &mut [f64], merged: &mut Vec<f64>) {
     if points.len() < 2 {
         return;

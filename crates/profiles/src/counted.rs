@@ -49,8 +49,8 @@ struct SampleTotals {
 impl Profile {
     /// Removes samples of waiting threads and scales the rest down to each thread's CPU time. If
     /// the samples of a thread exceed its CPU time, samples in waiting functions are removed; if
-    /// the rest still exceeds it by far, all its samples are. Time spent runnable without a CPU is
-    /// not waiting: samplers count it as running, which is correct. O(stacks).
+    /// the rest still exceeds it by far, all its samples are removed. Time spent runnable without a
+    /// CPU is not waiting: samplers count it as running, which is correct. O(stacks).
     pub fn held_against(&mut self, counted: &Counted) {
         let slack = policy::PERIODS * self.asked_hz.map_or(0.0, |rate| 1.0 / rate);
         let mut held = SampleTotals { claimed: self.amount(), ..SampleTotals::default() };
@@ -158,9 +158,9 @@ impl Profile {
         self.findings.extend(found);
     }
 
-    /// Fills a profile that lacks a part of `whole`, the CPU time (s) counted by the kernel, up to
-    /// it: a small part is distributed in proportion, a larger one gets an entry of its own, because
-    /// its functions may be different ones. O(stacks).
+    /// Adds the part of `whole`, the CPU time (s) counted by the kernel, that a profile lacks: a
+    /// small part is distributed in proportion, a larger one gets an entry of its own, because its
+    /// functions may be different ones. O(stacks).
     pub fn filled_up_to(&mut self, whole: f64) {
         let seen = self.amount();
         let factor = whole / seen;

@@ -31,7 +31,7 @@ const KNOWN: &str = "
   V8's CPU profile (node --cpu-prof, Chrome's developer tools; .cpuprofile)
   perf script (perf script --header -i perf.data)";
 
-/// First bytes of files that are turned into a known format by their own tools, and how.
+/// First bytes of files that have to be converted first, and the message that explains how.
 const OTHERS: [(&[u8], &str); 4] = [
     (
         b"PERFILE2",

@@ -30,7 +30,7 @@ pub const WAITED: f64 = 2.0;
 /// Number of sampling periods by which the limits may be exceeded: even a thread that is active
 /// only once may be sampled.
 pub const PERIODS: f64 = 2.0;
-/// Less than this share of the sampled time confirmed by the kernel is reported.
+/// A profile is reported if the kernel confirms less than this share of the sampled time.
 pub const COUNTED: f64 = 0.9;
 /// A larger share of samples in code without a name is reported: the rest no longer shows where the
 /// time was spent.

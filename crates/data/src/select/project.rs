@@ -11,7 +11,7 @@ use crate::samples::{Metric, Row, Samples, Side, Subject};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The row of a benchmark whose whole name is used up by the columns, if that is not so for all.
+/// The row of a benchmark whose whole name is used up by the columns, unless all names are.
 const NO_REST: &str = "(no parameters)";
 
 /// Reasons why rows and columns cannot be made.

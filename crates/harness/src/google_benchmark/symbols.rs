@@ -11,7 +11,7 @@
 /// library.
 const STATE: [&str; 2] = ["RN9benchmark5StateE", "RNS_5StateE"];
 
-/// Returns true if a symbol is what a benchmark of this name measures.
+/// Returns true if a symbol is the code that a benchmark of this name measures.
 pub(super) fn is_code_of(benchmark: &str, symbol: &str) -> bool {
     let mut parts = benchmark.split('/');
     let name = parts.next().unwrap_or_default();

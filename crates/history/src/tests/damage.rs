@@ -20,8 +20,8 @@ fn saved_of(
     (saved.unwrap(), texts)
 }
 
-/// A closed store of 60 runs, some of which were removed again, and the number of the page at which
-/// its table of samples begins.
+/// Creates a store of 60 runs, removes some of them and closes it. Returns the number of the page
+/// at which its table of samples begins.
 fn with_gaps(home: &Home) -> usize {
     let mut store = filled(home, 60);
     for run in store.log(PROJECT, usize::MAX).unwrap().iter().step_by(13) {

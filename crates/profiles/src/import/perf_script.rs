@@ -150,7 +150,7 @@ fn plain(event: &str) -> &str {
     event.split(':').next().unwrap_or(event)
 }
 
-/// Clock events count nanoseconds; all others count themselves.
+/// Sets the measured quantity: clock events count nanoseconds, all others count themselves.
 fn measure(profile: &mut Profile, event: &str) {
     if matches!(event, "cpu-clock" | "task-clock") {
         profile.measure = "cpu".to_owned();
