@@ -113,7 +113,7 @@ pub enum Action {
     WorkingTree,
     /// Stop other work on the machine.
     StopOtherWork,
-    /// Find out what disturbs measuring on this machine.
+    /// Find the causes of disturbed measurements on this machine.
     CheckMachine,
     /// Find out how small a difference this machine can detect.
     Calibrate,
@@ -127,7 +127,7 @@ pub enum Action {
     SampleByWall,
     /// Save to another place.
     SaveElsewhere,
-    /// Look at what the program prints.
+    /// Look at the output of the program.
     ShowOutput,
     /// Look at the distributions.
     SeeDistributions,

@@ -1,10 +1,10 @@
 //! Reads samples from any file that the user may have: `.assay` files, columns of numbers, CSV. The
 //! format is recognized by content, never by file name, and several inputs become one [`Samples`].
 //!
-//! There is one module per format, which documents what it accepts; users find that in
-//! `docs/reference/input-files.md`. A new format is a module and one line in [`formats`]. Importers
-//! read and convert units; they do not judge or drop values, and anything that cannot be read with
-//! certainty is an error that says what to do.
+//! There is one module per format, which documents the accepted files; for users,
+//! `docs/reference/input-files.md` does. A new format is a module and one line in [`formats`].
+//! Importers read and convert units; they do not judge or drop values, and anything that cannot be
+//! read with certainty is an error with advice.
 
 mod asv;
 mod benchmark_dotnet;
@@ -247,7 +247,7 @@ fn documents(
     Some(documents.into_iter().enumerate().map(read).collect())
 }
 
-/// Removes what the filter excludes, then the beginning of every series.
+/// Removes the data that the filter excludes, then the beginning of every series.
 fn leave_out(samples: &mut Samples, options: &ImportOptions) -> Result<(), ImportError> {
     if let Some(filter) = &options.filter {
         filter.apply(samples)?;

@@ -17,7 +17,7 @@ pub(crate) const HEAD: u64 = 64 * 1024;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Returns the bytes of a file, or of standard input for `-`, decompressed if necessary. There is
-/// no size limit: this is for readers that keep little of what they read.
+/// no size limit: this is for readers that keep little of the data.
 ///
 /// # Errors
 /// If the file cannot be opened, or its first bytes cannot be read.

@@ -1,8 +1,8 @@
 //! The plan of a run: everything decided before the first measurement, recorded so that the verdict
 //! can be reproduced from the file to the digit.
 //!
-//! The numbers here are explained, with the simulations behind them, in
-//! `docs/concepts/deciding.md`.
+//! `docs/concepts/deciding.md` explains the numbers here, and the simulations on which they are
+//! based.
 
 use crate::unit::Unit;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Numbers that programs print: which ones to take from a run's output, as specified by `--metric`,
-//! and how they are read.
+//! Numbers that programs print: selects those that `--metric` specifies from a run's output, and
+//! parses them.
 //!
 //! A spec consists of the name of a metric, the location of its numbers (all of stdout, matches of
 //! a regular expression, a position in JSON, or the [sample protocol](crate::protocol)), and the
@@ -98,7 +98,7 @@ impl MetricSpec {
     /// Parses `[NAME[:UNIT][:WORD…]=]SOURCE`, as specified in `docs/reference/metrics.md`.
     ///
     /// # Errors
-    /// If the text is not such a spec. The error explains what to write instead.
+    /// If the text is not such a spec. The error explains the correct form.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         spec::parse(text)
     }

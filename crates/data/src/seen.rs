@@ -1,5 +1,5 @@
-//! Recordings of what the tests of a run used of their project: the code they entered, the files
-//! they opened, the programs they started.
+//! Recordings of the parts of a project that the tests of a run used: the code they entered, the
+//! files they opened, the programs they started.
 //!
 //! The data are as the processes of the suite wrote them, by lines and by paths from the top of the
 //! project. `assay_suites::coverage` interprets them for a change.

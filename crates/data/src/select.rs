@@ -165,7 +165,7 @@ impl Filter {
         found
     }
 
-    /// Keeps only what the filter selects.
+    /// Keeps only the selected benchmarks and metrics.
     ///
     /// # Errors
     /// If the filter uses a parameter that no benchmark has, or if it selects nothing, or nothing

@@ -1,11 +1,12 @@
-//! The interface between the engine, which decides what runs next, and everything that produces
+//! The interface between the engine, which chooses the next run, and everything that produces
 //! numbers (commands, benchmark programs, samplers, counters, the replay of a file, a program of
 //! the user).
 //!
-//! A *unit* is what one run measures together: a command, a benchmark, or a program whose
-//! benchmarks cannot be run separately. It has *places*, which are compared with each other (sides;
-//! in a scan, the commands with each value), and *rows*, for which a run of a place gives values.
-//! The engine requests one place of one unit at a time. Nothing here decides or measures.
+//! A *unit* consists of the things that one run measures together: a command, a benchmark, or a
+//! program whose benchmarks cannot be run separately. It has *places*, which are compared with each
+//! other (sides; in a scan, the commands with each value), and *rows*, for which a run of a place
+//! gives values. The engine requests one place of one unit at a time. Nothing here decides or
+//! measures.
 //!
 //! *Note:* a turn names a place of its unit, not a side: a benchmark may be missing on a side, and
 //! in a scan one side has many places, which stay in one unit because curves need complete blocks.
@@ -20,7 +21,7 @@ pub enum Purpose {
     WarmUp,
     /// Part of the experiment.
     Measure,
-    /// Counts what cannot be counted while time is measured.
+    /// Counts events that cannot be counted while time is measured.
     Count(Pass),
 }
 

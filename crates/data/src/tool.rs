@@ -16,7 +16,7 @@ pub struct Tool {
     /// True if one file holds the things that are compared, such as several commands, rather than
     /// benchmarks common to several files.
     pub compares_within: bool,
-    /// True if it measures commands or servers, which have no names of their own.
+    /// True if it measures commands or servers, which have no names.
     is_unnamed: bool,
 }
 

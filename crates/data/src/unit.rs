@@ -185,7 +185,7 @@ static UNITS: [UnitEntry; 18] = [
 const WORK: [&str; 10] =
     ["", "1", "op", "ops", "iter", "iters", "iteration", "iterations", "run", "runs"];
 
-/// Rates with a name of their own, in lower case; a prefix from [`MULTIPLES`] may precede them.
+/// Rates with special names, in lower case; a prefix from [`MULTIPLES`] may precede them.
 const RATES: [&str; 10] = ["hz", "fps", "rps", "qps", "tps", "pps", "ips", "iops", "bps", "flops"];
 
 /// Prefixes of rates, in lower case.

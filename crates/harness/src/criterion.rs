@@ -35,7 +35,7 @@ struct Criterion {
     has_quick: bool,
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// The reason why the program's times say little about an optimized build.
+    /// The sign that the program was built for debugging, if there is one.
     debug_build: Option<String>,
 }
 

@@ -33,7 +33,7 @@ const NO_LIMIT: &str = "1000000";
 struct Divan {
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// The reason why the program's times say little about an optimized build.
+    /// The sign that the program was built for debugging, if there is one.
     debug_build: Option<String>,
 }
 

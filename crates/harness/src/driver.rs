@@ -1,4 +1,4 @@
-//! The interface of a harness: what each must be able to do, and the types of requests and answers.
+//! The interface of a harness: the required operations, and the types of requests and answers.
 
 use crate::error::HarnessError;
 use crate::reading::Reading;

@@ -23,7 +23,7 @@ pub(crate) const NAME: &str = "gungraun";
 struct Gungraun {
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// The reason why the program's counts say little about an optimized build.
+    /// The sign that the program was built for debugging, if there is one.
     debug_build: Option<String>,
 }
 

@@ -88,7 +88,7 @@ impl Driver for Script {
         self.library.to_owned()
     }
 
-    /// Returns true for tinybench only: mitata repeats in batches of its own.
+    /// Returns true for tinybench only: mitata chooses the size of its batches itself.
     fn pins(&self) -> bool {
         self.library == TINYBENCH
     }

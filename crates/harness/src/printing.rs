@@ -20,7 +20,7 @@ pub(crate) const NAME: &str = "printing";
 
 const HARNESS: &str = "a benchmark tool";
 
-/// Name of results without a name of their own. It must be the same on all sides.
+/// Name of results that have none. It must be the same on all sides.
 const UNNAMED: &str = "output";
 
 /// A program that prints results.

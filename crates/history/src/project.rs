@@ -1,5 +1,5 @@
-//! Queries over a whole project, for its pages: the runs with what they measured, all benchmarks
-//! and metrics, and the state of the machines.
+//! Queries over a whole project, for its pages: the runs with their results, all benchmarks and
+//! metrics, and the state of the machines.
 
 use crate::db::values;
 use crate::error::StoreError;

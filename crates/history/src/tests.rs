@@ -1,4 +1,4 @@
-//! The store as a whole: what is added can be read back, and whatever happens to the file, nothing
+//! The store as a whole: added runs can be read back, and whatever happens to the file, nothing
 //! recoverable is lost.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 

@@ -53,7 +53,7 @@ pub(crate) struct Due<'a> {
 
 impl Arrivals {
     /// Returns the arrivals within `seconds` for generator `part.0` of `part.1`. Together, the
-    /// generators send exactly what a single one would.
+    /// generators send exactly the requests of a single one.
     pub(crate) fn due(&self, seconds: f64, part: (u64, u64)) -> Due<'_> {
         let random = match self {
             Self::Poisson { seed, .. } => Some(Pcg64Mcg::seed_from_u64(*seed)),

@@ -124,7 +124,7 @@ impl Profile {
     /// Removes samples in waiting functions if the total exceeds `whole`, the CPU time (s) of a
     /// program and all its children, and scales the rest to it. Which threads were runnable without
     /// a CPU is unknown; time that was never sampled, such as that of short-lived processes, is
-    /// distributed in proportion. If that is most of the time, it gets an entry of its own instead:
+    /// distributed in proportion. If that is most of the time, it gets a separate entry instead:
     /// the few samples do not represent it. O(stacks).
     pub fn held_against_whole(&mut self, whole: f64) {
         let slack = policy::PERIODS * self.asked_hz.map_or(0.0, |rate| 1.0 / rate);
@@ -159,7 +159,7 @@ impl Profile {
     }
 
     /// Adds the part of `whole`, the CPU time (s) counted by the kernel, that a profile lacks: a
-    /// small part is distributed in proportion, a larger one gets an entry of its own, because its
+    /// small part is distributed in proportion, a larger one gets a separate entry, because its
     /// functions may be different ones. O(stacks).
     pub fn filled_up_to(&mut self, whole: f64) {
         let seen = self.amount();

@@ -1,8 +1,8 @@
 //! Reads profiles of other tools, with one module per format. The format is detected from the
 //! contents, not from the file name.
 //!
-//! Parsers accept untrusted bytes: they return a profile, or an error that says where and what is
-//! wrong, and never panic.
+//! Parsers accept untrusted bytes: they return a profile, or an error with the position and the
+//! fault, and never panic.
 
 mod collapsed;
 mod firefox;

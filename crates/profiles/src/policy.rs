@@ -41,5 +41,5 @@ pub const NAMELESS: f64 = 0.2;
 pub const SMALLEST_FUNCTION: f64 = 0.01;
 /// Share of the CPU time that perf may lack without a report: it is distributed in proportion.
 pub const UNSEEN: f64 = 0.1;
-/// Share of the CPU time below which samples may have missed most of what a program does.
+/// Share of the CPU time below which samples may have missed most of a program's work.
 pub const SEEN: f64 = 0.5;

@@ -1,6 +1,6 @@
 //! Reads sample files line by line, strictly: a wrong line is an error with its position, never a
-//! guess. Only an incomplete last line, as left by a crash, is dropped, with a finding that says
-//! what was lost.
+//! guess. Only an incomplete last line, as left by a crash, is dropped, with a finding about the
+//! loss.
 //!
 //! Unknown kinds and members are skipped, so that files of later minor versions can be read.
 

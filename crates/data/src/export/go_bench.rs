@@ -1,6 +1,6 @@
 //! Samples as printed by `go test -bench`, for benchstat: one line per observation.
 //!
-//! Names become what benchstat accepts as a benchmark: `Benchmark` is put in front, blanks become
+//! Names are changed so that benchstat accepts them: `Benchmark` is put in front, blanks become
 //! `_`, and parameters become `/key=value` unless the name contains them already. If that changes a
 //! name, a comment line before the results gives the original, which benchstat skips and our reader
 //! reads. `wall` is `ns/op`, bytes are `B/op`, metrics that were read from such a file get their
@@ -14,7 +14,7 @@ use crate::samples::ITERATIONS;
 use crate::{Better, Environment, Metric, Samples, Subject, Unit};
 use std::io::{self, Write};
 
-/// Settings that Go writes on lines of their own, never into names.
+/// Settings that Go writes on separate lines, never into names.
 const SETTINGS: [&str; 4] = ["goos", "goarch", "pkg", "cpu"];
 
 /// Writes the text. O(observations × metrics).

@@ -141,8 +141,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads the printed output. In earlier versions, a label longer than its column is on a line
-    /// of its own.
+    /// Reads the printed output. In earlier versions, a label longer than its column is on a
+    /// separate line.
     fn print(&mut self, input: Input, context: &Context<'_>) -> Result<(), ImportError> {
         let mut lines = Lines::new(input.into_reader(), context.file);
         let mut running = false;

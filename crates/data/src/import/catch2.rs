@@ -2,7 +2,7 @@
 //! benchmark, no samples.
 //!
 //! A benchmark is named by its test case, its sections, and its own name. Catch2's JSON contains no
-//! benchmarks: the error for such a file says what to do. Only the necessary tags are read, as the
+//! benchmarks: the error for such a file gives advice. Only the necessary tags are read, as the
 //! reporter writes them, one per line.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};

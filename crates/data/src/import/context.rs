@@ -39,7 +39,7 @@ pub(super) fn is_comment_or_blank(line: &str) -> bool {
 /// Arguments of every importer besides the input.
 pub(super) struct Context<'a> {
     pub(super) options: &'a ImportOptions,
-    /// Name for a subject without a name of its own.
+    /// Name for a subject that has none in the file.
     pub(super) label: &'a str,
     /// The file as the user named it.
     pub(super) file: &'a str,

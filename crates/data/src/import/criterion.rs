@@ -55,7 +55,7 @@ struct Names {
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let has = |key: &str| head.text.contains(key);
-    // A long list of iterations may hide what follows.
+    // A long list of iterations may extend beyond the head.
     head.is_json() && has("\"iters\"") && (has("\"times\"") || has("\"sampling_mode\""))
 }
 

@@ -2,10 +2,11 @@
 //! mean time of its samples, followed by rates and allocations.
 //!
 //! Only a summary is printed. For rates, the fastest is the maximum; the mean belongs to the mean
-//! time and is not the mean of the rates, so it is left out. For allocations, the columns show what
-//! the fastest, slowest and median *sample* allocated, so only the mean is read. Names are joined
-//! by `::` as in divan's own filters, the crate first. The tree does not distinguish a module from
-//! a function: a leaf that cannot be an identifier is taken for an argument, any other for a name.
+//! time and is not the mean of the rates, so it is left out. For allocations, the columns show the
+//! allocations of the fastest, slowest and median *sample*, so only the mean is read. Names are
+//! joined by `::` as in divan's own filters, the crate first. The tree does not distinguish a
+//! module from a function: a leaf that cannot be an identifier is taken for an argument, any other
+//! for a name.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::{Context, Head, ImportError, Part};
@@ -92,8 +93,8 @@ struct Reader<'a> {
     /// The heading above allocations: `alloc`, `max alloc`, `grow`.
     group: String,
     current: Option<Current>,
-    /// The beginning of a row whose numbers have not been printed yet, because the benchmark prints
-    /// output of its own.
+    /// The beginning of a row whose numbers have not been printed yet, because the benchmark itself
+    /// prints output.
     torn: Option<String>,
 }
 

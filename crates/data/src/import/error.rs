@@ -43,7 +43,7 @@ pub enum ImportError {
     Binary {
         /// The file.
         file: String,
-        /// Kind of the file, and what to do.
+        /// Kind of the file, and advice.
         what: &'static str,
     },
     /// The file exceeds a limit.
@@ -51,7 +51,7 @@ pub enum ImportError {
     TooMany {
         /// The file.
         file: String,
-        /// The limit, and what to do.
+        /// The limit, and advice.
         problem: String,
     },
     /// The file has numbers that cannot be compared.
@@ -59,7 +59,7 @@ pub enum ImportError {
     Refused {
         /// The file.
         file: String,
-        /// Kind of the file, and what to do, as the rest of a sentence.
+        /// Kind of the file, and advice, as the rest of a sentence.
         what: &'static str,
     },
     /// The file is text of an unknown format.

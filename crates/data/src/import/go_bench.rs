@@ -393,7 +393,7 @@ fn is_number(word: &&str) -> bool {
 enum Unreadable {
     /// A result with an error in it.
     Result,
-    /// It begins like a result, but may be anything: benchmarks print what they like.
+    /// It begins like a result, but may be anything: benchmarks may print any text.
     Beginning,
     /// Not a result.
     Other,

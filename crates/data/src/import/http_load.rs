@@ -369,8 +369,7 @@ pub(super) fn number(text: &str) -> Result<f64, String> {
     plain(text.trim().trim_end_matches(['%', ','])).ok_or_else(wrong)
 }
 
-/// Parses a time as a tool prints it, with `NaN` and `inf` as NaN; the error says what is wrong
-/// with it.
+/// Parses a time as a tool prints it, with `NaN` and `inf` as NaN; the error describes the fault.
 pub(super) fn time(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let word = text.trim_start_matches('-').split_ascii_whitespace().next().unwrap_or_default();

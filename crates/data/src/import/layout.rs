@@ -54,7 +54,7 @@ impl<'a> Gatherer<'a> {
         let options = context.options;
         let conversion = Conversion::from_symbol(options.unit.as_deref());
         let named_by_header = match layout {
-            // If a unit was given, a header such as `ms` does not name what was measured.
+            // If a unit was given, a header such as `ms` does not name the measured quantity.
             Layout::Single { value } | Layout::Long { value, .. }
                 if has_header
                     && (options.unit.is_none() || unit_of_symbol(first[value]).is_none()) =>

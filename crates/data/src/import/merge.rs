@@ -167,7 +167,7 @@ pub(super) fn order_metrics(parts: &[LabelledInput]) -> Result<Vec<Metric>, Impo
     let is_common =
         |m: &Metric| parts.iter().all(|one| one.part.samples.metric_index(&m.name).is_some());
     let primary = parts.first().and_then(LabelledInput::primary).filter(|&m| is_common(m));
-    // A count of iterations says nothing about a benchmark that measures something else.
+    // A count of iterations gives no information about a benchmark that measures something else.
     let is_count = |m: &Metric| {
         m.name == "iterations"
             && parts.iter().any(|one| one.primary().is_some_and(|own| own.name != m.name))

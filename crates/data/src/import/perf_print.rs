@@ -141,7 +141,7 @@ impl Reader<'_> {
             true => value,
             false => self.marks.read(&value).ok_or_else(|| wrong(text, ended))?.to_string(),
         };
-        // Numbers computed from the counters are not read, but show what the marks mean.
+        // Numbers computed from the counters are not read, but show the meaning of the marks.
         if let Some((_, computed)) = text.split_once('#') {
             self.marks.see(computed.split_whitespace().next().unwrap_or_default());
         }

@@ -163,7 +163,7 @@ impl<'a> Tests<'a> {
         names.iter().for_each(|name| self.broken(name));
     }
 
-    /// Returns the samples; `holds` says where the tests have no times, and what to do.
+    /// Returns the samples; `holds` describes a report whose tests have no times, with advice.
     ///
     /// # Errors
     /// If no test has a time.

@@ -1,4 +1,4 @@
-//! Messages about a file of no known format: what it seems to be, and which formats exist.
+//! Messages about a file of no known format: its apparent contents, and the known formats.
 //!
 //! This is a guess for a message; it never affects how a file is read.
 
@@ -30,8 +30,8 @@ const SOURCE: [&str; 14] = [
     "require ",
 ];
 
-/// Returns the kind of a text that has numbers but no comparable ones, and what to do, as the rest
-/// of a sentence that begins with the file. Otherwise its columns would be taken for values.
+/// Returns the kind of a text that has numbers but no comparable ones, and advice, as the rest of a
+/// sentence that begins with the file. Otherwise its columns would be taken for values.
 pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
     if head.text.starts_with("#!/") {
         return Some("is a program, not numbers; assay run measures programs");
@@ -42,7 +42,7 @@ pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
     REFUSED.iter().find(|(is_of_tool, _)| has(*is_of_tool)).map(|(_, what)| *what)
 }
 
-/// A function that recognizes the beginning of a text, and advice on what to do instead.
+/// A function that recognizes the beginning of a text, and advice on alternatives.
 type Refusal = (fn(&str) -> bool, &'static str);
 
 /// Lines that only one tool prints, and the problem with a file that contains one.

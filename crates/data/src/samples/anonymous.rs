@@ -1,11 +1,11 @@
-//! Removes from samples the information about who measured, and where, for records that are passed
-//! on.
+//! Removes information that identifies the user or the place from samples, for records that are
+//! passed on.
 //!
 //! Texts are shortened by their form alone, because no files may be accessed here: anything with a
 //! slash in it is taken for a path, and only the last component of a path is kept. This sometimes
 //! removes too much (the expression of `sed s/a/b/`), but never too little of a path. Values of
-//! variables are removed, and so is anything that looks like a secret (`secrets`). What commands
-//! and names reveal in other words is kept, because it cannot be recognized.
+//! variables are removed, and so is anything that looks like a secret (`secrets`). Other revealing
+//! words in commands and names are kept, because they cannot be recognized.
 
 mod secrets;
 

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 pub struct BlockRow {
     /// The values of all subjects.
     pub values: Vec<f64>,
-    /// The position of every subject in the block, counted from 0; `None` if the file does not say.
+    /// The position of every subject in the block, counted from 0; `None` if the file does not
+    /// state it.
     pub positions: Vec<Option<u32>>,
 }
 

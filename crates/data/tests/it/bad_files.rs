@@ -1,5 +1,5 @@
-//! Bad files of every format: each gives samples, or a message that names the file and what was
-//! expected, and never makes a reader panic, run forever, or use memory out of proportion to the
+//! Bad files of every format: each gives samples, or a message with the file and the expected
+//! contents, and never makes a reader panic, run forever, or use memory out of proportion to the
 //! file.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]

@@ -1,5 +1,5 @@
-//! HTTP/2 against a server that is scripted frame by frame, so that it can send what no real server
-//! would send on request: GOAWAY at any time, and streams that end with an error.
+//! HTTP/2 against a server that is scripted frame by frame, so that it can send data that no real
+//! server would send on request: GOAWAY at any time, and streams that end with an error.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 

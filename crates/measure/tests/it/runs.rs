@@ -516,7 +516,7 @@ fn a_process_that_leaves_the_group_is_ended_when_asked_for_and_left_to_hooks() {
             assert!(alive().is_empty(), "sleep {seconds}");
             continue;
         }
-        // The line may end before the process has become what it is to be.
+        // The line may end before the process has changed its state.
         let left = eventually(|| Some(alive()).filter(|alive| !alive.is_empty()));
         for process in left {
             run(&shell(&format!("kill {process}")));

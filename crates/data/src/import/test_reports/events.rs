@@ -237,7 +237,7 @@ struct Packages {
 }
 
 impl Packages {
-    /// Returns the build output of a package if the event says that it could not be built.
+    /// Returns the build output of a package if the event means that it could not be built.
     fn not_built(&mut self, event: &GoEvent) -> Option<String> {
         if let (Some(what), Some(output)) = (&event.import_path, &event.output) {
             let said = self.builds.entry(what.clone()).or_default();

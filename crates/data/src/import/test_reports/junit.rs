@@ -58,7 +58,7 @@ struct Case {
     output: Option<String>,
     file: Option<String>,
     line: u64,
-    /// True if the test's status says that it was not run.
+    /// True if the test was not run, according to its status.
     is_not_run: bool,
     /// Number of failed attempts before the last one.
     retries: u32,
