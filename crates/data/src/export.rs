@@ -50,7 +50,7 @@ fn in_megabytes(bytes: f64) -> f64 {
 /// `54.2`, as a tool wrote it, rather than `54.199999999999996`. Returns `near` if there is no such
 /// number.
 fn shortest(near: f64, reads_back: impl Fn(f64) -> bool) -> f64 {
-    // Any shorter candidate is so close that rounding to 15 digits finds it as well.
+    // A shorter candidate is so close that rounding to 15 digits also finds it.
     let rounded = |digits: usize| format!("{near:.*e}", digits - 1).parse().ok();
     let exact = [near, near.next_up(), near.next_down()];
     let candidates = [15, 16].into_iter().filter_map(rounded).chain(exact);
@@ -131,7 +131,7 @@ pub fn csv(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
 /// reader of the table takes the first subject it meets as the reference. The order of measuring is
 /// in the columns `pos` and `t`.
 fn in_rows(samples: &Samples) -> impl Iterator<Item = Observation> + '_ {
-    // For ten million imported numbers, nothing but the numbers is kept in memory.
+    // For ten million imported numbers, no index is kept in memory in addition to the numbers.
     let (mut sorted, mut plain) = (Vec::new(), 0..0);
     if samples.design() == Design::Blocks {
         sorted.extend(0..samples.len());

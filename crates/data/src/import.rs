@@ -474,7 +474,7 @@ fn binary_kind(head: &[u8]) -> Option<&'static str> {
         (b"SQLite format 3", "an SQLite database; export the numbers as CSV"),
     ];
     let known = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|&(_, what)| what);
-    // Two-byte Latin letters without a byte-order mark.
+    // UTF-16 text in Latin letters, without a byte-order mark.
     let is_wide = |zero: usize| {
         let start = head.get(..8.min(head.len() & !1)).unwrap_or_default();
         start.len() >= 4 && start.iter().enumerate().all(|(at, &b)| (b == 0) == (at % 2 == zero))

@@ -108,7 +108,7 @@ fn similar_files(path: &Path) -> Vec<String> {
         return Vec::new();
     };
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    // A directory that cannot be listed gives no suggestions; the error remains that the file is
+    // A directory that cannot be listed gives no suggestions; the error is still that the file is
     // missing.
     let Ok(entries) = std::fs::read_dir(parent.unwrap_or(Path::new("."))) else {
         return Vec::new();

@@ -342,7 +342,7 @@ pub fn parse_quantity(text: &str) -> Result<Quantity, QuantityError> {
     match trimmed[end..].trim() {
         "" => Ok(Quantity::Bare(number)),
         "%" => Ok(Quantity::Fraction(number / 100.0)),
-        // Typed where a bare number might be taken for a percentage.
+        // Users type this where a bare number might be taken for a percentage.
         "unit" | "units" => Ok(Quantity::Amount(number, Unit::One)),
         "/s" => Ok(Quantity::Amount(number, Unit::PerSecond)),
         symbol => unit_of_symbol(symbol)

@@ -99,8 +99,7 @@ impl Driver for BenchmarkDotNet {
         };
         let mut found = Vec::new();
         for file in results(scratch) {
-            // A class without parameters and one with them are two files; each names only its own
-            // benchmarks.
+            // Every class has its own file, which names only the benchmarks of that class.
             let samples = import::load(&[&file], &ImportOptions::default()).map_err(|error| {
                 HarnessError::Garbage {
                     harness: HARNESS,

@@ -121,7 +121,7 @@ impl Driver for Catch2 {
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
         // Its exit status is ignored: it also reflects failed tests.
         let mut found = readings(&imported(reply, HARNESS)?);
-        // Benchmarks with nothing but an error come last, and have no number of iterations.
+        // Benchmarks that have only an error come last, and have no number of iterations.
         let measured = found.iter().filter(|reading| !reading.values.is_empty()).count();
         let xml = String::from_utf8_lossy(&reply.bytes()?).into_owned();
         add_iterations(&mut found[..measured], xml.lines().filter_map(iterations));

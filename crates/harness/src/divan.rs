@@ -123,8 +123,8 @@ impl Driver for Divan {
     }
 }
 
-/// Returns the filter for this benchmark alone. A number of threads at its end is not visible to
-/// filters, unless it is an argument that looks like one.
+/// Returns the filter for this benchmark alone. Filters do not see a number of threads at the end
+/// of a name, but they see an argument that looks like one.
 fn filter(benchmark: &str) -> String {
     let whole = regex::escape(benchmark);
     let digits = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());

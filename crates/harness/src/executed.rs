@@ -92,7 +92,7 @@ impl Language {
         let own = directory.display().to_string();
         let all = path.filter(|path| !path.is_empty());
         let all = all.map_or_else(|| own.clone(), |path| format!("{own}:{path}"));
-        // Written bytecode would be ours to remove.
+        // Otherwise we would have to remove the bytecode that Python writes.
         request.file(file, text).env("PYTHONPATH", all).env("PYTHONDONTWRITEBYTECODE", "1")
     }
 

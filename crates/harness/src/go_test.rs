@@ -98,7 +98,7 @@ impl Driver for GoTest {
         }
         let mut found = match imported_or_said(reply, HARNESS, || error_message(reply)) {
             Ok(samples) => readings(&samples),
-            // Only failures: they are the answer.
+            // If there are only failures, they are the answer.
             Err(_) if !failed.is_empty() => Vec::new(),
             Err(error) => return Err(error),
         };

@@ -239,7 +239,7 @@ mod tests {
         let names = driver.listed(&answered(LISTED, scratch.path())).unwrap();
         assert_eq!(names, ["sum", "sort"]);
         let asked = words(&driver.measure("sort", Effort::Iterations(500), scratch.path()));
-        // Ten of them in every loop.
+        // The function repeats its work ten times in every loop.
         assert!(asked.contains("--worker-task=1") && asked.ends_with("--loops=50"), "{asked}");
         assert!(asked.contains("--warmups=1 --values=1"), "{asked}");
         let counted = words(&driver.measure("sort", Effort::Counted(500), scratch.path()));

@@ -291,7 +291,7 @@ fn a_benchmark_that_later_runs_of_its_suite_lack_has_vanished() {
         assert_eq!(store.vanished(PROJECT, "make").unwrap(), None);
         let lacking = samples(&[("test", 2.0), ("lint", 1.0)]);
         store.add(&new_run(&lacking, 4)).unwrap();
-        // A run of something else is not missing any benchmark.
+        // A run of unrelated benchmarks does not count as lacking any.
         store.add(&new_run(&samples(&[("deploy", 2.0)]), 5)).unwrap();
         let vanished = store.vanished(PROJECT, "make").unwrap().unwrap();
         assert_eq!((vanished.runs, vanished.last.revision), (1, Some(commit(3))));

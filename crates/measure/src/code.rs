@@ -1,5 +1,5 @@
 //! Compares the machine code of a function and everything it calls between two builds, independent
-//! of where the linker placed it.
+//! of their placement by the linker.
 //!
 //! [`Code::digest`] walks from a function to everything it refers to in the same file, and digests
 //! it in the order of the first visits. Addresses do not count: each is replaced by what it points
@@ -196,7 +196,7 @@ impl Code {
             own.is_reached |= reached.contains(&start);
         }
         for own in found.values_mut() {
-            // Functions of one name in several files have no order.
+            // Functions of the same name in several files have no order.
             own.digests.sort_unstable();
         }
         found

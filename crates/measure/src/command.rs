@@ -216,7 +216,7 @@ impl Command {
     }
 }
 
-/// Scans a text and refuses what only a shell understands. It does not build words.
+/// Scans a text and refuses syntax that only a shell understands. It does not build words.
 struct Scanner<'a> {
     text: &'a str,
     /// Characters of the current word, without quotes; empty if it has only quoted characters.

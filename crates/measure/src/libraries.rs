@@ -58,7 +58,7 @@ pub struct SearchPaths {
     pub runpath: Option<String>,
 }
 
-/// Queries what the loader of a command's program would load. About 5 ms.
+/// Queries the libraries that the loader of a command's program would load. About 5 ms.
 ///
 /// # Errors
 ///

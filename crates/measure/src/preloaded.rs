@@ -95,7 +95,7 @@ pub struct Recipe {
     pub directory: PathBuf,
     /// The top of the project.
     pub root: PathBuf,
-    /// File in which the process records what its runs loaded.
+    /// File in which the process records the files that its runs loaded.
     pub seen: Option<PathBuf>,
 }
 

@@ -413,7 +413,7 @@ impl Repository {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err((path.to_owned(), error)),
             _ => Ok(()),
         };
-        // First: from here on it no longer counts as built.
+        // The marker goes first: from here on the tree no longer counts as built.
         gone(&place.marker, fs::remove_file(&place.marker))?;
         gone(&place.tree, fs::remove_dir_all(&place.tree))
     }
@@ -437,7 +437,7 @@ impl Repository {
             let place = BuildPaths::at(&path.with_extension(""));
             if Self::remove(&place).is_ok() {
                 let _stays = fs::remove_file(&place.log);
-                // The lock is removed last, since what it guards must be gone by then.
+                // The lock is removed last, after everything that it guards.
                 let _stays = fs::remove_file(&place.lock);
             }
         }

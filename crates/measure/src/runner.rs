@@ -291,8 +291,8 @@ impl Runner {
         })?;
         Ok(RunResult {
             outcome: outcome(&reply),
-            // Note: nothing is ever subtracted from a measured time. If the user asks for a shell,
-            // it is part of what is measured.
+            // Note: nothing is ever subtracted from a measured time. If the user requests a shell,
+            // it is measured as well.
             wall_seconds: seconds_between(reply.start_ns, reply.end_ns),
             user_seconds: reply.user_us as f64 / 1e6,
             system_seconds: reply.system_us as f64 / 1e6,

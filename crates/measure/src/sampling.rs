@@ -84,7 +84,7 @@ pub fn sample(
     if files.is_empty() {
         let timed = request.duration.is_some();
         let error = errors::nothing_written(sampler.sampler, &ended, target, timed);
-        // perf passes on the status of the program; if it fails itself, it says why.
+        // perf passes on the status of the program; if it fails itself, it prints the reason.
         let passes_on = sampler.sampler == Sampler::Perf && ended.said.trim().is_empty();
         let known = if is_beside && !passes_on { kept } else { Some(ended.outcome) };
         return Err(errors::or_failed(error, target, known.filter(|_| !ended.interrupted)));

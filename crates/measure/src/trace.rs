@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_long_stream_takes_bounded_memory_and_a_late_byte_is_still_found() {
-        // As many pieces as are merged twice.
+        // Enough pieces to be merged twice.
         let leaf = vec![b'x'; LEAF];
         let long = |last: u8| {
             let mut tracer = Tracer::new(Window::default());

@@ -14,7 +14,8 @@ pub(crate) fn sort(points: &mut [f64]) {
         // Stable: equal zeros keep their order.
         points.sort_by(compare);
     } else if points.iter().all(|point| point.is_sign_positive()) {
-        // The bits of such numbers have the same order, and integers are sorted twice as fast.
+        // The bits of nonnegative numbers have the same order, and integers are sorted twice as
+        // fast.
         points.sort_unstable_by_key(|point| point.to_bits());
     } else {
         points.sort_unstable_by(compare);

@@ -327,7 +327,7 @@ mod tests {
         };
         assert_eq!(made(0.5), (1, 30.0, 1));
         assert_eq!(made(0.2), (1, 20.0, 1));
-        // Heavy contention for a lock also takes time.
+        // Heavy contention for a lock also takes CPU time.
         assert_eq!(made(0.97), (2, 97.0, 0));
     }
 

@@ -300,7 +300,7 @@ mod tests {
         let found = Difference::of(&profile("/old", false), &profile("/new", false), 0.95).unwrap();
         assert_eq!(found.rows.len(), 2);
         assert!(found.rows.iter().all(|row| row.difference == 0.0), "{found:#?}");
-        // It is ambiguous which of the two is the old one.
+        // Either of the two may be the old one, so neither is matched.
         let found = Difference::of(&profile("/old", false), &profile("/new", true), 0.95).unwrap();
         assert_eq!(found.rows.len(), 4);
         // A function of the same name on one side does not affect the match of those in the same

@@ -136,7 +136,7 @@ impl Reader {
         if !self.has_header {
             return if is_object { self.header(text) } else { Err(Problem::NoHeader) };
         }
-        // Otherwise a list would be accepted as a record, its items taken for the members in order.
+        // Otherwise a list would be accepted as a record, with its items as the members in order.
         if !is_object {
             let seen = quoted_start(text);
             return Err(Problem::Invalid(format!(

@@ -114,11 +114,11 @@ fn name(subject: &Subject, label: Option<&str>) -> String {
     let is_of_go = is_of_go(label);
     for (key, value) in &subject.parameters {
         if SETTINGS.contains(&key.as_str()) {
-            // If it distinguishes benchmarks of the same name, it is at the end of the name.
+            // A setting that distinguishes benchmarks of the same name is at the end of the name.
             name = name.replacen(&format!(" {key}={value}"), "", 1);
             continue;
         }
-        // The number of processors is after the last dash already, or it is one.
+        // The number of processors is already after the last dash, or it is 1.
         let is_told = key.parse::<u32>().is_ok() || (is_of_go && key == "gomaxprocs");
         if !is_told && !name.contains(value.as_str()) {
             name += &format!("/{key}={value}");

@@ -195,7 +195,7 @@ mod tests {
             let found = value(&format!("latency_{name}"));
             assert_eq!(Some(found), truth.quantile_seconds(share, 10), "{name}");
         }
-        // One in a thousand was never answered.
+        // One request in a hundred was never answered, so this quantile is unknown.
         assert_eq!(read.metric_index("latency_p99_9"), None);
         assert_eq!((value("requests"), value("failed"), value("answered")), (2000.0, 20.0, 0.99));
         assert!((value("rate_achieved") - 495.0).abs() < 1e-9);

@@ -36,7 +36,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     let mut lines = Lines::new(input.into_reader(), context.file);
     let mut comments = Comments::default();
     let mut gatherer: Option<Gatherer<'_>> = None;
-    // Words alone; the next row shows whether they name one column or several.
+    // A row of words only; the next row shows whether they name one column or several.
     let mut heading: Option<(String, u64)> = None;
     let names_column = context.options.value_column().is_some() || context.options.by.is_some();
     let mut ended = true;

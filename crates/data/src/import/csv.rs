@@ -60,7 +60,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             Ok(false) => break,
             Err(error) => return Err(own_error(&mut reader, error, context.file)),
         }
-        // The reader is past the record, so the last line of the record is the one before. Lone
+        // The reader is past the record, so the last line of the record is the previous one. Lone
         // carriage returns end records, but not lines.
         let line = reader.position().line().saturating_sub(1).max(1);
         if record.len() > MOST_COLUMNS {

@@ -216,7 +216,7 @@ impl Reader<'_> {
             let at = running.map(|name| format!(" in `{name}`")).unwrap_or_default();
             self.failed.add(format!("a panic{at} ({})", quoted_start(what)));
         } else if let Some(rest) = text.strip_prefix("FAIL\t") {
-            // Followed by the duration.
+            // The package is followed by the duration.
             let package = rest.split('\t').next().unwrap_or(rest);
             self.failed.add(format!("package `{}`", quoted_start(package)));
         } else if let Some(rest) = text.strip_prefix("Unit ") {
@@ -483,8 +483,8 @@ fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<GoResult<'
 /// Returns the last name of a benchmark that is followed by blanks and a tab, which announces
 /// numbers.
 fn name_before_tab(text: &str) -> Option<&str> {
-    // Each tab once, from the last one: the name is the word before the tab and its blanks, if it
-    // begins like a name.
+    // Examines every tab, starting with the last one: the name is the word before the tab and its
+    // blanks, if it begins like a name.
     text.rmatch_indices('\t').find_map(|(tab, _)| {
         let before = text[..tab].trim_end_matches(' ');
         let word = before

@@ -309,7 +309,7 @@ fn add(merged: &mut Samples, mut part: Samples, names: &Names<'_>, met: &mut Tak
     for (mut own, &shared) in std::mem::take(&mut part.subjects).into_iter().zip(shared) {
         let name = matched_name(&part, &own, by_row);
         let index = merged.subjects.len();
-        // Without a common row nothing is matched: a subject without a row has none here either.
+        // Without a common row nothing is matched, so a subject without a row gets none.
         let of_row = part.row_of(&own);
         let row_name = if matched { name } else { &of_row.name };
         let (row, first) = met.rows.get(row_name).copied().unwrap_or_else(|| {

@@ -23,7 +23,7 @@ use crate::unit::Unit;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Number of values, including missing ones, that a file may always have. Beyond that, it may have
+/// Number of values, including missing ones, that is always allowed. Beyond that, a file may have
 /// `ALLOWED_CELLS_PER_VALUE` times the number of present values: every observation has a place for
 /// every metric, so that a short file with many metrics could fill any memory.
 const ALLOWED_CELLS: usize = 20_000_000;

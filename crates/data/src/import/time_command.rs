@@ -103,7 +103,7 @@ impl Reader<'_> {
         }
         let Some((place, seconds)) = shell(line) else { return Ok(()) };
         if place == 0 {
-            // A program may print such a word as well; it is then not followed by a time.
+            // A program may itself print such a word; no time follows it then.
             if seconds.is_none() {
                 return Ok(());
             }

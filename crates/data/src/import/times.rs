@@ -70,7 +70,7 @@ fn of_two(reference: &Side, other: &Side) -> Option<Finding> {
     let mut all: Vec<(f64, bool)> = x.iter().map(|&time| (time, false)).collect();
     all.extend(y.iter().map(|&time| (time, true)));
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // Two recordings at the same time have no order.
+    // Two recordings with the same time have no order.
     if all.windows(2).any(|two| two[0].0 == two[1].0) {
         return None;
     }

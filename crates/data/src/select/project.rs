@@ -269,7 +269,7 @@ fn rest_of_name(samples: &Samples, subject: &Subject, col: &[Key]) -> String {
     }
     let names_values = text(samples, &Key::Name, subject).contains(['{', '}']);
     if (samples.label_of(subject).is_none() || names_values) && !takes_name {
-        // The values are somewhere in the name: the positions of those that make columns are
+        // The name contains the values somewhere: the positions of those used for columns are
         // marked.
         let columns = subject.parameters.iter().filter(|(name, _)| is_column(name));
         return columns.fold(samples.full_name(subject).to_owned(), |text, (name, value)| {

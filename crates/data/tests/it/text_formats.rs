@@ -116,7 +116,7 @@ fn every_file_reads_the_same_with_the_line_ends_of_windows_and_compressed() {
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         std::io::Write::write_all(&mut packed, text.as_bytes()).expect("into memory");
         let packed = packed.finish().expect("into memory");
-        // As text, in which missing values are equal.
+        // Compares the debug text, in which missing values are equal.
         let shown = |bytes: &[u8]| format!("{:?}", plain(bytes).expect(&name));
         let expected = shown(text.as_bytes());
         assert_eq!(shown(as_windows(&text).as_bytes()), expected, "{name}");

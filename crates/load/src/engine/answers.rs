@@ -215,7 +215,7 @@ impl Engine<'_> {
         self.in_flight -= 1;
         let (Some(target), None) = (target, failure) else {
             let failure = failure.unwrap_or(Failure::RedirectedAway);
-            // An empty target is the place itself (RFC 3986, 4.4).
+            // An empty target refers to the requested resource itself (RFC 3986, 4.4).
             let place = if place.is_empty() { "itself".to_owned() } else { without_user(place) };
             self.tally.explain(failure, place);
             self.in_flight += 1;

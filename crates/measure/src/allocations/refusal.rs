@@ -157,7 +157,8 @@ const GO: Note = Note {
     text: "takes memory from the kernel itself; only what C code in it allocates is counted",
 };
 
-/// Allocators linked in under names of their own, with strings that their code contains.
+/// Allocators that programs call by names other than `malloc`, with strings that their code
+/// contains.
 const ALLOCATORS: [(&[u8], Note); 2] = [
     (
         b"<jemalloc>",
@@ -224,8 +225,8 @@ fn why_not(program: &Path) -> Option<RefusalReason> {
     own.defines(b"malloc").then_some(RefusalReason::OwnMalloc)
 }
 
-/// Returns the reason why the program runs with rights that we lack, if it does: setuid and setgid
-/// change nothing if we are the owner or in the group, and capabilities nothing for root.
+/// Returns the reason if the program runs with rights that we lack: setuid and setgid have no
+/// effect if we are the owner or in the group, and capabilities have none for root.
 fn gains_rights(program: &Path, about: &Metadata) -> Option<RefusalReason> {
     let may = statvfs(program).is_ok_and(|fs| !fs.f_flag.contains(StatVfsMountFlags::NOSUID));
     let other_user = about.mode() & SETUID != 0 && about.uid() != getuid().as_raw();

@@ -270,7 +270,7 @@ impl<E> LeftBehind<E> {
     }
 }
 
-/// Creates a file readable by everybody: users who can't restore a setting can at least be told
+/// Creates a file readable by everybody: users who can't restore a setting can at least be informed
 /// about it.
 fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();

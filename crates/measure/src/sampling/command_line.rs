@@ -95,7 +95,7 @@ pub(super) fn of(
         Target::Process(process) => {
             command.args(["--pid", &process.to_string()]);
             if let (Sampler::Perf, Some(duration)) = (place.sampler, request.duration) {
-                // perf samples for as long as a given command runs. Its startup takes long and does
+                // perf samples for as long as a given command runs, so its own long startup does
                 // not count.
                 command.args(["--", "sleep", &duration.as_secs_f64().to_string()]);
                 let keeps_time = true;
@@ -155,7 +155,7 @@ fn stackprof(program: &Command, request: &Request<'_>) -> Result<SamplerProcess,
     fs::write(&shim, SHIM).map_err(failed(shim.clone()))?;
     fs::create_dir_all(&wrote).map_err(failed(wrote.clone()))?;
     let SamplerProcess { mut command, .. } = plain(program)?;
-    // After the user's own options.
+    // Our option comes after the user's.
     let mut options = program.variable("RUBYOPT").unwrap_or_default();
     options.push(" -r");
     options.push(&shim);
@@ -244,7 +244,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let line = directory.path().join("line");
         fs::write(&line, shell_line(words.into_iter().map(OsStr::from_bytes))).unwrap();
-        // As the shell around the program runs it.
+        // Runs the line in the same way as the shell around the program.
         let ended = process::Command::new("/bin/sh")
             .args(["-c", KEEPS_STATUS])
             .arg(directory.path().join(STATUS))

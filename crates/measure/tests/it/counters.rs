@@ -33,7 +33,7 @@ impl Parent {
         let lines = process.stdin.take().unwrap();
         let answers = BufReader::new(process.stdout.take().unwrap());
         let mut parent = Self { process, lines, answers, program, _directory: directory };
-        // After this it has forked once, and has finished its own startup.
+        // After this, the shell has forked once and has finished its startup.
         parent.obey("/bin/true");
         parent
     }
@@ -139,7 +139,7 @@ fn runs_of_the_launcher_are_counted_one_by_one() {
             let run = runner.run(subject, RunOptions::default()).unwrap();
             let counts = values(&mut counters);
             assert!(counts[0] >= pages(mib) && counts[0] < pages(mib) + 200.0, "{counts:?}");
-            // The same run counted in two ways; the kernel's accounting begins at the clone.
+            // The same run is counted in two ways; the kernel's accounting begins at the clone.
             assert!(counts[0] <= run.minor_faults as f64, "{counts:?} {}", run.minor_faults);
             assert!(counts[1] > 0.0 && counts[1] <= run.wall_seconds, "{counts:?}");
         }

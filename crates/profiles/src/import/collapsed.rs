@@ -163,7 +163,7 @@ mod tests {
         let profile = parse(text).unwrap();
         let counts: Vec<_> = profile.stacks.iter().map(|s| (s.samples, s.amount)).collect();
         assert_eq!(counts, [(14, 16.5), (1, 1.0)]);
-        // The first occurrence may have a count of zero, with which no stack is added.
+        // The first occurrence may have a count of zero, for which no stack is added.
         let profile = parse("a;b 0\nc 1\na;b 2\n").unwrap();
         assert_eq!((profile.stacks.len(), profile.samples()), (2, 3));
     }

@@ -232,7 +232,7 @@ impl<'c> Gatherer<'c> {
             return Ok(());
         }
         let put: fn(&mut Summary, f64) = match aggregate {
-            // compare.py treats an aggregate without a kind like any other time.
+            // An aggregate without a kind is a mean: compare.py treats it like any other time.
             "mean" | "" => |summary, value| summary.mean = Some(value),
             "median" => |summary, value| summary.median = Some(value),
             "stddev" => |summary, value| summary.sd = Some(value),

@@ -95,7 +95,7 @@ impl Open {
                 self.failed += count;
             }
             "Requests per second" => self.rate = Some(number(first)?),
-            // The other line of this name is per request over all connections together.
+            // The other line of this name divides by the requests of all connections together.
             "Time per request" if !rest.contains("across") => {
                 self.report.milliseconds("latency_mean", number(first)?);
             }

@@ -189,7 +189,7 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
                 let between = at.zip(known.began).filter(|_| !known.paused);
                 let seconds = between.map(|(end, begin)| end.since(begin).max(0.0));
                 let seconds = seconds.or(event.elapsed.map(|time| time.0));
-                // The time of subtests is their own.
+                // The time of subtests counts for themselves only.
                 tests.observe(&name, seconds.filter(|_| !known.has_subtests), status)?;
                 tests.more(|own| {
                     own.file = Some(event.package.clone());
@@ -344,7 +344,7 @@ pub(in crate::import) fn read_libtest(
 ) -> Result<Part, ImportError> {
     let mut tests = Tests::new(context, "libtest")?;
     let expected = "events of libtest: `{\"type\": \"test\", \"event\": \"ok\", \"name\": …}`";
-    // If single tests are kept: the tests that were running at the end.
+    // The tests that were still running at the end, if single tests are kept.
     let mut running: BTreeSet<String> = BTreeSet::new();
     each(input, context, expected, libtest_event, |event: LibtestEvent| {
         if let (Some(kept), "suite", Some(time)) =

@@ -97,7 +97,7 @@ impl Engine for Launcher {
                     if signals >= 2 && signals > signals_before {
                         aborted = true;
                         if !self.page().kill_group() {
-                            // Just before a start, or while opening an input without a writer.
+                            // The run is about to start, or is opening an input without a writer.
                             self.kill()?;
                         }
                     }

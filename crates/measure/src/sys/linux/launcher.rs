@@ -1,9 +1,9 @@
 //! The process of the launcher: its start, the socket to it and the page shared with it.
 //!
 //! This module moves bytes and detects when the launcher is gone; `wire` interprets the bytes, and
-//! `runner` decides what to do about a loss. A [`Link`] is the process and the socket alone, which
-//! is all that a guard needs. The launcher is started from a memory file, so that nothing need be
-//! installed; if that is refused, from a private file that is removed immediately.
+//! `runner` handles a loss. A [`Link`] is the process and the socket alone, which is all that a
+//! guard needs. The launcher is started from a memory file, so that nothing need be installed; if
+//! that is refused, from a private file that is removed immediately.
 
 #![expect(unsafe_code, reason = "mapping and reading the page that is shared with the launcher")]
 
@@ -148,8 +148,7 @@ impl Link {
         Ok(Self { process, socket: ours, partial: [0; REPLY_LENGTH], received: 0, pulse: PULSE })
     }
 
-    /// Waits for an answer that says only whether something was done; returns the `errno` if it was
-    /// not.
+    /// Waits for an answer without data; returns the `errno` if the request failed.
     pub(crate) fn acknowledged(&mut self) -> io::Result<Option<i32>> {
         loop {
             match self.receive()? {

@@ -164,8 +164,7 @@ impl Opener {
             Err(error) if !self.user_only && is_forbidden(&error) => {
                 self.user_only = true;
                 let descriptor = self.attempt(source, opened);
-                // If the event is forbidden altogether, nothing is known about the kernel's part of
-                // it.
+                // If the event is also forbidden in user mode, nothing is known about kernel mode.
                 self.user_only = descriptor.is_ok();
                 descriptor
             }
@@ -243,8 +242,8 @@ fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
 }
 
-/// Returns in plain words why the kernel refused an event, and what can be done. `other_hardware`
-/// says whether this processor counts anything at all.
+/// Returns the reason why the kernel refused an event, in plain words, with a remedy.
+/// `other_hardware` is true if this processor counts any event at all.
 pub(crate) fn why_refused(error: &io::Error, source: Source, other_hardware: bool) -> String {
     refusal(error, source, other_hardware, facts::perf_event_paranoid())
 }
