@@ -52,7 +52,7 @@ const PROGRAM: Flags = Flags {
 };
 /// No symbol is resolved lazily during an allocation of the program, and the compiler's knowledge
 /// of `malloc` does not apply to the one compiled here. The library references no C library and
-/// nothing specific to one, since it is loaded into programs with any.
+/// nothing specific to one, since it is loaded into programs with any C library.
 const LIBRARY: Flags = Flags {
     compiling: &[
         "-fPIC",

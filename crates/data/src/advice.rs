@@ -2,8 +2,8 @@
 //!
 //! Checks determine *what* to do ([`Action`]), independent of verbs and options. The program that
 //! shows the finding adds *how* to do it ([`Invocation`]): an option of the running verb, or a
-//! command. The same finding from the same file therefore gives the users of each verb advice in
-//! that verb's own options. Nothing is decided here.
+//! command. The same finding from the same file therefore gives advice in the options of whichever
+//! verb is running. Nothing is decided here.
 
 use crate::{Environment, Tool};
 use serde::{Deserialize, Serialize, Serializer};

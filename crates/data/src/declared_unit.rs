@@ -16,7 +16,7 @@ const KNOWN: [&str; 21] = [
 /// Maximum length of a symbol, in characters.
 const MAX_SYMBOL: usize = 20;
 
-/// A declared unit: a number in it times `factor` is in the base unit.
+/// A declared unit: multiplying a number in it by `factor` gives the base unit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DeclaredUnit {
     /// The base unit.
@@ -98,8 +98,8 @@ pub(crate) fn is_unit_character(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '/' | '%' | '_' | '-' | '.' | '^' | '°' | '²' | '³')
 }
 
-/// Returns the known unit that `word` almost is: equal except for case or, for words of three or
-/// more letters, one edit away.
+/// Returns the known unit that almost equals `word`: it differs only in case or, for words of three
+/// or more letters, by one edit.
 fn nearly(word: &str) -> Option<&'static str> {
     let same = |known: &&str| known.to_lowercase() == word.to_lowercase();
     let slip = |known: &&str| {

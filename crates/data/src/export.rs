@@ -2,10 +2,10 @@
 //!
 //! Columns are `subject`, `block`, `pos`, `pass` and `level` (these two only if present), `t`,
 //! `outcome`, then every metric with its unit as a suffix (`wall_s`). Values are exact: the
-//! shortest decimals that read back to the same bits. The importer recognizes this table, with
-//! blocks and units; it lacks the plan, the environment and the commands, which only a sample file
-//! keeps. For scripts written for other tools' files there are [`hyperfine()`], [`hyperfine2`],
-//! [`google_benchmark()`], [`go_bench()`], [`pyperf()`] and [`k6()`].
+//! shortest decimals that read back to the same bits. The importer recognizes this table and reads
+//! its blocks and units. The table lacks the plan, the environment and the commands, which only a
+//! sample file keeps. Scripts that expect other tools' files can use [`hyperfine()`],
+//! [`hyperfine2`], [`google_benchmark()`], [`go_bench()`], [`pyperf()`] and [`k6()`].
 
 mod go_bench;
 mod google_benchmark;
@@ -57,7 +57,7 @@ fn shortest(near: f64, reads_back: impl Fn(f64) -> bool) -> f64 {
     candidates.into_iter().find(|&candidate| reads_back(candidate)).unwrap_or(near)
 }
 
-/// Returns the text of a cell such that a spreadsheet does not take it for a formula (OWASP, "CSV
+/// Returns the text of a cell in a form that a spreadsheet does not take for a formula (OWASP, "CSV
 /// Injection"): text that begins like a formula and is not a number gets a leading apostrophe,
 /// which spreadsheets do not show.
 pub fn cell_of_text(text: &str) -> Cow<'_, str> {
@@ -144,8 +144,8 @@ fn in_rows(samples: &Samples) -> impl Iterator<Item = Observation> + '_ {
     sorted.into_iter().chain(plain).filter_map(|index| samples.observation(index))
 }
 
-/// Returns, as text, the first of these facts that the environment has: importers keep the names
-/// that their tools use.
+/// Returns the first of these facts that the environment has, as text: importers keep the names of
+/// their tools.
 fn text_of<'a>(environment: &'a Environment, names: &[&str]) -> Option<&'a str> {
     names.iter().find_map(|name| environment.text(name))
 }

@@ -27,7 +27,7 @@ pub struct Histogram {
 pub struct HistogramError(String);
 
 impl std::fmt::Debug for Histogram {
-    /// Writes the number of counted times only: there are thousands of buckets.
+    /// Writes only the number of counted times: there are thousands of buckets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Histogram of {}", self.count())
     }

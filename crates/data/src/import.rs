@@ -93,7 +93,7 @@ use std::sync::Arc;
 /// is read as columns, whose reader reports the problem.
 const LONGEST_HEAD: usize = 4 * 1024 * 1024;
 
-/// Maximum number of bytes of standard input that are kept for reading it twice.
+/// Maximum number of bytes of standard input that are kept for a second reading.
 const KEPT_OF_STDIN: u64 = 64 * 1024 * 1024;
 
 /// The origin of an input.
@@ -358,7 +358,7 @@ fn read_marked(
     by_marks(input, context, again, &read_one)
 }
 
-/// Reads an input, and reads it again with decimal commas if its numbers turn out to have them.
+/// Reads an input, and reads it again if its numbers turn out to have decimal commas.
 fn by_marks(
     input: Input,
     context: &Context<'_>,

@@ -18,7 +18,7 @@ pub(crate) const MOST_COLUMNS: usize = 100_000;
 static MOST_VALUES: OnceLock<NonZeroUsize> = OnceLock::new();
 
 /// Sets the number of values, and of lines, that a file may hold. Must be called before anything is
-/// read; calls after that, and calls after the first, have no effect.
+/// read; only the first call has an effect.
 pub fn allow_values(most: NonZeroUsize) {
     MOST_VALUES.get_or_init(|| most);
 }

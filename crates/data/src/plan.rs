@@ -42,8 +42,8 @@ impl Default for Threshold {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "lowercase")]
 pub enum StopRule {
-    /// Evaluates from time to time, and stops when the answer is clear, at `max_blocks`, or when
-    /// the budget is spent.
+    /// Evaluates at intervals, and stops when the answer is clear, at `max_blocks`, or when the
+    /// budget is spent.
     Sequential {
         /// Level of an interval that holds at any moment.
         look_level: f64,

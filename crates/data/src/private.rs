@@ -2,7 +2,7 @@
 //! contain the arguments and the output of commands.
 //!
 //! Everything that assay's programs keep in the user's state, cache or runtime directory is created
-//! here. Files that the user names, as with `--export`, are created like those of any program.
+//! here. Files that the user names, as with `--export`, are created with the usual permissions.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};

@@ -1,7 +1,7 @@
 //! Recordings of the parts of a project that the tests of a run used: the code they entered, the
 //! files they opened, the programs they started.
 //!
-//! The data are as the processes of the suite wrote them, by lines and by paths from the top of the
+//! The data are those written by the processes of the suite: lines, and paths from the top of the
 //! project. `assay_suites::coverage` interprets them for a change.
 
 use std::collections::BTreeMap;

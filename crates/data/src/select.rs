@@ -1,5 +1,5 @@
-//! Selection of benchmarks and metrics, and of the parameter that makes the columns: the languages
-//! of `--filter`, `--row` and `--col`.
+//! Selection of benchmarks and metrics, and of the properties that form rows and columns: the
+//! languages of `--filter`, `--row` and `--col`.
 //!
 //! A [`Filter`] consists of terms joined by `AND` (or by juxtaposition), `OR`, `-` for not, and
 //! parentheses. A term is `key:value`, where the value is a word (`*` matches anything), a quoted

@@ -4,8 +4,8 @@
 //!
 //! A *unit* consists of the things that one run measures together: a command, a benchmark, or a
 //! program whose benchmarks cannot be run separately. It has *places*, which are compared with each
-//! other (sides; in a scan, the commands with each value), and *rows*, for which a run of a place
-//! gives values. The engine requests one place of one unit at a time. Nothing here decides or
+//! other (sides; in a scan, the commands with each value), and *rows*: a run of a place gives a
+//! value for each. The engine requests one place of one unit at a time. Nothing here decides or
 //! measures.
 //!
 //! *Note:* a turn names a place of its unit, not a side: a benchmark may be missing on a side, and
@@ -36,7 +36,7 @@ pub struct Turn {
     pub block: u32,
     /// Position in the order of the block, counted from 0.
     pub position: u32,
-    /// Number of padding bytes for the environment, below 4096, so that the luck of one memory
+    /// Number of padding bytes for the environment, below 4096, so that the effect of one memory
     /// layout is not taken for an effect of the code. Sources that start no process may derive
     /// other variations from it.
     pub padding: u16,
@@ -63,8 +63,8 @@ pub struct Unit {
     /// run. Empty means one each.
     pub builds: Vec<u32>,
     /// True if the places are ordered for a search for a single step, the first place before it and
-    /// the last after it. Each block then measures only some of them, and a place that fails is
-    /// left out on its own. Such a unit has one row.
+    /// the last after it. Each block then measures only some of them, and only a place that fails
+    /// is left out. Such a unit has one row.
     pub search: bool,
 }
 
@@ -82,7 +82,7 @@ impl Unit {
         Self { places, references: references.to_vec(), ..Self::default() }
     }
 
-    /// Makes the unit one whose runs may produce rows that the layout does not contain.
+    /// Marks the unit as one whose runs may produce rows that the layout does not contain.
     #[must_use]
     pub fn discovering(self) -> Self {
         Self { discovers: true, ..self }

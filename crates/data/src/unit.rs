@@ -213,7 +213,7 @@ const TROUBLES: [&str; 10] = [
 const ENERGY: [&str; 12] =
     ["J", "kJ", "mJ", "uJ", "µJ", "joule", "joules", "W", "mW", "watt", "Wh", "kWh"];
 
-/// Minimum length of a word that is a time even in capital letters: `SEC`, but not `S`.
+/// Minimum length of a word that means a time even in capital letters: `SEC`, but not `S`.
 const SHORTEST_WORD: usize = 3;
 
 /// Returns the factor to base units and the base unit for the symbol of a unit of time or size:
@@ -262,8 +262,9 @@ pub(crate) fn rate_of_symbol(symbol: &str) -> Option<f64> {
     is_rate.then_some(factor)
 }
 
-/// Returns the better direction of values in this unit, from its dimension: less time and memory,
-/// in total and per item; more of anything per time. `None` for plain numbers and unknown units.
+/// Returns the better direction of values in this unit, from its dimension: less time and memory is
+/// better, in total and per item; more of anything per time is better. `None` for plain numbers and
+/// unknown units.
 pub fn direction(unit: &Unit) -> Option<Better> {
     match unit {
         Unit::Second | Unit::Byte => Some(Better::Lower),

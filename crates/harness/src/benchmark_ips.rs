@@ -2,14 +2,14 @@
 //! through `RUBYOPT` if the command begins with something else: `bundle exec ruby script.rb`,
 //! `./script.rb`).
 //!
-//! The library has no command line: a script measures all its items, for as long as the script
-//! says. The shim replaces its measuring: it lists the items, or measures one for a given number of
+//! The library has no command line: a script measures all its items, for as long as it specifies.
+//! The shim replaces its measuring: it lists the items, or measures one for a given number of
 //! iterations and ends the script. The items and their names remain the library's. In addition to
 //! the times it reports the objects allocated per iteration, as counted by Ruby.
 //!
-//! The first timed run of an item warms up for as long as the script says, and reports after how
-//! many calls the times were steady. Later runs make twice as many untimed calls, rather than spend
-//! seconds on each process.
+//! The first timed run of an item warms up for as long as the script specifies, and reports the
+//! number of calls after which the times were steady. Later runs make twice as many untimed calls,
+//! rather than spend seconds on each process.
 
 use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, message_line};

@@ -1,9 +1,9 @@
 //! divan (Rust): a filter that is an anchored regular expression, `--sample-count` and
 //! `--sample-size`, and the table that it prints.
 //!
-//! There is only that table: times with four digits, so that changes below a thousandth may not
-//! show, and the iterations of a run in its last column. Its own list leaves out arguments and
-//! numbers of threads, so the list is taken from the output of a run with one iteration each.
+//! The table is the only output: it has times with four digits, so that changes below a thousandth
+//! may not show, and the iterations of a run in its last column. Its own list leaves out arguments
+//! and numbers of threads, so the list is taken from the output of a run with one iteration each.
 //! Iterations are divided evenly among at most a hundred samples, its default: their number is
 //! rounded to a multiple of that, in the same way on all sides. If a benchmark is run with several
 //! numbers of threads, each run goes through all of them: filters do not select threads.

@@ -109,7 +109,7 @@ pub trait Driver: std::fmt::Debug {
     }
 
     /// Returns true if the number of iterations can be set: every side then does the same work, and
-    /// differs only in how long it takes.
+    /// differs only in the time that it takes.
     fn pins(&self) -> bool;
 
     /// Returns the request for listing the benchmarks. `scratch` is an empty directory for the

@@ -4,8 +4,8 @@
 //! In Python and Ruby, every function call is recorded or delayed by a file of ours that the
 //! interpreter loads first: a `sitecustomize`, which then loads the user's, or one that `RUBYOPT`
 //! requires. Go counts the blocks of its own coverage, in a program built with `-cover`; to delay
-//! calls, it must be built with [`GO_WAIT`]. Node.js, which knows the text of every script that it
-//! runs, compiled or not, answers with digests of what it executed.
+//! calls, it must be built with [`GO_WAIT`]. Node.js, which has the text of every script that it
+//! runs, compiled or not, answers with digests of the executed text.
 
 pub use crate::driver::Language;
 
@@ -150,7 +150,7 @@ fn started(line: &str) -> Option<SourceLine> {
 }
 
 /// Parses a block of Go's coverage, `example.com/m/file.go:12.34,15.2 3 1`; `None` for other lines,
-/// and nothing in the result if the block was not executed.
+/// `Some(None)` if the block was not executed.
 fn covered(line: &str) -> Option<Option<SourceLine>> {
     let (block, counts) = line.split_once(' ')?;
     let (_, count) = counts.split_once(' ')?;

@@ -1,5 +1,5 @@
 //! Cleanup if `assay` is killed: a few lines of shell that wait, in a separate session, for the end
-//! of this process, unless they are canceled. They undo effects that neither a signal handler nor
+//! of this process; a regular end cancels them. They undo effects that neither a signal handler nor
 //! the guard's files cover: directories, settings of servers, the user's own cleanup lines.
 //!
 //! Only SIGKILL to the shell itself, or the loss of the machine, prevents the cleanup.

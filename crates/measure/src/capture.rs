@@ -77,7 +77,7 @@ pub(crate) struct Capture {
     buffer: Vec<u8>,
 }
 
-/// The output captured from one run, each part if requested.
+/// The output captured from one run: the requested parts.
 pub(crate) struct CaptureResult {
     pub(crate) output_bytes: Option<u64>,
     pub(crate) stderr_tail: Option<String>,

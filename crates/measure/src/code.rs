@@ -2,9 +2,9 @@
 //! of their placement by the linker.
 //!
 //! [`Code::digest`] walks from a function to everything it refers to in the same file, and digests
-//! it in the order of the first visits. Addresses do not count: each is replaced by what it points
-//! at. Names do not count either, except those of functions in shared libraries. Therefore two
-//! digests are equal if the code is, regardless of its placement.
+//! it in the order of the first visits. Addresses do not count: each is replaced by its target.
+//! Names do not count either, except those of functions in shared libraries. Equal code therefore
+//! has equal digests, regardless of its placement.
 //!
 //! Covered are calls, jumps and taken addresses; jump tables; the content and the pointers of data
 //! with a symbol (virtual function tables, constants, initial values of variables); and for data
@@ -81,7 +81,7 @@ pub struct Changed {
     pub name: String,
     /// Length of the function in the program in which it is longer.
     pub bytes: u64,
-    /// True if in either program something wanted refers to it, directly or through others.
+    /// True if, in either program, a wanted symbol refers to it, directly or through others.
     pub is_reached: bool,
 }
 

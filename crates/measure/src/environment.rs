@@ -28,8 +28,8 @@ const GIT_PATIENCE: Duration = Duration::from_millis(200);
 /// Returns the facts in a fixed order. Sizes are in bytes, times in seconds, shares between 0 and
 /// 1.
 ///
-/// It takes half a millisecond, or 2.5 ms while other processes run, and longer only if `git
-/// status` does: at most 200 ms. Must be called before measuring, on the measuring thread.
+/// It takes half a millisecond, or 2.5 ms while other processes run; `git status` may add up to 200
+/// ms. Must be called before measuring, on the measuring thread.
 pub fn capture() -> Vec<(String, Value)> {
     captured(GIT_PATIENCE, None)
 }

@@ -171,7 +171,7 @@ pub struct CommitSummary {
     pub subject: String,
 }
 
-/// Returns a commit and those that lead from it to another one by first parents, in that order;
+/// Returns a commit and the first-parent history that leads from it to another one, in that order;
 /// both are given by hash. A merge counts as a single commit, as in `git bisect --first-parent`.
 /// `None` if git can't list them.
 pub fn commits_between(directory: &Path, from: &str, to: &str) -> Option<Vec<CommitSummary>> {

@@ -3,8 +3,8 @@
 //!
 //! Nothing is decided in a handler. A runner that is woken by the second signal kills its current
 //! run and returns [`crate::MeasureError::Interrupted`]; the caller checks [`count`] between runs.
-//! Measure on the main thread: that is the one the kernel wakes. Signals are counted even if the
-//! process was started with them ignored (`nohup`).
+//! Measure on the main thread, because that is the one that the kernel wakes. Signals are counted
+//! even if the process was started with them ignored (`nohup`).
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;

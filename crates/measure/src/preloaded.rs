@@ -2,10 +2,9 @@
 //! its start, messages and queries, and its end (docs/internals/preloading.md). The way in which a
 //! language's interpreter is made to wait is defined by the variables of the command, not here.
 //!
-//! The process ends when the process that started it ends, in whatever way: a guard kills its
-//! group, and the end of a descriptor makes it end by itself, with its stages and runs. Its
-//! responses are never relied upon: every query has a time limit, and if a run is unavailable, the
-//! command is run cold.
+//! The process ends with its parent, however that ends: a guard kills its group, and the closing of
+//! a descriptor makes it end by itself, with its stages and runs. Its responses are never relied
+//! upon: every query has a time limit, and if a run is unavailable, the command is run cold.
 
 mod captured;
 mod client;

@@ -2,8 +2,8 @@
 //! can't be found or run.
 //!
 //! The search is that of a shell: a name with a slash is a path relative to the command's
-//! directory, any other is looked up in the `PATH` that the command will see. This module only
-//! reads the file system.
+//! directory; any other name is looked up in the `PATH` of the command's environment. This module
+//! only reads the file system.
 
 use assay_data::system_error;
 use std::env;

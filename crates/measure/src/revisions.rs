@@ -3,9 +3,9 @@
 //!
 //! The trees are independent repositories that borrow the objects of the user's repository without
 //! being registered there (git-worktree(1) would register them permanently). They are in a cache
-//! directory, one for each commit and way of building it. A tree counts as built if the marker file
-//! next to it, which is written last, says so; an interrupted build is restarted from the
-//! beginning. The ten most recently used trees are kept. Users of a tree hold a lock on it
+//! directory, one for each combination of commit and build configuration. A tree counts as built if
+//! the marker file next to it, which is written last, says so; an interrupted build is restarted
+//! from the beginning. The ten most recently used trees are kept. Users of a tree hold a lock on it
 //! (flock(2)), so that two `assay` processes neither build anything twice nor remove each other's
 //! trees. The user's own tree is never changed, except by the build line itself if that tree is
 //! requested. Nothing is measured here.

@@ -1,5 +1,5 @@
-//! A record of a stream of bytes that takes little memory, however long the stream is: enough to
-//! tell whether two streams are equal, and where they begin to differ.
+//! A record of a stream of bytes that takes little memory, however long the stream is. It shows
+//! whether two streams are equal, and where they begin to differ.
 //!
 //! A stream is cut into pieces of equal size, and only the digest and the number of line breaks of
 //! each piece are kept, with the beginning of the stream. When there are too many pieces, pairs are

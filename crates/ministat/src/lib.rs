@@ -61,7 +61,7 @@ pub struct Ending {
 /// Runs `ministat ARGS`; `args` excludes the program's name.
 ///
 /// Nothing is written to `out` before everything has been read and checked. Memory is 8 bytes per
-/// point; time is that of reading and sorting, and of printing: a plot has as many rows as its
+/// point; the time is spent on reading, sorting and printing: a plot has as many rows as its
 /// fullest column has points.
 ///
 /// # Errors

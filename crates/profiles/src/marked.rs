@@ -37,8 +37,8 @@ impl Mark {
     }
 }
 
-/// Returns true for frames of the hooks that create marks, or of the functions that they put in
-/// place of the program's own. They occur between all other frames, and in Ruby their names differ
+/// Returns true for frames of the hooks that create marks, or of the functions with which they
+/// replace the program's own. They occur between all other frames, and in Ruby their names differ
 /// from run to run.
 fn is_hook(frame: &Frame) -> bool {
     let base = frame.file.as_deref().and_then(|file| file.rsplit('/').next());

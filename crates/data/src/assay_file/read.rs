@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
-/// Maximum number of metrics in one file. Each costs a column as long as the file, so an absurd
+/// Maximum number of metrics in one file. Each takes a column as long as the file, so an absurd
 /// number is refused.
 pub const MAX_METRICS: usize = 1000;
 
@@ -386,8 +386,9 @@ impl SeenBlocks {
     }
 }
 
-/// Returns true if a line is the beginning of JSON. In skipped members the parser does not report a
-/// number that ends in its point or exponent as an early end.
+/// Returns true if a line is the beginning of JSON. A number in a skipped member that ends at its
+/// point or exponent counts as well, although the parser reports a syntax error and not an early
+/// end.
 fn breaks_off(error: &serde_json::Error, text: &str) -> bool {
     let is_in_number = error.is_syntax() && text.ends_with(['.', 'e', 'E', '+', '-']);
     error.is_eof() || (is_in_number && error.column() >= text.len())

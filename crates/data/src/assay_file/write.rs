@@ -3,7 +3,7 @@
 //!
 //! The writer runs alongside the measurement, so it must be cheap: names are escaped once, and a
 //! line is formatted into a reused buffer. It does not buffer across records (a killed run must
-//! lose nothing but the observation being written) and does not check what the numbers mean.
+//! lose nothing but the observation being written) and does not check the meaning of the numbers.
 
 use super::VERSION;
 use super::number::{push_json, push_number};

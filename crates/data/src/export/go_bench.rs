@@ -2,11 +2,11 @@
 //!
 //! Names are changed so that benchstat accepts them: `Benchmark` is put in front, blanks become
 //! `_`, and parameters become `/key=value` unless the name contains them already. If that changes a
-//! name, a comment line before the results gives the original, which benchstat skips and our reader
-//! reads. `wall` is `ns/op`, bytes are `B/op`, metrics that were read from such a file get their
+//! name, a comment line before the results, which benchstat skips and our reader uses, gives the
+//! original. `wall` is `ns/op`, bytes are `B/op`, metrics that were read from such a file get their
 //! unit back, and others keep their name with the suffix `/op` unless they are rates. Go's facts
-//! about the machine (`goos`, `goarch`, `cpu`) and the code (`pkg`) precede the results, in Go's
-//! own words. Levels, blocks and failures are lost.
+//! about the machine (`goos`, `goarch`, `cpu`) and the code (`pkg`) precede the results, under Go's
+//! own names. Levels, blocks and failures are lost.
 
 use super::{in_megabytes, in_nanoseconds, text_of};
 use crate::import::{NAMED, OriginalName, metric_of_unit};
@@ -103,7 +103,7 @@ fn one_line(value: &str) -> String {
     value.replace(['\n', '\r'], " ").trim().to_owned()
 }
 
-/// Returns true if a benchmark with this label was read from Go's output and has its name there.
+/// Returns true if a benchmark with this label was read from Go's output, under its name there.
 fn is_of_go(label: Option<&str>) -> bool {
     label.is_some_and(|label| label.starts_with("Benchmark"))
 }

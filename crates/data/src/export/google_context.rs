@@ -20,7 +20,7 @@ pub(crate) const COUNTERS: &str = "assay.counters";
 pub(crate) const OF_MACHINE: [&str; 6] =
     ["os", "arch", "architecture", "kernel", "cpu_model", "pkg"];
 
-/// Metrics that have their own field in every row, and so are not counters.
+/// Metrics that have their own field in every row and are therefore not counters.
 pub(crate) const FIELDS: [&str; 3] = ["wall", "cpu", ITERATIONS];
 
 /// Prefix of the names of facts that were read from such a file.

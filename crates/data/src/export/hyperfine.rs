@@ -60,8 +60,8 @@ pub fn hyperfine(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
 
 /// Writes hyperfine's schema 2. O(observations).
 ///
-/// Subjects without a run with a wall time are left out, and so are metrics that hyperfine does not
-/// have. The metadata name the tool that measured, not hyperfine.
+/// Subjects without any wall time and metrics that hyperfine does not have are left out. The
+/// metadata name the tool that measured, not hyperfine.
 ///
 /// # Errors
 /// If the samples hold no wall time, or if writing to the sink fails.

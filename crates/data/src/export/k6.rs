@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// Name and order of each quantile, and the number of requests from which it can be distinguished
-/// from the maximum.
+/// Name and order of each quantile, and the minimum number of requests for which it can differ from
+/// the maximum.
 const QUANTILES: [(&str, f64, u64); 5] = [
     ("med", 0.5, 1),
     ("p(90)", 0.9, 1),
@@ -124,8 +124,8 @@ impl<'a> SliceTotals<'a> {
     }
 }
 
-/// Returns times in milliseconds, where `beyond` further ones never ended; `None` if there are
-/// none.
+/// Returns statistics of the times in milliseconds, given that `beyond` further requests never
+/// ended; `None` if there are no times.
 fn trend(times: &Histogram, beyond: u64) -> Option<Value> {
     // Milliseconds that give the same bits when divided by 1000.
     let milliseconds = |seconds: f64| shortest(seconds * 1e3, |ms| ms / 1e3 == seconds);

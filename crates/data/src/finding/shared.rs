@@ -1,5 +1,5 @@
-//! Findings made by more than one reader or source: each code is defined in one place, with the
-//! same wording for all of them.
+//! Findings made by more than one reader or source: each is defined in one place, so that all use
+//! the same wording.
 //!
 //! The analysis defines its own findings; nothing is decided here.
 
@@ -25,8 +25,7 @@ pub fn benchmarks_skipped(message: String, benchmarks: usize) -> Finding {
     Finding::new(crate::code::BENCHMARKS_MISSING, message).with("benchmarks", benchmarks as f64)
 }
 
-/// Returns the finding for recordings of a side that are byte-identical; `differ` of `all` are
-/// left.
+/// Returns the finding for recordings of a side that are byte-identical; `differ` of `all` remain.
 pub(crate) fn same_recording(side: &str, all: usize, differ: usize) -> Finding {
     let message = format!(
         "of {all} recordings of `{side}` only {differ} differ; the others are the same to the last byte, and count once"

@@ -1,8 +1,8 @@
 //! Columns of numbers separated by blanks: one number per line, as any script prints it, or several
 //! columns from which the options select one.
 //!
-//! Blank lines and `#` comments are allowed anywhere. A single column may have its name above it. A
-//! million numbers are read in well under a tenth of a second, because no line is copied.
+//! Blank lines and `#` comments are allowed anywhere. A single column may have its name above it.
+//! No line is copied, so that a million numbers are read in well under a tenth of a second.
 
 use super::comments::Comments;
 use super::layout::Gatherer;

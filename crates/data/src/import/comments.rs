@@ -7,8 +7,8 @@
 use crate::Environment;
 use serde_json::Value;
 
-/// Maximum number of lines kept; further ones are only counted, so that a hostile file costs no
-/// memory.
+/// Maximum number of lines kept; further ones are only counted, so that a hostile file cannot
+/// exhaust memory.
 const MAX_LINES: usize = 10_000;
 
 /// Maximum length of the name of a fact; anything longer is prose with a colon in it.

@@ -172,8 +172,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the row that began in an earlier line, if this line ends it with numbers for all
-    /// columns; the benchmark's own output may precede the first.
+    /// Returns the row that began in an earlier line, if this line completes it with numbers for
+    /// all columns; the benchmark's own output may precede the first number.
     fn put_together(&self, begun: &str, text: &str) -> Option<String> {
         let table = self.table.as_ref()?;
         let (columns, width) = (table.columns.len(), table.width);

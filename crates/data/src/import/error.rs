@@ -1,5 +1,5 @@
-//! Errors of importing samples. Errors in single lines are [`ReadError`]s; those here concern whole
-//! files, tables, and files together.
+//! Errors of importing samples. Errors in single lines are [`ReadError`]s; the errors here concern
+//! whole files, tables, and combinations of files.
 
 use super::options::ColumnRef;
 use crate::excerpt::{excerpt, visible};

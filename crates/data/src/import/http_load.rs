@@ -198,7 +198,7 @@ impl Report {
     }
 
     /// Adds the rate of successful requests: the tool's rate, which covers all completed requests,
-    /// minus the fraction of failed requests.
+    /// reduced by the fraction of failed requests.
     pub(super) fn rate(&mut self, per_second: f64, ended: f64, well: f64) {
         let share = if well >= ended { 1.0 } else { well.max(0.0) / ended };
         self.set("rate_achieved", BaseUnit::PerSecond, per_second * share);

@@ -1,8 +1,8 @@
 //! Meaning of the rows of a foreign table, and the samples gathered from them: one column of
 //! values, one subject per column (wide), or one subject per distinct name (long).
 //!
-//! The layout is decided once, by the options and the first row, and never guessed if two readings
-//! are possible. Rows come from [`csv`](super::csv) or [`columns`](super::columns), which handle
+//! The options and the first row determine the layout once; it is never guessed if two readings are
+//! possible. Rows come from [`csv`](super::csv) or [`columns`](super::columns), which handle
 //! separators; this module does not.
 
 use super::number::{Conversion, looks_like_number, may_be_heading};

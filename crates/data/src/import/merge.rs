@@ -156,8 +156,8 @@ pub(super) fn check_units(parts: &mut [LabelledInput]) -> Result<(), ImportError
     Ok(())
 }
 
-/// Returns all metrics, first the one that decides: the primary one of the first input if all have
-/// it, otherwise the first that all have.
+/// Returns all metrics, the deciding one first: the primary one of the first input if all inputs
+/// have it, otherwise the first one that all have.
 pub(super) fn order_metrics(parts: &[LabelledInput]) -> Result<Vec<Metric>, ImportError> {
     let mut metrics = Samples::default();
     for metric in parts.iter().flat_map(|one| &one.part.samples.metrics) {

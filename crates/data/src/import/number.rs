@@ -9,8 +9,8 @@ use crate::unit::{Unit, rate_of_symbol, unit_of_symbol};
 pub(crate) struct Conversion {
     /// The base unit.
     pub unit: Unit,
-    /// Small units are divided by a whole number, which rounds only once (1500 ns are exactly what
-    /// `1.5e-6` reads as); multiplying by 1e-9, itself inexact, would round twice.
+    /// Small units are divided by a whole number, which rounds only once (1500 ns become exactly
+    /// the double `1.5e-6`); multiplying by 1e-9, itself inexact, would round twice.
     divide: f64,
     multiply: f64,
 }

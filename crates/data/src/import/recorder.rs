@@ -37,9 +37,8 @@ const MAX_FINDINGS: usize = 200;
 pub(super) const MAX_JOINED_NAME: usize = 4096;
 
 impl Samples {
-    /// Adds a row, whose name must be new, on the single side that is the file, and returns its
-    /// subject. Does not check for another subject of the same name, which would be slow for many
-    /// rows.
+    /// Adds a row, whose name must be new, on the file's only side, and returns its subject. Does
+    /// not check for another subject of the same name, which would be slow for many rows.
     pub(super) fn add_row_of_file(
         &mut self,
         context: &Context<'_>,

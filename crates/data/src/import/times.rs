@@ -44,8 +44,8 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Returns the findings from the times of recordings for every side except the first: whether one
-/// side was recorded after the other, or both alternately.
+/// Returns findings about the times of recordings for every side except the first: either one side
+/// was recorded after the other, or both alternately.
 pub(super) fn findings(samples: &Samples) -> Vec<Finding> {
     let Some((reference, others)) = samples.sides.split_first() else { return Vec::new() };
     others.iter().filter_map(|other| of_two(reference, other)).collect()

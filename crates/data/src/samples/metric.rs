@@ -18,7 +18,7 @@ pub struct Metric {
     pub undirected: bool,
     /// True if it is a count that the same program on the same input reproduces exactly (calls to
     /// `malloc`, simulated instructions): if all runs of either side gave the same number, that
-    /// number is known, not estimated.
+    /// number is exact and not an estimate.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
     /// True if the recording tool declared it exact (`assume=exact` of Go): then one value is
@@ -128,8 +128,8 @@ pub const STEAL: &str = "steal";
 pub const ITERATIONS: &str = "iterations";
 
 /// Names of the metrics for the allocations of a run: calls of malloc and related functions that
-/// allocated, resized and freed a block, the number of bytes requested, and the maximum number that
-/// were live at the same time in one process. Counted in separate runs.
+/// allocated, resized and freed a block, the number of bytes requested, and the maximum number of
+/// bytes that were live simultaneously in one process. Counted in separate runs.
 pub const ALLOCATIONS: [&str; 5] =
     ["allocations", "reallocs", "frees", "allocated_bytes", "peak_heap"];
 

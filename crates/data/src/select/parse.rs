@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
         rest.is_some()
     }
 
-    /// Consumes `word` (`AND` or `OR`) if it is the next word; returns true if it was.
+    /// Consumes `word` (`AND` or `OR`) and returns true if it is the next word.
     fn word(&mut self, word: &str) -> bool {
         self.blanks();
         let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '(', ')']);

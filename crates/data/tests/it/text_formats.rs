@@ -1,5 +1,6 @@
 //! Text output of benchmark tools, as the tools wrote it: counts, names, parameters, units, exact
-//! values, facts and findings of every file; and damage to the files never makes a reader panic.
+//! values, facts and findings of every file; also checks that damaged files never make a reader
+//! panic.
 
 mod benchmark_ips;
 mod catch2_text;

@@ -3,9 +3,9 @@
 //!
 //! `BENCHMARK(BM_Sort)` measures a function of that name, whatever follows it (`/100`,
 //! `/threads:2`); `BENCHMARK_F(Set, Find)` a method of the class `Set_Find_Benchmark`, with `SetUp`
-//! and `TearDown`, so that its vtable represents it. For a template all instances count: a symbol
-//! does not show how their arguments are written. A benchmark with captured arguments or a custom
-//! name has no symbol. Names are mangled as in the Itanium C++ ABI, 5.1.
+//! and `TearDown`, so that its vtable represents it. For a template, all instances count, because a
+//! symbol does not show the spelling of their arguments. A benchmark with captured arguments or a
+//! custom name has no symbol. Names are mangled as in the Itanium C++ ABI, 5.1.
 
 /// Mangled type of the only parameter of a benchmark, in the user's namespace and in that of the
 /// library.

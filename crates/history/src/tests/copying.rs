@@ -1,4 +1,4 @@
-//! Copies: all contents of a store, from either kind of database to either, or nothing.
+//! Copies between all kinds of databases: either all contents of a store are copied, or nothing.
 
 use super::*;
 use crate::CopyError;

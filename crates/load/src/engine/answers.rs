@@ -343,7 +343,7 @@ impl Engine<'_> {
 
     /// Counts the remaining requests. Those in flight when the slice is interrupted are neither
     /// answered nor failed; in an open test this includes due requests that were not sent. Requests
-    /// that remain after all time limits have passed were not answered within them.
+    /// that remain after all time limits have passed count as timed out.
     pub(super) fn finish(&mut self, due: impl Iterator<Item = u64>, interrupted: bool) {
         self.end_second();
         self.tally.requests = std::mem::take(&mut self.kept.requests);

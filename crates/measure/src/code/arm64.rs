@@ -1,10 +1,10 @@
 //! Locates addresses in instructions of 64-bit ARM.
 //!
 //! Source: Arm Architecture Reference Manual for A-profile, C4.1. An address beyond the reach of
-//! one instruction is made by two: ADRP gives the page, a later one adds the rest. GCC also reaches
-//! several objects from the address of one (section anchors). Therefore registers that hold an
-//! address are tracked, instruction by instruction, ignoring jumps. A wrong guess hides nothing,
-//! since the assumed target counts as well. Addresses spilled to the stack are lost.
+//! one instruction is formed by two: ADRP gives the page, and a later instruction adds the rest.
+//! GCC also reaches several objects from the address of one (section anchors). Therefore registers
+//! that hold an address are tracked, instruction by instruction, ignoring jumps. A wrong guess
+//! hides nothing, since the assumed target counts as well. Addresses spilled to the stack are lost.
 
 use super::{Address, MaskedCode};
 

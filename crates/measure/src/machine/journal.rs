@@ -1,9 +1,10 @@
 //! Changes made on this machine, kept in a file until they are restored.
 //!
 //! There is one file per process that changes something, in a directory of the caller's: JSON
-//! Lines, the first naming the process and the boot, each other a change. A line is on disk before
-//! its change is made, so a truncated line means nothing. Settings of the machine do not survive a
-//! boot, and entries from an earlier one are obsolete; those of servers do survive.
+//! Lines, of which the first names the process and the boot, and each of the others a change. A
+//! line is on disk before its change is made, so a truncated line means nothing. Settings of the
+//! machine do not survive a boot, and entries from an earlier one are obsolete; those of servers do
+//! survive.
 //!
 //! The file is untrusted input: anybody may have written it. `Machine` restores only what `Machine`
 //! could have changed.

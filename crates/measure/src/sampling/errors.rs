@@ -1,4 +1,4 @@
-//! Errors of sampling, in words for the user: the missing sampler with its installation, or the
+//! Errors of sampling, in words for the user: the missing sampler and how to install it, or the
 //! system setting that forbids sampling.
 
 use super::ended::ProcessEnd;

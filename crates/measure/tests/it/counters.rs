@@ -1,5 +1,5 @@
-//! Events on a process that starts others: the others' events are counted from their `execve` on,
-//! and its own are not. Only kernel events are used, since not every machine has counters in its
+//! Events of a process that starts others: events of its children are counted from their `execve`
+//! on; its own are not. Only kernel events are used, since not every machine has counters in its
 //! processor.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]

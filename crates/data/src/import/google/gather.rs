@@ -18,8 +18,8 @@
 //! 5. anything else is kept as it is.
 //!
 //! In a file that our own exporter wrote, all counters are kept as they are, as the metrics that it
-//! names. Aggregates do not state the iterations, so their whole counters are left out, because
-//! they cannot be distinguished from totals.
+//! names. Aggregates do not state the iterations, so their whole-number counters cannot be
+//! distinguished from totals and are left out.
 
 use super::super::recorder::Recorder;
 use super::super::{ImportError, Part};
@@ -272,7 +272,7 @@ impl<'c> Gatherer<'c> {
         Ok(())
     }
 
-    /// Keeps the library's fit of the growth of times with the arguments, as a fact.
+    /// Keeps the library's fit of the growth of times with the arguments as a fact.
     fn fit(&mut self, name: &str, row: &Row) {
         let of_name = self.complexity.entry(name).or_insert_with(|| Map::new().into());
         let Some(fit) = of_name.as_object_mut() else { return };

@@ -268,7 +268,8 @@ impl Visitor<'_> for KindVisitor {
     }
 }
 
-/// The value of a key that is not one of the library's own: a number, or something to ignore.
+/// The value of a key that is not one of the library's own: a number, or any other value, which is
+/// ignored.
 struct Counter(Option<f64>);
 
 impl<'de> Deserialize<'de> for Counter {

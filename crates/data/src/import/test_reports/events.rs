@@ -101,7 +101,8 @@ struct RunningTest {
     said: String,
     /// Time at which the test continued after waiting.
     resumed: Option<Moment>,
-    /// True if the test waited for other tests, so that the time from start to end is not its own.
+    /// True if the test waited for other tests, so that the time from start to end is not its
+    /// duration.
     paused: bool,
     has_subtests: bool,
     /// True if a subtest failed.
@@ -109,8 +110,8 @@ struct RunningTest {
 }
 
 /// Reads `go test -json`. A test with subtests merely groups them, and is listed only if it failed
-/// although they passed. `Elapsed` has a resolution of 10 ms: the times of the events are used
-/// instead, unless the test waited for others.
+/// although its subtests passed. `Elapsed` has a resolution of 10 ms: the times of the events are
+/// used instead, unless the test waited for others.
 pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut tests = Tests::new(context, "go test -json")?;
     let mut running: HashMap<String, RunningTest> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Tests of the data that an anonymous record keeps, and of those that it does not.
+//! Tests of the data that an anonymous record keeps, and of the data that are removed.
 
 use super::*;
 use crate::{Environment, Finding, Metric, ParameterValue, Severity, Subject};

@@ -147,9 +147,9 @@ impl Opener {
     ///
     /// If all events of a process are inherited, the kernel considers its events and its child's
     /// interchangeable, and on a context switch from one to the other it may leave the events in
-    /// place and swap their owners instead. If the child then calls `execve`, it is the original
-    /// event that is awake and has forgotten `enable_on_exec`, and no later child counts anything.
-    /// One event that is not inherited makes the two different, and nothing is swapped.
+    /// place and swap their owners instead. If the child then calls `execve`, the original event is
+    /// the one that is enabled and loses `enable_on_exec`, and no later child counts anything. One
+    /// event that is not inherited makes the two different, and nothing is swapped.
     pub(crate) fn anchor(&self) -> io::Result<Descriptor> {
         let mut asked = attributes(Source::ANCHOR);
         asked.set_disabled(1);
