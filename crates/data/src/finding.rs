@@ -20,7 +20,7 @@ pub enum Severity {
     Note,
     /// The verdict may be wrong, or could be reached at lower cost; follow the advice.
     Warning,
-    /// The verdict was changed or withheld because of this.
+    /// The verdict was changed or withheld because of the finding.
     Serious,
 }
 

@@ -1,6 +1,6 @@
-//! BenchmarkDotNet: a program that passes its arguments to `BenchmarkSwitcher`
-//! (`dotnet bin/Release/net8.0/Bench.dll`, or `dotnet run -c Release --`), restricted to one
-//! benchmark by a filter, its full name.
+//! BenchmarkDotNet: a program that passes its arguments to `BenchmarkSwitcher` (`dotnet
+//! bin/Release/net8.0/Bench.dll`, or `dotnet run -c Release --`), restricted to one benchmark by
+//! using its full name as the filter.
 //!
 //! `--list` prints methods without their parameters, and a benchmark is a method with parameters.
 //! Therefore the list is taken from the results of a dry run, which calls each benchmark once. A

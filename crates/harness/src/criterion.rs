@@ -35,7 +35,7 @@ struct Criterion {
     has_quick: bool,
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// The sign that the program was built for debugging, if there is one.
+    /// Evidence that the program was built for debugging, if any.
     debug_build: Option<String>,
 }
 

@@ -33,7 +33,7 @@ const NO_LIMIT: &str = "1000000";
 struct Divan {
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// The sign that the program was built for debugging, if there is one.
+    /// Evidence that the program was built for debugging, if any.
     debug_build: Option<String>,
 }
 

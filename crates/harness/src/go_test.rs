@@ -23,7 +23,7 @@ const FAILED: &str = "--- FAIL: ";
 /// A program built by `go test -c`.
 #[derive(Debug)]
 struct GoTest {
-    /// The compiler flags that show that the program was built for debugging, if there are any.
+    /// Compiler flags that show that the program was built for debugging, if any.
     debug_build: Option<String>,
 }
 

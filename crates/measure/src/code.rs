@@ -6,11 +6,11 @@
 //! Names do not count either, except those of functions in shared libraries. Equal code therefore
 //! has equal digests, regardless of its placement.
 //!
-//! Covered are calls, jumps and taken addresses; jump tables; the content and the pointers of data
-//! with a symbol (virtual function tables, constants, initial values of variables); and for data
-//! without a symbol a text, a float, or otherwise the first eight bytes.
+//! The digest covers calls, jumps and taken addresses; jump tables; the content and the pointers of
+//! data with a symbol (virtual function tables, constants, initial values of variables); and for
+//! data without a symbol a text, a float, or otherwise the first eight bytes.
 //!
-//! Not covered are: the behavior of shared libraries; anything known only at run time (callbacks
+//! It does not cover: the behavior of shared libraries; anything known only at run time (callbacks
 //! registered by others, values set by `main` or a constructor); on 64-bit ARM, data that GCC
 //! accesses relative to another object's address (section anchors) after that address was spilled
 //! to the stack, where moved data also changes instructions, so that the code counts as different;

@@ -396,7 +396,7 @@ pub fn in_the_background(mut command: std::process::Command) -> io::Result<Child
     command.spawn()
 }
 
-/// Replaces this process by a command, with our input, output and environment. Returns only on
+/// Replaces this process with a command that has our input, output and environment. Returns only on
 /// failure.
 pub fn become_program(command: &Command) -> ForegroundError {
     let program = command.argv[0].to_string_lossy().into_owned();

@@ -17,7 +17,7 @@ use crate::read_error::quoted_start;
 use crate::samples::{Better, Metric, Summary};
 use crate::unit::{Unit, unit_of_symbol};
 
-/// Maximum depth of a tree; deeper trees do not occur.
+/// Maximum depth of a tree; real trees are not as deep.
 const MAX_DEPTH: usize = 64;
 
 /// Headings of the columns.

@@ -144,7 +144,7 @@ pub enum ImportError {
         place: FilePosition,
         /// Description of the problem.
         problem: String,
-        /// Columns with which reading the file was tried and succeeded.
+        /// Columns with which a trial reading of the file succeeded.
         advice: Option<TableColumns>,
     },
     /// A metric has different units in two files.

@@ -216,7 +216,7 @@ impl Report {
         }
     }
 
-    /// Removes the times: zeros of a report in which nothing was answered.
+    /// Removes the times, which are zeros in a report without answers.
     pub(super) fn without_times(&mut self) {
         self.values.retain(|(name, _)| name.of != BaseUnit::Seconds);
     }

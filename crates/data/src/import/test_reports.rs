@@ -3,7 +3,7 @@
 //! A test is a row, and each of its runs is an observation of its wall time. A failed test has the
 //! outcome of a failed command (status 1), so that failures can be counted; the time of a skipped
 //! test is meaningless and is left out. Consecutive reports in one file are runs of one suite. This
-//! module has the common code of the formats, and depends on none of them.
+//! module has the common code of the formats and does not depend on any of them.
 
 mod documents;
 mod events;

@@ -22,7 +22,7 @@ pub(super) enum Kind {
     Aggregate,
 }
 
-/// One row; missing texts are empty, missing numbers NaN.
+/// One row, in which missing texts are empty and missing numbers NaN.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     pub name: String,
