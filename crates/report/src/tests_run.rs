@@ -291,11 +291,11 @@ fn parts(page: &mut Page, found: &Testing) {
     if let Some(first) = &found.first {
         // Included in the parts above, so it is shown apart from the sum.
         let (time, ends) = with_interval(first.seconds, Some(first.interval));
-        let line = format!("{time}{ends} of it the first test pays for all, whichever it is");
+        let line = format!("{ends} included above: whichever test runs first takes longer");
         names.push("first test".to_owned());
-        times.push(String::new());
+        times.push(time);
         shares.push(String::new());
-        what.push(line);
+        what.push(line.trim_start().to_owned());
     }
     names.push("whole".to_owned());
     times.push(column.with_unit(whole));

@@ -175,7 +175,7 @@ fn benchmarks_that_execute_no_function_that_changed_are_not_measured() {
     }
     let script = |name: &str, item: &str| {
         format!(
-            "require 'benchmark/ips'\nrequire_relative '../lib/of'\nBenchmark.ips {{ |x| x.report('{item}') {{ {name} }} }}\n"
+            "require 'benchmark/ips'\nrequire_relative '../lib/of'\nBenchmark.ips {{ |x|\n  x.config(warmup: 0.3)\n  x.report('{item}') {{ {name} }}\n}}\n"
         )
     };
     let library = "def quick\n  1\nend\n\ndef slow\n  2\nend\n";
