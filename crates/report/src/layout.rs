@@ -182,7 +182,7 @@ impl Page {
         let mut carried = 0;
         for (tone, text) in pieces {
             let text = with_whole_commands(&self.spelled(text));
-            // Elsewhere than on a terminal, commands are copied, so they stay whole.
+            // Outside a terminal, commands are meant to be copied, so they stay whole.
             let room = if self.screen.whole { usize::MAX } else { self.width() - indent };
             for (gap, word) in words(&text).flat_map(|(gap, word)| parts(gap, word, room)) {
                 let gap = gap + std::mem::take(&mut carried);

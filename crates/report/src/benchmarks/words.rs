@@ -21,7 +21,7 @@ fn side(suite: &Analysis, side: usize) -> String {
     quoted(&suite.sides[side].name)
 }
 
-/// Returns the row of a whole suite, and the table of its parts, which are counted.
+/// Returns the row of the whole suite, and the table of its parts, which are counted.
 fn whole<'a>(suite: &Analysis, table: &Table<'a>) -> (Option<&'a Comparison>, Table<'a>) {
     let is_whole = |row: &&&Comparison| suite.row_of(row).name == WHOLE_SUITE;
     let whole = table.rows.iter().find(is_whole).copied();
