@@ -337,7 +337,7 @@ impl Commands {
         })
     }
 
-    /// Does what precedes a run.
+    /// Runs the preparations of a run.
     fn prepare(&mut self, subject: usize) -> Result<(), RunError> {
         let line = self.commands[subject].prepare.clone();
         self.hook("--prepare", line.as_ref())?;
@@ -347,7 +347,7 @@ impl Commands {
         Ok(())
     }
 
-    /// Does what follows a run.
+    /// Runs the conclusion of a run.
     fn conclude_run(&mut self, subject: usize) -> Result<(), RunError> {
         let line = self.commands[subject].conclude.clone();
         match self.hook("--conclude", line.as_ref()) {

@@ -194,7 +194,8 @@ impl Counter {
     }
 }
 
-/// Only the name is reported, not the path: an anonymous run keeps the rest private.
+/// Returns the reason with the program's name, but without its path, which an anonymous run keeps
+/// private.
 pub(crate) fn of_program(program: &Path, why: RefusalReason) -> String {
     let name = program.file_name().unwrap_or(program.as_os_str());
     format!("`{}` {why}", name.to_string_lossy())

@@ -109,7 +109,7 @@ pub(crate) fn taken_for_option(command: &Command, typed: &[OsString]) -> Option<
     words::taken_for_option(&Line::of(typed, command)).map(anyhow::Error::msg)
 }
 
-/// The word that the parser rejected; empty if there is none.
+/// Returns the word that the parser rejected; empty if there is none.
 fn invalid(error: &Error) -> String {
     let kinds = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
     let found = kinds.into_iter().find_map(|kind| match error.get(kind) {

@@ -158,7 +158,7 @@ impl Meter {
         }
     }
 
-    /// Takes over the metrics of a run that is resumed, so that the values keep their order.
+    /// Adopts the metrics of a run that is resumed, so that the values keep their order.
     ///
     /// # Errors
     /// A message, if the metrics are not those that this meter measures.

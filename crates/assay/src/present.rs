@@ -87,7 +87,7 @@ pub(crate) fn present(
     samples: &Samples,
 ) -> anyhow::Result<()> {
     how.spell(analysis);
-    // A failing export must not prevent the output to the screen, nor the other way round.
+    // A failing export must not prevent the output to the screen, nor vice versa.
     let exported = export_all(how, analysis, samples, Extras::default());
     if how.show.json {
         let meta = meta_of(how.dialect.verb(), samples, how.file);
@@ -120,7 +120,7 @@ impl Showing<'_> {
         }
     }
 
-    /// After an interruption, says where the samples are and how to add to them.
+    /// After an interruption, prints where the samples are and how to add to them.
     fn say_how_to_go_on(&self, analysis: &Analysis) {
         let measures = matches!(self.dialect, Dialect::Run | Dialect::Bench | Dialect::Tests);
         if let Some(path) = self.file.filter(|_| measures && !self.show.quiet)
@@ -339,7 +339,7 @@ pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
         c.failing.as_ref().is_some_and(|own| own.subject == c.against)
     };
     let without_reference = analysis.comparisons.iter().any(failed);
-    // Nothing is open about a benchmark of the same code.
+    // A benchmark with the same code on both sides needs no verdict.
     let verdicts: Vec<Verdict> = analysis
         .comparisons
         .iter()

@@ -131,7 +131,7 @@ pub(crate) struct FindingOnPage {
 }
 
 impl FindingOnPage {
-    /// Control characters are made visible.
+    /// Creates it, with control characters made visible.
     pub(crate) fn new(finding: &Finding, more: &str) -> Self {
         Self {
             severity: finding.severity.word(),

@@ -55,7 +55,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// An empty page. Widths below 20 are taken as 20.
+    /// Returns an empty page. Widths below 20 are taken as 20.
     pub(crate) fn new(screen: &Screen) -> Self {
         let screen = Screen { width: screen.width.max(20), ..*screen };
         Self { screen, text: String::new(), answered: None }

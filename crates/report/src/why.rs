@@ -31,7 +31,7 @@ pub struct WhyReport<'a> {
 }
 
 impl WhyReport<'_> {
-    /// Names of the side and of its reference.
+    /// Returns the names of the side and of its reference.
     fn names(&self) -> (String, String) {
         let c = &self.why.comparison;
         let subject = |index: usize| &self.analysis.subjects[index];
@@ -42,7 +42,7 @@ impl WhyReport<'_> {
         (name(c.of), name(c.against))
     }
 
-    /// The lines after the answer, each with its heading.
+    /// Returns the lines after the answer, each with its heading.
     fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines = words::evidence(self);
         let warnings = self.findings.iter().map(|finding| ("sampling", finding.message.clone()));

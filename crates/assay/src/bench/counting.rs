@@ -213,8 +213,8 @@ impl Benchmarks<'_> {
         counted
     }
 
-    /// Returns the sides on which allocations can be counted; reasons against it, and allocations
-    /// hidden by runtimes, become findings.
+    /// Returns the sides on which allocations can be counted; obstacles, and allocations hidden by
+    /// runtimes, become findings.
     fn countable(&mut self, passes: &Passes) -> Vec<bool> {
         let alloc = passes.counted.contains(&Counted::Allocations);
         let mut countable = Vec::new();

@@ -158,7 +158,7 @@ impl Scanner {
 
 fn ruby(text: &str, found: &mut Vec<Function>) {
     let mut open: Vec<Open> = Vec::new();
-    // The word that ends the text that has begun.
+    // The word that ends the open heredoc.
     let mut heredoc: Option<String> = None;
     let mut is_comment = false;
     for (index, line) in text.lines().enumerate() {
@@ -235,7 +235,7 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// Returns the word that ends a text that begins in this line of Ruby.
+/// Returns the word that ends a heredoc that begins in this line of Ruby.
 fn heredoc_begun(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("<<")?;
     let rest = rest.trim_start_matches(['~', '-']).trim_start_matches(['"', '\'', '`']);

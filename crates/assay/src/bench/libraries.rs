@@ -36,7 +36,7 @@ impl Proof {
     ///
     /// # Errors
     /// If the variables of two sides name libraries and both load the same files, unless that is
-    /// `meant`; if a library is not found; if a program cannot be run.
+    /// intended (`meant`); if a library is not found; if a program cannot be run.
     pub fn of(sides: &mut [Side], meant: bool) -> anyhow::Result<Self> {
         let mut proof = Self::default();
         let mut files = Fingerprints::default();

@@ -1,6 +1,6 @@
-//! Digests of what benchmarks of Node.js execute: of every script of a tree, the text without the
-//! functions that were not called, in an untimed run of each benchmark. Node.js knows this text also
-//! where a bundler or compiler has written it, so the sources are not needed.
+//! Digests of what benchmarks of Node.js execute: the text of every script of a tree, without the
+//! functions that were not called in an untimed run of the benchmark. Node.js also has this text of
+//! scripts written by a bundler or compiler, so the sources are not needed.
 
 use super::tree::{contents, root_of};
 use super::{Asker, Catalogue};
@@ -16,7 +16,7 @@ use std::time::Instant;
 /// Endings of scripts, and of files that only describe them.
 const SCRIPTS: [&str; 10] =
     ["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "map", "tsbuildinfo"];
-/// The directory of installed packages. The files that lock their versions count instead.
+/// The directory of installed packages. The files that lock their versions are compared instead.
 const PACKAGES: &str = "node_modules";
 
 /// Returns the digests by benchmark and side, if all sides run on Node.js, have trees of their own,
@@ -72,7 +72,7 @@ fn roots(catalogue: &Catalogue) -> Option<Vec<PathBuf>> {
     is_known.then_some(roots)
 }
 
-/// Returns the digest of what was executed of the scripts of a tree; `None` if it is nothing.
+/// Returns the digest of what was executed of the scripts of a tree; `None` if nothing was.
 fn digest(root: &Path, scripts: &[ExecutedScript]) -> Option<String> {
     let own: BTreeSet<(&Path, &str)> = scripts
         .iter()

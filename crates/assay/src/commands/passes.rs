@@ -1,4 +1,4 @@
-//! The passes that count.
+//! The counting passes.
 
 use super::Prepared;
 use super::runners::Runners;

@@ -189,7 +189,7 @@ impl Runners {
         totals
     }
 
-    /// Returns their kind.
+    /// Returns the kind of the runners.
     pub fn kind(&self) -> RunnerKind {
         self.runners.first().map_or(RunnerKind::Launcher, Runner::kind)
     }

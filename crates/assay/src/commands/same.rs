@@ -160,7 +160,7 @@ pub(crate) fn are_same(samples: &Samples) -> Option<bool> {
     }
 }
 
-/// All commands of these pairs, without repetition.
+/// Returns all commands of these pairs, without repetition.
 pub(super) fn involved(pairs: &[(usize, usize)]) -> Vec<usize> {
     let mut all: Vec<usize> = pairs.iter().flat_map(|&(of, against)| [against, of]).collect();
     all.sort_unstable();

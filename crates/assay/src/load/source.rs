@@ -115,7 +115,7 @@ impl Slices {
         }
     }
 
-    /// Returns what is known of the capacities that the search has had no time to find.
+    /// Returns findings about the capacities that the search has had no time to find.
     fn unfinished(&self) -> Vec<Finding> {
         let Some(search) = self.search.as_ref().filter(|_| self.is_out_of_time) else {
             return Vec::new();
@@ -348,7 +348,7 @@ impl Source for Slices {
                 self.is_out_of_time |= matches!(own, Err(Obstacle::OutOfTime));
                 own.map(|own| (own.tally, own.values))
             });
-            // Kept also when the search was interrupted: its last miss is reported then.
+            // Kept even if the search was interrupted: its last miss is then reported.
             self.search = Some(search);
             vec![found?]
         } else {

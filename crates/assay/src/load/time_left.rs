@@ -16,7 +16,7 @@ impl TimeLeft {
         Self { seconds: seconds.unwrap_or(f64::INFINITY), ends: None }
     }
 
-    /// The whole budget, s.
+    /// Returns the whole budget, s.
     pub fn whole(&self) -> f64 {
         self.seconds
     }

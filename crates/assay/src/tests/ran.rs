@@ -1,4 +1,4 @@
-//! A run of a suite, as it was answered.
+//! A completed run of a suite.
 
 use assay_measure::RunResult;
 use assay_suites::Run;
@@ -19,7 +19,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// The reason why the run failed, other than failed tests.
+    /// Returns the reason why the run failed, other than failed tests.
     pub fn trouble(&self) -> Option<String> {
         let how = self.result.outcome.to_string();
         self.run.trouble((!self.result.outcome.is_success()).then_some(how.as_str()))

@@ -162,12 +162,12 @@ struct CountArgs {
 }
 
 impl CountArgs {
-    /// The options that only some runners support, and whether each was given.
+    /// Returns the options that only some runners support, and whether each was given.
     fn given(&self) -> [(&'static str, bool); 2] {
         [("--counters", self.counters.is_some()), ("--alloc", self.alloc)]
     }
 
-    /// The requested counting passes.
+    /// Returns the requested counting passes.
     fn passes(&self) -> anyhow::Result<Passes> {
         let events = self.counters.as_deref().map(counters::parse).transpose();
         let events = events.with_context(|| "--counters")?.unwrap_or_default();
@@ -488,8 +488,8 @@ fn sense(
     session.source.sense(executed, &analysis, run_time, &mut |done, of| telling.delaying(done, of))
 }
 
-/// Findings about builds that are slower than necessary: each reason once, with the sides that it
-/// applies to.
+/// Returns findings about builds that are slower than necessary: each reason once, with the sides
+/// that it applies to.
 fn debug_builds(catalogue: &Catalogue, trial: &Trial) -> Vec<Finding> {
     let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
     for (side, why) in catalogue.sides.iter().zip(&trial.debug_builds) {
@@ -506,7 +506,7 @@ fn debug_builds(catalogue: &Catalogue, trial: &Trial) -> Vec<Finding> {
     found.into_iter().map(finding).collect()
 }
 
-/// Findings, kept in the record, about benchmarks that exist on one side only.
+/// Returns findings, kept in the record, about benchmarks that exist on one side only.
 fn unmatched(catalogue: &Catalogue) -> Vec<Finding> {
     let mut found = Vec::new();
     for (side, own) in catalogue.sides.iter().enumerate() {

@@ -217,7 +217,7 @@ impl SamplerArgs {
         })
     }
 
-    /// The first given option that makes sense only when sampling.
+    /// Returns the first given option that makes sense only when sampling.
     pub(super) fn given(&self) -> Option<&'static str> {
         [
             ("--sampler", self.sampler.is_some()),
@@ -241,7 +241,7 @@ impl HowArgs {
         }
     }
 
-    /// The first given option that makes sense only when sampling.
+    /// Returns the first given option that makes sense only when sampling.
     fn given(&self) -> Option<&'static str> {
         let others = [
             ("--duration", self.duration.is_some()),

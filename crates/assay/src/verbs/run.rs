@@ -119,8 +119,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// All settings that determine how commands run and what is read from them, for comparison with
-    /// those of another run.
+    /// Returns all settings that determine how commands run and what is read from them, for
+    /// comparison with those of another run.
     fn all_settings(&self) -> String {
         let what = (&self.builds, self.scan.all(), self.control);
         format!("{:?} {what:?} {:?} {:?}", self.metrics, self.how, self.settings)
@@ -170,7 +170,7 @@ impl ScanArgs {
         Ok(())
     }
 
-    /// All parameters as `[N:]NAME=VALUES`.
+    /// Returns all parameters as `[N:]NAME=VALUES`.
     fn all(&self) -> Vec<String> {
         let lists = self.list.chunks_exact(2).map(|pair| format!("{}={}", pair[0], pair[1]));
         self.parameter.iter().cloned().chain(lists).collect()
@@ -252,7 +252,7 @@ struct Ready {
     findings: Vec<Finding>,
 }
 
-/// The commands, and findings about them.
+/// Returns the commands, and findings about them.
 fn commands_of(args: &Args) -> anyhow::Result<(Vec<Prepared>, Vec<Finding>)> {
     if let Some(builds) = &args.builds {
         return of_builds(builds, &args.commands, &args.how, &args.settings);
@@ -308,7 +308,7 @@ fn ready(args: &Args, earlier: &Earlier, mut findings: Vec<Finding>) -> anyhow::
     Ok(Ready { commands, asked, plan, environment, findings })
 }
 
-/// The deciding metric of a recorded run.
+/// Returns the deciding metric of a recorded run.
 fn begun_primary(recorded: &Samples) -> String {
     recorded.plan.as_ref().map(|plan| plan.primary.clone()).unwrap_or_default()
 }
@@ -524,7 +524,7 @@ fn measure_held(
     Ok(ending(measured.and_then(|reason| cleaned.map(|()| reason)), verdict, named))
 }
 
-/// Compares the outputs of the commands, keeps what was found, and returns it as a fact.
+/// Compares the outputs of the commands, keeps the findings, and returns the result as a fact.
 fn compare_outputs(
     session: &mut CommandSession,
     args: &Args,

@@ -1,4 +1,4 @@
-//! Interprets keys. A pattern is typed letter by letter and ended by Enter. Pure.
+//! Interprets keys, without side effects. A pattern is typed letter by letter and ended by Enter.
 
 use std::time::{Duration, Instant};
 

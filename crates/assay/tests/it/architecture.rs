@@ -1,5 +1,5 @@
 //! The layering: which crate may depend on which. ARCHITECTURE.md draws the same picture; a new
-//! arrow changes both. That page stays short: details of a folder are in its README.
+//! arrow requires a change of both. That page stays short: details of a folder are in its README.
 
 use assay_data::code;
 use std::collections::{BTreeMap, BTreeSet};

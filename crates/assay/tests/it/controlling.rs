@@ -283,7 +283,7 @@ fn without_privileges_it_says_what_is_missing_and_goes_on() {
     );
 }
 
-/// A line run as nobody, who may start no further thread or process.
+/// Returns a command that runs a line as nobody, who may start no further thread or process.
 fn without_threads(room: &Room, line: &str) -> Option<std::process::Command> {
     as_nobody(room, "", &format!("prlimit --nproc=1 {line}"))
 }

@@ -245,8 +245,9 @@ fn what_is_not_known_says_what_it_takes() {
     assert!(all(&few).iter().all(|b| b["more_runs"] == 2), "{few:#}");
     finish(room.shell("git tag -d $(git tag -l 't*')")).ends(0);
     recorded(&room, 27, 1.0);
-    // The existing runs are not enough, but a few more would be; then no number is. At 95 % the
-    // limit is that two runs have to be worse, which more runs do not change.
+    // At first the existing runs are not enough, but a few more would be; then no number of runs is
+    // enough. At 95 % the limit is the requirement of two worse runs, which more runs do not
+    // change.
     let sure = |more: &[&str]| {
         room.run(&[&["gate", "now.json", "--confidence", "99.9%", "--json"], more].concat())
     };

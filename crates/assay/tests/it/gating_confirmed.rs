@@ -115,7 +115,7 @@ fn an_alarm_that_a_fresh_run_does_not_find_is_none_and_is_said() {
         .shows("normal: not confirmed")
         .shows("no difference that matters");
     assert!(room.read("c.md").contains("not confirmed"), "{}", room.read("c.md"));
-    // Also by its new name, although the program uses the old one.
+    // The same holds for the new name, although the program uses the old one.
     history(&room, &["alias", "BM_One", "BM_Two"]).ends(0);
     let json = finish(confirmed(&room, BUILD)).ends(0).json();
     let one = &json["benchmarks"][0];

@@ -186,7 +186,7 @@ fn a_suite_is_judged_by_instructions_per_iteration_without_being_timed() {
 #[test]
 fn a_list_and_a_smoke_test_need_no_tool_that_counts() {
     let room = builds();
-    // The harness needs no missing program, and valgrind is missing.
+    // The harness needs none of the missing programs, of which valgrind is one.
     let run = |arguments: &[&str]| {
         let mut assay =
             room.assay(&[&["bench", "--count-instructions", "./old"], arguments].concat());

@@ -348,13 +348,13 @@ fn another_answer_is_different_output_unless_a_server_varies_it() {
         screen.contains("'b' does not answer as 'a' does: GET /page: 1 bytes instead of 2"),
         "{screen}"
     );
-    // Six slices of ten requests, two that look whether it answers, and two that are compared.
+    // Six slices of ten requests, two that check whether it answers, and two that are compared.
     assert!(asked.lock().unwrap().len() <= 64, "{}", asked.lock().unwrap().len());
     let (same, _) = scripted(|_, _| well());
     let run = load(&whole, &same, &["--require-same"]);
     assert!(!shown(&run).contains("different output"), "{}", shown(&run));
     assert_eq!(run.status.code(), Some(0), "{}{}", shown(&run), said(&run));
-    // A number that is another one in each answer.
+    // A number that differs in every answer.
     let (counts, _) = scripted(|number, _| answer(&format!("{number:09}")));
     let run = load(&whole, &counts, &["--require-same", "--json"]);
     assert!(shown(&run).contains("OUTPUT_NOT_COMPARED") && !shown(&run).contains("OUTPUT_DIFFERS"));

@@ -258,7 +258,8 @@ fn a_server_makes_the_same_pages_of_what_is_there_now_and_answers_nobody_else() 
         assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{request}: {head}");
         assert!(!request.starts_with("HEAD") || body.is_empty());
     }
-    // Many ask at the same moment, while others don't end what they ask: all are answered.
+    // Many clients send requests at the same moment, while others leave theirs incomplete: all
+    // complete requests are answered.
     let _halves: Vec<TcpStream> = (0..100)
         .map(|_| {
             let mut stream = TcpStream::connect(&address).unwrap();
@@ -272,7 +273,7 @@ fn a_server_makes_the_same_pages_of_what_is_there_now_and_answers_nobody_else() 
         readers.into_iter().filter_map(|reader| reader.join().ok()).filter(|ok| *ok).count()
     });
     assert_eq!(readers, 200);
-    // What comes in meanwhile is there.
+    // A run that was added in the meantime is shown.
     finish(room.shell("$ASSAY history add -q 1.json --rev later --store s.db --project p")).ends(0);
     assert!(get("/index.html").1.contains("25 runs of 25 revisions"));
     serving.signal("INT");

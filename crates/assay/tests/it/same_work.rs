@@ -215,7 +215,7 @@ fn files_are_compared_that_the_commands_leave() {
     );
     let result = with("echo 1 > out", "printf '1\\n' > out", &["out"]);
     assert_eq!((differs(&result), &result["environment"]["outputs"]), (None, &"same".into()));
-    // Each may have its own name for it.
+    // Each command may have its own name for the file.
     let result = with("echo 1 > a", "echo 1 > b", &["1:a", "2:b"]);
     assert_eq!(result["environment"]["outputs"], "same");
     let result = with("echo 1 > a", "echo 2 > b", &["1:a", "2:b"]);

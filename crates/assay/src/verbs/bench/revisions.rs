@@ -161,7 +161,8 @@ impl RevisionArgs {
 }
 
 impl RevisionArgs {
-    /// Number of times to link every revision; `None` means once, as the build line does.
+    /// Returns the number of times to link every revision; `None` means once, as the build line
+    /// does.
     fn links(&self, recipe: &Recipe) -> anyhow::Result<Option<Links>> {
         let Some(Builds::Links(count)) = self.builds else { return Ok(None) };
         if self.rev.iter().any(|written| written == ".") {

@@ -154,8 +154,8 @@ fn unknown(wanted: &str, names: &[String]) -> String {
     }
 }
 
-/// A finding if a commit next to a change is missing from this repository, or is not on the path to
-/// the other one. `None` without a repository, since nothing is known then.
+/// Returns a finding if a commit next to a change is missing from this repository, or is not on the
+/// path to the other one. `None` without a repository, since nothing is known then.
 fn gone((before, after): (Option<&Revision>, Option<&Revision>)) -> Option<Finding> {
     let here = Path::new(".");
     let (before, after) = (before?, after?);
@@ -173,7 +173,8 @@ fn gone((before, after): (Option<&Revision>, Option<&Revision>)) -> Option<Findi
     Some(commit_gone(lost, before, after))
 }
 
-/// The command that narrows down a change: a search among the commits in it, if there are several.
+/// Returns the command that narrows down a change: a search among the commits in it, if there are
+/// several.
 pub(super) fn narrowing(
     store: &Store,
     project: &str,

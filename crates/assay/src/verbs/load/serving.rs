@@ -152,7 +152,7 @@ fn check_paths(args: &Args, job: &GeneratorJob, generators: &mut Generators) -> 
 }
 
 /// Makes the first request of a job until it is answered, at most [`LOOKS`] times. Returns why the
-/// last one was not.
+/// last request was not answered.
 fn refused(
     args: &Args,
     job: &GeneratorJob,
