@@ -80,7 +80,7 @@ pub(crate) struct Commits {
     pub commits: Vec<CommitSummary>,
     /// Commits that cannot be measured, each with the reason.
     pub skipped: BTreeMap<usize, String>,
-    /// The measurement of each.
+    /// The measurement of each commit.
     pub what: What,
     repository: Repository,
     line: String,

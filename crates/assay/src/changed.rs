@@ -1,6 +1,6 @@
-//! Selects the tests of a suite that a change affects, for `assay tests --changed` and `assay
-//! watch`: where the map of what tests used (`assay_suites::coverage`) is stored, and the request
-//! to the framework. Nothing is run here.
+//! Selects the tests of a suite that a change affects, for `assay tests --changed` and
+//! `assay watch`; stores the map of the code and files that tests used (`assay_suites::coverage`),
+//! and makes the request to the framework. Nothing is run here.
 
 use crate::cutting::Cutting;
 use crate::output;
@@ -143,11 +143,11 @@ impl Tracked {
         self.project.top().to_owned()
     }
 
-    /// Selects the tests to run. If `noting`, the next run sees the files as they are now;
-    /// otherwise a run in progress may have seen earlier contents, so their state is not recorded.
+    /// Selects the tests to run. If `noting`, the present state of the files is recorded as that of
+    /// the next run; otherwise it is not, because a run in progress may have read earlier contents.
     ///
     /// # Errors
-    /// If git cannot tell what changed since a revision.
+    /// If git cannot determine the changes since a revision.
     pub fn choice(&mut self, asked: ChangeQuery<'_>, noting: bool) -> anyhow::Result<Choice<'_>> {
         if noting {
             self.by_revision = matches!(asked, ChangeQuery::Since(_));

@@ -121,8 +121,8 @@ pub(crate) fn session(
     Ok(session.interrupted_by(|| interrupt::count() > 0))
 }
 
-/// Runs warm-up blocks, and returns the time that the fastest took, s. Afterwards it is known what
-/// can be measured.
+/// Runs warm-up blocks, and returns the time that the fastest took, s. Afterwards the measurable
+/// metrics are known.
 ///
 /// # Errors
 /// If a command fails or lacks a required metric, or the user interrupts.

@@ -57,7 +57,7 @@ impl Cutting {
         }
     }
 
-    /// Returns a message on what is lost without the program, once.
+    /// Returns the consequences of a missing program as a message, once.
     pub fn lost(&self) -> Option<String> {
         let State::Gone(why) = &mut *self.0.borrow_mut() else { return None };
         let why = why.take()?;

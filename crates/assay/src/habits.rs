@@ -65,7 +65,7 @@ pub(crate) fn advised(error: Error, command: &mut Command, typed: &[OsString]) -
     };
     let says_number = number(&error).is_some();
     match advice {
-        // The usage would show what was typed, which can't be used together.
+        // The usage would show the typed options, which can't be used together.
         Some(advice) if error.kind() == ErrorKind::ArgumentConflict => {
             let mut told = with_tip(error, advice);
             told.remove(ContextKind::Usage);

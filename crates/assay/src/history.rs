@@ -68,7 +68,7 @@ pub(crate) struct BesideArgs {
     pub look: LookArgs,
 }
 
-/// Completes what a file of another tool says about its machine, if `--machine` names this machine:
+/// Completes the facts of another tool's file about its machine, if `--machine` names this machine:
 /// otherwise its runs would be kept apart from those that assay measured here.
 pub(crate) fn on_this_machine(samples: &mut Samples, given: Option<&str>) {
     let facts = &mut samples.environment.facts;

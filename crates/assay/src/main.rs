@@ -1,7 +1,7 @@
 //! The `assay` binary: arguments in, verdict out.
 //!
-//! There is one file per verb under [`verbs`]. Each asks the design what to measure, has a source
-//! measure it, and passes the analysis to a report. This crate does no arithmetic on samples. Only
+//! There is one file per verb under [`verbs`]. Each measures a source in the order that the design
+//! chooses, and passes the analysis to a report. This crate does no arithmetic on samples. Only
 //! programs print or end the process: this one, `assay-mutate` and `assay-farm`.
 //!
 //! Exit codes: 0 success · 1 a condition of `--fail-if` is true · 2 usage or input error · 3

@@ -254,7 +254,7 @@ fn form_of(path: &Path) -> anyhow::Result<Form> {
 }
 
 /// Rejects `--fail-if` for fewer than two sides before anything is measured, because it could never
-/// come true. `there_is` names the only side; `instead` says how to give another.
+/// come true. `there_is` names the only side; `instead` is the advice on how to give another.
 ///
 /// # Errors
 /// If there are fewer than two sides.
@@ -273,7 +273,7 @@ pub(crate) fn check_fail_if(
 /// Rejects `--fail-if slower` and `faster` for a metric without a direction.
 ///
 /// # Errors
-/// A message that says how to give one.
+/// A message with the way to give one.
 pub(crate) fn check_direction(
     samples: &Samples,
     primary: Option<&str>,

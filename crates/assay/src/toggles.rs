@@ -116,7 +116,7 @@ impl ToggleArgs {
     }
 }
 
-/// The sides of a suite, and what they need.
+/// The sides of a suite, with their servers and settings.
 pub(crate) struct Toggled {
     /// The sides without settings, with each, and with all of them; a single side without toggles.
     pub sides: Vec<Side>,

@@ -1,8 +1,8 @@
 //! A calibration as a screen: how often each way of measuring would have raised a false alarm, and
-//! what can be trusted.
+//! which differences can be trusted.
 //!
-//! One sentence on what to trust comes first, then the underlying numbers. Nothing is computed
-//! here.
+//! One sentence on the trustworthy differences comes first, then the underlying numbers. Nothing is
+//! computed here.
 
 use crate::layout::Screen;
 use crate::layout::{Page, STICKY, Tone};

@@ -1,7 +1,8 @@
 //! Lines for a terminal: styled text, wrapped at words to a width.
 //!
 //! All screen output passes through this module, which ensures that no line is too wide, no control
-//! character is emitted, and ASCII terminals get ASCII. It is independent of what the text means.
+//! character is emitted, and ASCII terminals get ASCII. It is independent of the meaning of the
+//! text.
 
 use crate::names::{self, clean, width};
 use anstyle::{AnsiColor, Style};
@@ -269,7 +270,7 @@ pub(crate) fn command(line: &str) -> String {
     line.replace(' ', &STICKY.to_string())
 }
 
-/// Beginnings of commands in sentences, and what ends each.
+/// Beginnings of commands in sentences, and the texts that end each.
 const COMMANDS: [(&str, &[&str]); 2] =
     [("`assay ", &["`"]), (": assay ", &[", ", "; ", ". ", " (", ")"])];
 

@@ -26,7 +26,7 @@ pub struct WhyReport<'a> {
     pub why: &'a Why,
     /// Findings about the sampled runs.
     pub findings: &'a [Finding],
-    /// A command that would explain more, with a description of what it explains.
+    /// A command that would explain more, and the question that it answers.
     pub next: Option<(&'a str, &'a str)>,
 }
 

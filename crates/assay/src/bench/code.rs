@@ -55,8 +55,8 @@ impl Codes {
         Self(wanted.into_iter().enumerate().map(of).collect())
     }
 
-    /// Returns the digest of a benchmark's code on a side; `None` if its harness cannot tell which
-    /// code that is.
+    /// Returns the digest of a benchmark's code on a side; `None` if its harness cannot identify
+    /// that code.
     pub fn digest(
         &mut self,
         catalogue: &Catalogue,

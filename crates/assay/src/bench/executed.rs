@@ -31,16 +31,16 @@ const LOCKS: [&str; 1] = ["lock"];
 pub(crate) struct Executed {
     /// For each side other than the reference with a different tree: its findings.
     of_sides: BTreeMap<usize, Finding>,
-    /// The digest of what a benchmark executes on a side, by benchmark and side.
+    /// Digests of the code that a benchmark executes on a side, by benchmark and side.
     digests: BTreeMap<(usize, usize), String>,
     /// The functions that changed and that benchmarks of a side other than the reference execute,
     /// the longest first.
     pub(super) touched: Vec<Touched>,
-    /// The trees of the sides, where it is known what they execute.
+    /// The trees of the sides whose executed functions are known.
     pub(super) trees: Vec<Option<Tree>>,
 }
 
-/// A function that changed, and the benchmarks that execute it on a side.
+/// A changed function, and the benchmarks that execute it on a side.
 #[derive(Debug)]
 pub(super) struct Touched {
     /// Index of the side.
@@ -75,7 +75,7 @@ impl Executed {
     /// with the number of runs.
     ///
     /// # Errors
-    /// If the user interrupts. A run that fails merely gives no result.
+    /// If the user interrupts. A run that fails only gives no result.
     pub fn of(
         catalogue: &Catalogue,
         benchmarks: &[usize],
@@ -153,7 +153,7 @@ impl Executed {
             })
             .collect();
         let is_in = |key: &Key, on: &[&BTreeSet<Key>; 2]| on.iter().any(|own| own.contains(key));
-        // Every import executes what a file does outside of its functions, such as its version.
+        // Every import executes the code of a file outside its functions, such as its version.
         let is_function = |key: &&Key| key.1 != OUTSIDE;
         let executes =
             |on: &[&BTreeSet<Key>; 2]| changed.keys().filter(is_function).any(|key| is_in(key, on));
@@ -193,7 +193,7 @@ impl Executed {
         }
     }
 
-    /// Returns the digest of what a benchmark executes on a side, if it is known.
+    /// Returns the digest of the code that a benchmark executes on a side, if it is known.
     pub fn digest(&self, benchmark: usize, side: usize) -> Option<String> {
         self.digests.get(&(benchmark, side)).cloned()
     }
@@ -466,7 +466,7 @@ mod tests {
         // A copy elsewhere is not the code that was built.
         let copy = SourceLine { file: "/lib/site-packages/pkg/a.py".to_owned(), line: 4 };
         assert_eq!(new.keys(&[copy]), None);
-        // A file that is not a source may change what a function does.
+        // A file that is not a source may change the behavior of a function.
         fs::write(new.root.join("pkg/native.so"), "x").unwrap();
         let with = Tree::read(Language::Python, new.root.clone()).unwrap();
         let mut found = Executed::default();

@@ -25,7 +25,7 @@ const NAMED: usize = 4;
 /// Information about the libraries of the sides.
 #[derive(Debug, Default)]
 pub(crate) struct Proof {
-    /// Differences, and what could not be determined.
+    /// Differences, and facts that could not be determined.
     pub findings: Vec<Finding>,
     different: Vec<(usize, usize)>,
 }

@@ -25,7 +25,7 @@ pub(super) const TIME_STEP: Duration = Duration::from_millis(20);
 pub(super) const STATUS: usize = 0;
 pub(super) const STDOUT: usize = 1;
 
-/// A part of what a run leaves behind.
+/// A result of a run that is compared: its exit status, its standard output, or a file.
 #[derive(Clone, Debug)]
 pub(super) enum Part {
     Status(Outcome),

@@ -45,7 +45,7 @@ impl Goal {
     /// Parses `p99<200ms`, `latency_p99_9<1s`, `errors<0.1%`; several are separated by commas.
     ///
     /// # Errors
-    /// A message that says what is wrong.
+    /// A message with the reason.
     pub fn parse_all(text: &str) -> Result<Vec<Self>, String> {
         text.split(',').map(|part| Self::parse(part.trim())).collect()
     }

@@ -335,7 +335,7 @@ impl Source for Slices {
     }
 
     fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<RunError>> {
-        // This copy keeps what a search learns about its goals while it runs.
+        // This copy of the search keeps its results about the goals while it runs.
         let rows = if let Some(mut search) = self.search.clone() {
             if search.is_pointless() {
                 return Err(Obstacle::Interrupted);

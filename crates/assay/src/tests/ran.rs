@@ -12,7 +12,7 @@ pub(crate) struct Ran {
     pub parts: Parts,
     /// Duration and exit status of the run.
     pub result: RunResult,
-    /// A sentence about what hung, if the run was killed for that.
+    /// A sentence about the test or hook that hung, if the run was killed for that.
     pub hung: Option<String>,
     /// True if the user stopped it; it then contains the tests that had ended.
     pub is_stopped: bool,

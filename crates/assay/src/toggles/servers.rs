@@ -78,8 +78,8 @@ impl Servers {
         self.held.iter().filter(|own| !own.is_second).map(known).collect()
     }
 
-    /// Returns a message that says why a server rejects a toggle; `None` if it does not. If needed,
-    /// starts a second server for data in memory here. `reach`: how clients reach the first server.
+    /// Returns the reason why a server rejects a toggle; `None` if it does not. If needed, starts a
+    /// second server for data in memory here. `reach`: how clients reach the first server.
     pub fn try_out(
         &mut self,
         toggle: &Toggle,

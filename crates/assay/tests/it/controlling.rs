@@ -73,11 +73,11 @@ fn a_setting_of_the_machine_is_put_back_when_the_run_ends() {
     assert!(room.read("seen").lines().all(|line| line == set), "{}", room.read("seen"));
     assert!(codes(&result).contains(&"MACHINE_SET"), "{:?}", codes(&result));
     assert_eq!(fs::read_to_string(SYSTEM_SETTINGS).unwrap(), before);
-    // Also if the command fails.
+    // It is also restored if the command fails.
     room.run(&few(&["--autogroup", switch, "false"])).ends(4);
     assert_eq!(fs::read_to_string(SYSTEM_SETTINGS).unwrap(), before);
 
-    // Also if assay is killed.
+    // It is also restored if assay is killed.
     let sleep = crate::room::endless();
     let running = start(room.assay(&few(&["--autogroup", switch, &sleep])));
     until("the command runs", || !processes_of(&sleep).is_empty());
@@ -228,8 +228,8 @@ fn a_command_of_the_doctor_takes_signals_as_one_without_it() {
     assert_eq!(found & (hangup | interrupt | too_large), hangup);
 }
 
-/// Returns a shell line that runs as nobody, after `before` ran as root; `None` if that is not
-/// possible.
+/// Returns a shell line that runs as nobody, after `before` ran as root; `None` if that is
+/// impossible.
 fn as_nobody(room: &Room, before: &str, line: &str) -> Option<std::process::Command> {
     let become_nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
     let can = room.shell(&format!("{before} {become_nobody} true")).output().unwrap();

@@ -1,5 +1,5 @@
-//! Which files of a crate depend on which: cycles are few and short, so that a file can be read
-//! after those that it uses.
+//! The dependencies between the files of a crate: cycles are few and short, so that a file can be
+//! read after those that it uses.
 //!
 //! A file depends on another one if a private `use` in it names something that the other file
 //! defines, whichever module re-exports it. Re-exports (`pub use`), declarations of modules, paths

@@ -1,6 +1,6 @@
-//! `assay gate`: which runs are compared (branches, units, names, clocks), and the files that the
-//! answer is written to, whatever names they contain. How alarms are confirmed:
-//! `gating_confirmed.rs`; that the answers are right: `analysis/src/history/gate/tests.rs`.
+//! `assay gate`: the choice of runs to compare (branches, units, names, clocks), and the files with
+//! the answer, for arbitrary names. How alarms are confirmed: `gating_confirmed.rs`; that the
+//! answers are right: `analysis/src/history/gate/tests.rs`.
 
 use crate::history::{history, recorded, repository, suite};
 use crate::room::{Room, codes, finish, start};

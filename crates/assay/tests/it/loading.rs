@@ -96,7 +96,7 @@ fn a_server_that_stops_answering_is_slower_by_its_failures() {
     let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
     assert!(!matches!(run.status.code(), Some(0 | 2)), "{}{}", shown(&run), said(&run));
     assert!(shown(&run).starts_with("a, the reference, stopped answering"), "{}", shown(&run));
-    // Also without a second server.
+    // The same holds without a second server.
     let (dies, _) = scripted(|number, _| if number < 45 { well() } else { None });
     let run = assay(directory.path(), &[&line[..], &[&format!("{dies}/")]].concat());
     assert!(
@@ -117,7 +117,7 @@ fn a_server_that_was_away_loses_and_a_pause_is_said_first() {
     let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
     assert_eq!(run.status.code(), Some(1), "{}{}", shown(&run), said(&run));
     assert!(shown(&run).starts_with("b fails more: 40 % of its requests"), "{}", shown(&run));
-    // Also if it is back before its next slice.
+    // The same holds if it is back before its next slice.
     let (brief, _) = scripted(|number, _| if (27..=41).contains(&number) { None } else { well() });
     let b = format!("b={brief}/");
     let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());

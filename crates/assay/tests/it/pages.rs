@@ -146,7 +146,7 @@ fn the_pages_say_without_scripts_what_changed_and_stay_small() {
         "{page}"
     );
     assert_eq!(page.matches("compare.html#a=").count(), 23 + 1);
-    // File names are safe, whatever benchmarks are called, and no part of a name is markup or
+    // File names are safe for arbitrary names of benchmarks, and no part of a name is markup or
     // leaves its script.
     let mut bytes = 0;
     for directory in ["out/benchmarks", "out/data"] {

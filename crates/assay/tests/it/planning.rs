@@ -156,7 +156,7 @@ fn what_this_machine_can_tell_makes_minutes_of_a_percentage() {
     let here = room.json(&asked)["here"].clone();
     assert_eq!(here["in_a_minute"], 0.02);
     close(&here["seconds"], 240.0, 1e-9);
-    // A calibration of another machine says nothing about this one.
+    // A calibration of another machine does not apply to this one.
     kept["hostname"] = "elsewhere".into();
     room.write("state/assay/calibration.json", &kept.to_string());
     room.run(&asked).ends(0).shows("`assay calibrate` which");

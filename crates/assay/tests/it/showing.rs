@@ -1,5 +1,4 @@
-//! Screens: width, colors, and what happens if the reader goes away; and the pages generated from
-//! the arguments.
+//! Screens: width, colors, and readers that disconnect; and the pages generated from the arguments.
 
 use crate::room::{Ended, Room, data, finish, start};
 
@@ -122,7 +121,7 @@ fn a_reader_that_goes_away_is_no_error() {
     );
     assert_eq!(finish(room.shell(&line)).ends(0).stdout, "{");
     assert_eq!(room.read("status"), "0\n");
-    // Also a reader that was gone before anything was written.
+    // The same holds for a reader that disconnected before anything was written.
     let file = data("zlib_with.txt");
     for arguments in
         [&["compare", &file, &file][..], &["run", "-r", "2", "true"], &["man"], &["--help"]]

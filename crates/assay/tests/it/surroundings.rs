@@ -219,7 +219,7 @@ fn branches_projects_and_build_lines_may_have_any_name() {
         let found = if found.status == 0 { found.json()["total"].as_u64() } else { Some(0) };
         assert_eq!(found, Some(runs), "{project:?}");
     }
-    // Where an option is not known, the advice looks at all words.
+    // For an unknown option, the advice depends on all words.
     let mut wrong = words("compare -col .name");
     wrong.push(any(b"\xff"));
     asked(&wrong).ends(2).complains("--col");

@@ -1,5 +1,5 @@
-//! `assay tests --changed` on real frameworks: only the tests that a change affects run, and what
-//! is reported about that.
+//! `assay tests --changed` on real frameworks: only the tests that a change affects run; and the
+//! messages about this.
 
 use crate::room::{Ended, Room, finish};
 use std::fs::{Permissions, set_permissions};

@@ -363,7 +363,7 @@ pub(crate) fn contradictions(suite: &Analysis, rows: &[&Comparison]) -> Option<S
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// Returns the effect of a row, if it differs from what the adjacent values suggest.
+/// Returns the effect of a row, if the adjacent values suggest a different one.
 fn what_effect_is(suite: &Analysis, row: &Comparison) -> String {
     let what = match row.decision.scale {
         Scale::Ratio => "ratio",
