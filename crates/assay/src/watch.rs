@@ -532,7 +532,7 @@ fn git_of(top: &Path) -> Option<PathBuf> {
     Some(own.parent()?.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-/// Combines what two runs cover.
+/// Returns the tests of two runs together.
 fn both(one: Option<What>, other: Option<What>) -> Option<What> {
     match (one, other) {
         (None, other) => other,

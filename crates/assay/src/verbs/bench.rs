@@ -183,8 +183,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 /// Resumes a recorded run with its original command line.
 fn resumed_run(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     let (recorded, mut first) = recorded::begun::<Args>(&args.record, path, "bench")?;
-    // The file determines what is measured; the current command line determines how long, and what
-    // to show.
+    // The file determines what is measured; the current command line determines the duration and
+    // the output.
     first.when.time = args.when.time;
     first.judge.fail_if.clone_from(&args.judge.fail_if);
     first.why = args.why;
@@ -289,7 +289,7 @@ struct Beforehand {
     findings: Vec<Finding>,
 }
 
-/// Runs every benchmark once on every side, to see whether any is broken.
+/// Runs every benchmark once on every side, to find broken ones.
 fn smoke(args: &Args, catalogue: &Catalogue, asker: &mut Asker) -> anyhow::Result<Ending> {
     let all: Vec<usize> = (0..catalogue.benchmarks.len()).collect();
     let telling = Telling { line: Line::new(args.record.show.quiet) };

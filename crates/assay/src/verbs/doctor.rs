@@ -243,7 +243,7 @@ fn others() -> Vec<Ailment> {
         .collect()
 }
 
-/// Returns the permissions that this user lacks, and what they would allow.
+/// Returns the permissions that this user lacks, and their uses.
 fn missing(allowed: &Privileges) -> Vec<String> {
     let mut missing = Vec::new();
     if !allowed.sys_nice && allowed.rtprio_limit == 0 {

@@ -260,7 +260,7 @@ enum Subject {
     Command(Command),
 }
 
-/// Determines what to profile, and profiles it.
+/// Determines the subject, and profiles it.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let mut subjects =
         args.subjects.iter().map(|text| subject(text)).collect::<anyhow::Result<Vec<_>>>()?;

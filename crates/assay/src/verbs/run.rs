@@ -119,8 +119,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns all settings that determine how commands run and what is read from them, for
-    /// comparison with those of another run.
+    /// Returns all settings for running commands and reading their metrics, for comparison with
+    /// those of another run.
     fn all_settings(&self) -> String {
         let what = (&self.builds, self.scan.all(), self.control);
         format!("{:?} {what:?} {:?} {:?}", self.metrics, self.how, self.settings)
@@ -192,8 +192,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         let instead = "give the whole command line again after --resume FILE, with the values";
         resume::check_complete(&recorded, path, "resumed", instead)?;
         let mut first: Args = resume::begun(&recorded, path, "run", "resumed")?;
-        // The file determines what is measured; the current command line determines how long, and
-        // what to show.
+        // The file determines what is measured; the current command line determines the duration
+        // and the output.
         first.when.duration.time = args.when.duration.time;
         first.judge.fail_if.clone_from(&args.judge.fail_if);
         first.why = args.why;
@@ -206,8 +206,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 }
 
 /// Returns warnings about interpreters, and programs that run another one, without arguments: the
-/// command after one was probably meant as its argument. `has_no_input` says that standard input is
-/// empty.
+/// command after one was probably meant as its argument. `has_no_input` is true if standard input
+/// is empty.
 fn bare(commands: &[String], has_no_input: bool) -> Vec<String> {
     let does_nothing = |command: &str| {
         if command.contains(char::is_whitespace) {
@@ -313,7 +313,8 @@ fn begun_primary(recorded: &Samples) -> String {
     recorded.plan.as_ref().map(|plan| plan.primary.clone()).unwrap_or_default()
 }
 
-/// Asks the user to confirm a scan that would take very long. `fewer` says how to make it smaller.
+/// Asks the user to confirm a scan that would take very long. `fewer` is the advice on making it
+/// smaller.
 fn check_size(subjects: Option<usize>, yes: bool, fewer: &str) -> anyhow::Result<()> {
     let count = match subjects {
         Some(count) if count <= MOST_SUBJECTS => count,

@@ -114,7 +114,7 @@ impl Selection {
         now.content != ABSENT && now.blocks.as_ref().is_none_or(|blocks| blocks.is_broken)
     }
 
-    /// Returns a message on what is lost because sources cannot be split; once, and only if the
+    /// Returns a message on the consequences if sources cannot be split; once, and only if the
     /// tests' uses are tracked.
     pub fn lost(&self) -> Option<String> {
         self.tracked.as_ref().and_then(|_| self.cutting.lost())

@@ -218,7 +218,7 @@ mod tests {
         state.ran(Came { what: &What::All, tests: &[], broke: true, is_short: true });
         // The old text is back, which no test is known to use.
         assert_eq!(state.after_change(touched(&[])), Some(What::All));
-        // One file could not be loaded; another one's tests ran.
+        // One file could not be loaded; the tests of another one ran.
         let came = Came { what: &What::All, tests: &all[..1], broke: true, is_short: true };
         state.ran(came);
         assert_eq!(state.after_change(touched(&["a"])), Some(What::All));

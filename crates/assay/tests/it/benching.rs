@@ -1,5 +1,5 @@
-//! `assay bench` with a script that answers like a harness: what is measured, decided and stored,
-//! and what is reported about failures.
+//! `assay bench` with a script that answers like a harness: the measurements, verdicts, records,
+//! and reports of failures.
 
 use crate::room::{Ended, Room, children_of, codes, signal, start, until};
 use std::fs;

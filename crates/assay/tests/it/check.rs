@@ -1,6 +1,6 @@
-//! `assay check`: what is found in projects of each kind, the base, the settings, the answers with
-//! their exit statuses, and the hook. No foreign project is compiled: the programs here take the
-//! time given in a file of their revision.
+//! `assay check`: the benchmarks found in projects of each kind, the base, the settings, the
+//! answers with their exit statuses, and the hook. No foreign project is compiled: the programs
+//! here take the time given in a file of their revision.
 
 use crate::room::{Ended, Room, finish, scattered_harness};
 use serde_json::Value;

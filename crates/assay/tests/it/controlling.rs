@@ -14,7 +14,7 @@ fn few<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["run", "--no-save", "-r", "3"], more].concat()
 }
 
-/// Returns true if this user may set it; otherwise tests that need it are skipped and say so.
+/// Returns true if this user may set it; otherwise tests that need it report that they are skipped.
 fn may_write(path: &str) -> bool {
     let may = fs::OpenOptions::new().write(true).open(path).is_ok();
     if !may {
@@ -152,8 +152,8 @@ fn two_runs_that_set_the_same_do_not_undo_each_other() {
     let sleep = crate::room::endless();
     let first = start(room.assay(&few(&["--autogroup", switch(other), &sleep])));
     until("the first runs", || !processes_of(&sleep).is_empty());
-    // Whether the second run wants the current value or the previous one, the setting belongs to
-    // the first run.
+    // The setting belongs to the first run, even if the second one requests the current or the
+    // previous value.
     for value in [other, before.as_str()] {
         let result = room.json(&few(&["--autogroup", switch(value), "true"]));
         assert_eq!(codes(&result).iter().filter(|&&c| c == "NOT_CONTROLLED").count(), 1);

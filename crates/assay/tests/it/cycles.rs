@@ -53,7 +53,7 @@ impl Tree {
         Self(tree)
     }
 
-    /// Returns the module that defines what is at a path seen from `from`; `None` outside of the
+    /// Returns the module that defines the item at a path seen from `from`; `None` outside the
     /// crate.
     fn owner(&self, from: &Names, path: &[String]) -> Option<&Names> {
         let mut here = from.clone();

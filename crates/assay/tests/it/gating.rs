@@ -206,7 +206,7 @@ fn a_renamed_benchmark_keeps_its_past_and_another_unit_has_none() {
     assert!(codes(&json).contains(&"RUNS_LEFT_OUT"), "{json:#}");
     assert_eq!(json["benchmarks"][0]["runs"], 0);
     // Runs with unknown revisions have a past, but not one on a branch. The last of the eight is
-    // looked at together with the new one.
+    // judged together with the new one.
     let words = ["gate", "size.txt", "--metric", "size", "--unit", "B", "--json"];
     assert_eq!(room.run(&words).json()["benchmarks"][0]["runs"], 7);
     let json = room.run(&[&words[..], &["--branch", "main"]].concat()).ends(3).json();

@@ -1,4 +1,4 @@
-//! `assay history trend` without a benchmark: what happened to all of them, with well-formed and
+//! `assay history trend` without a benchmark: the changes of all of them, with well-formed and
 //! malformed input.
 
 use crate::history::{history, recorded, repository};
@@ -73,7 +73,7 @@ fn what_happened_to_all_benchmarks_is_one_event_and_says_what_narrows_it() {
     assert_eq!(names, ["BM_2", "BM_1", "BM_0"]);
     let size = event["changes"][0]["ratio"]["estimate"].as_f64().unwrap();
     assert!((1.12..1.16).contains(&size), "{size}");
-    // The range is valid for git, and covers no more commits than the JSON says.
+    // The range is valid for git, and covers no more commits than stated in the JSON.
     let narrow = event["narrow"].as_str().unwrap();
     assert!(narrow.starts_with("git "), "{narrow}");
     let listed = format!(

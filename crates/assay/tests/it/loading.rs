@@ -33,8 +33,7 @@ fn answer(text: &str) -> Option<(Vec<u8>, bool)> {
     Some(((head + text).into_bytes(), false))
 }
 
-/// Starts a server that follows a script. Returns its URL and the heads of the requests that it
-/// gets.
+/// Starts a server that follows a script. Returns its URL and the heads of the received requests.
 fn scripted(script: Script) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

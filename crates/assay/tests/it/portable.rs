@@ -1,5 +1,5 @@
-//! The portable runner, forced on Linux: it behaves like the launcher, and reports what it does not
-//! support.
+//! The portable runner, forced on Linux: it behaves like the launcher, and reports unsupported
+//! features.
 
 use crate::room::{Room, codes, endless, finish, processes_of, start, until};
 use crate::{benching, bisecting, gating_confirmed};

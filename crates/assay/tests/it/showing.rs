@@ -132,7 +132,7 @@ fn a_reader_that_goes_away_is_no_error() {
         assert_eq!(status.code(), Some(0), "{arguments:?}");
     }
     assert_eq!(room.kept().len(), 1, "the run is kept all the same");
-    // A build that asked for a verdict gets it, whether or not it is read.
+    // A build that requested a verdict gets its exit status, even if the output is not read.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let gate = ["run", "-r", "6", "--fail-if", "slower", "true", "sleep 0.3"];
@@ -251,7 +251,7 @@ fn there_is_a_man_page_for_every_verb() {
         assert!(own.contains(".SH OPTIONS"), "{verb}: {own}");
         assert!(own.contains(&format!(".SH SYNOPSIS\nassay {verb} ")), "{verb}: {own}");
     }
-    // The page contains what `-h` leaves out, with its text.
+    // The page contains the options that `-h` leaves out, with their texts.
     assert!(room.read("pages/assay-run.1").contains("Confidence level of the verdict"));
 }
 

@@ -9,8 +9,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Every verb, in a line that stores what it keeps. Verbs that only print are listed as well, so
-/// that none is forgotten.
+/// Every verb, in a line that stores its records. Verbs that only print are listed as well, so that
+/// none is forgotten.
 const LINES: [(&str, &str); 26] = [
     ("run", "--runs 3 --save r.assay true"),
     ("run", "--runs 3 --alloc true"),

@@ -42,7 +42,7 @@ impl Telling {
         }
     }
 
-    /// Reports what will be measured, and the approximate duration.
+    /// Reports the planned measurement and its approximate duration.
     pub fn plan(
         &self,
         catalogue: &Catalogue,

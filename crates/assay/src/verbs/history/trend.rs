@@ -1,5 +1,5 @@
-//! `assay history trend`: shows since when a benchmark has its present level, or what happened to
-//! all benchmarks.
+//! `assay history trend`: shows since when a benchmark has its present level, or the changes of all
+//! benchmarks.
 
 mod events;
 
@@ -203,7 +203,7 @@ fn narrowing_between(
     benchmark: &str,
 ) -> Option<String> {
     let (before, after) = (between.0?, between.1?);
-    // Git knows nothing about a revision that is not a commit.
+    // Git does not know a revision that is not a commit.
     let (from, to) =
         (before.ordinal.map(|_| before.short())?, after.ordinal.map(|_| after.short())?);
     if from == to || gone(between).is_some() {

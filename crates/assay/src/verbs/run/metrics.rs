@@ -135,7 +135,7 @@ impl RequestedMetrics {
         Counted::of_metric(primary).filter(|own| self.counted.contains(own))
     }
 
-    /// Makes the commands' runs provide what is to be read.
+    /// Makes the commands' runs provide the output to be read.
     pub fn prepare(&self, commands: &mut [Prepared]) -> anyhow::Result<()> {
         let stdout = self.specs.iter().find(|spec| spec.wants_stdout());
         let stderr = self.specs.iter().any(MetricSpec::wants_stderr);
