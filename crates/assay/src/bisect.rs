@@ -60,7 +60,7 @@ struct Ready {
 
 /// The reason why a commit cannot be measured.
 enum Unusable {
-    /// The commit does not build, or not a program of the requested kind.
+    /// The commit does not build, or does not produce a program of the requested kind.
     Build(String),
     /// The program of the commit fails.
     Run(String),

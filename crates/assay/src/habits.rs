@@ -127,8 +127,7 @@ fn refused(error: &Error) -> String {
     }
 }
 
-/// Returns the error for an option's value without its reason, for which the advice has better
-/// words.
+/// Returns the error for an option's value without its reason, which the advice explains better.
 fn without_reason(error: &Error, command: &Command) -> Error {
     let mut plain: Error = Error::new(error.kind()).with_cmd(command);
     for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue] {

@@ -3,7 +3,7 @@
 //!
 //! `assay_suites::toggles` defines toggles and their sides, and `assay_measure::servers` starts and
 //! configures servers. This module combines them: the settings of a side are applied before its run
-//! and undone afterwards, and nothing remains whatever happens.
+//! and undone afterwards, so that nothing remains, even if `assay` is killed.
 
 mod servers;
 

@@ -106,8 +106,8 @@ fn checks(analysis: &Analysis) -> Vec<(Outcome, String)> {
     said
 }
 
-/// Returns a note if the independence of the values could not be tested, on which the intervals
-/// rely.
+/// Returns a note if the independence of the values, on which the intervals rely, could not be
+/// tested.
 fn untested(analysis: &Analysis) -> Option<String> {
     let c = analysis.comparisons.iter().find(|c| c.untested && c.design != Design::Summary)?;
     let what = if c.blocks.is_some() { "blocks" } else { "values a side" };

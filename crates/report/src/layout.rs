@@ -370,7 +370,7 @@ pub struct Screen {
     /// If true, characters beyond ASCII are used.
     pub unicode: bool,
     /// If true, names and remarks are shown in full regardless of the width: used when the output is
-    /// not a terminal, so that names can be searched and sentences be read.
+    /// not a terminal, so that names can be searched and sentences read.
     pub whole: bool,
 }
 

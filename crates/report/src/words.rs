@@ -101,7 +101,7 @@ pub(crate) fn states_load(analysis: &Analysis) -> bool {
 }
 
 /// Returns the sentence about a control: the difference between a command and itself, which is the
-/// floor of the run.
+/// noise floor of the run.
 pub(crate) fn control(analysis: &Analysis, c: &Comparison, of: &str, against: &str) -> String {
     let teller = Teller::new(analysis, c, of, against);
     match c.decision.interval {

@@ -1,5 +1,5 @@
-//! The contents of the programs: their harnesses, their benchmarks, and which of those are on which
-//! side.
+//! The contents of the programs: their harnesses, their benchmarks, and the sides that have each
+//! benchmark.
 
 use super::{Asker, Side};
 use anyhow::{Context, bail};

@@ -111,7 +111,7 @@ fn defined(line: &str) -> Option<(&str, bool)> {
 #[derive(Default)]
 struct Scanner {
     depth: usize,
-    /// The quotes that end the string of several lines that has begun.
+    /// The quotes that end the open multi-line string.
     string: Option<&'static str>,
     /// True if the last line ended with a backslash.
     goes_on: bool,
@@ -205,7 +205,7 @@ fn ruby(text: &str, found: &mut Vec<Function>) {
     }
 }
 
-/// Returns true for a line that ends one part of a body and begins the next part of it.
+/// Returns true for a line that ends one part of a body and begins the next.
 fn is_clause(line: &str) -> bool {
     let word = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     ["rescue", "ensure", "else", ")"].contains(&word) || line.starts_with([')', '}', ']'])

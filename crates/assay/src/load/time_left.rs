@@ -1,5 +1,5 @@
-//! The time budget of a search. How long a search takes depends on the server, so that its slices
-//! are held to the budget one by one.
+//! The time budget of a search. The duration of a search depends on the server, so the budget is
+//! checked before each slice.
 
 use std::time::{Duration, Instant};
 
