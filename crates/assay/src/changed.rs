@@ -1,6 +1,6 @@
-//! Selects the tests of a suite that a change affects, for `assay tests --changed` and `assay
-//! watch`: where the map of what tests used (`assay_suites::coverage`) is stored, and what to ask of
-//! the framework. Nothing is run here.
+//! Selects the tests of a suite that a change affects, for `assay tests --changed` and
+//! `assay watch`; stores the map of the code and files that tests used (`assay_suites::coverage`),
+//! and makes the request to the framework. Nothing is run here.
 
 use crate::cutting::Cutting;
 use crate::output;
@@ -77,7 +77,7 @@ pub(crate) enum Selection {
         /// Number of known tests left out.
         left: usize,
     },
-    /// No test; the number of tests that used nothing that changed.
+    /// No test. Contains the number of tests left out, which used nothing that changed.
     Nothing(usize),
 }
 
@@ -143,11 +143,11 @@ impl Tracked {
         self.project.top().to_owned()
     }
 
-    /// Selects the tests to run. If `noting`, the next run sees the files as they are now;
-    /// otherwise a run in progress may have seen earlier contents, so their state is not recorded.
+    /// Selects the tests to run. If `noting`, the present state of the files is recorded as that of
+    /// the next run; otherwise it is not, because a run in progress may have read earlier contents.
     ///
     /// # Errors
-    /// If git cannot tell what changed since a revision.
+    /// If git cannot determine the changes since a revision.
     pub fn choice(&mut self, asked: ChangeQuery<'_>, noting: bool) -> anyhow::Result<Choice<'_>> {
         if noting {
             self.by_revision = matches!(asked, ChangeQuery::Since(_));
@@ -262,9 +262,9 @@ impl Tracked {
         &self.place
     }
 
-    /// Takes over what a run saw of the last choice, and stores it. `whole`: see [`Map::take`]. If
-    /// the run `broke`, or failed outside its tests, their uses become unknown, so that all of them
-    /// run again: the file whose change would repair the run is not among the uses of any test.
+    /// Stores the observations of a run of the last choice. `whole`: see [`Map::take`]. If the run
+    /// `broke`, or failed outside its tests, their uses become unknown, so that all of them run
+    /// again: the file whose change would repair the run is not among the uses of any test.
     ///
     /// # Errors
     /// If the map cannot be stored.
@@ -364,7 +364,7 @@ pub(crate) fn reason(why: &SelectionReason) -> String {
     }
 }
 
-/// Returns the source of the knowledge that a test must run, in a word or two.
+/// Returns the evidence that a test must run, in a word or two.
 fn source(why: &SelectionReason) -> &'static str {
     match why {
         SelectionReason::Failed | SelectionReason::Unseen => "last run",

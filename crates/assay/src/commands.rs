@@ -121,8 +121,8 @@ pub(crate) fn session(
     Ok(session.interrupted_by(|| interrupt::count() > 0))
 }
 
-/// Runs warm-up blocks, and returns the time that the fastest took, s. Afterwards it is known what
-/// can be measured.
+/// Runs warm-up blocks, and returns the time that the fastest took, s. Afterwards the measurable
+/// metrics are known.
 ///
 /// # Errors
 /// If a command fails or lacks a required metric, or the user interrupts.
@@ -337,7 +337,7 @@ impl Commands {
         })
     }
 
-    /// Does what precedes a run.
+    /// Runs the preparations of a run.
     fn prepare(&mut self, subject: usize) -> Result<(), RunError> {
         let line = self.commands[subject].prepare.clone();
         self.hook("--prepare", line.as_ref())?;
@@ -347,7 +347,7 @@ impl Commands {
         Ok(())
     }
 
-    /// Does what follows a run.
+    /// Runs the conclusion of a run.
     fn conclude_run(&mut self, subject: usize) -> Result<(), RunError> {
         let line = self.commands[subject].conclude.clone();
         match self.hook("--conclude", line.as_ref()) {

@@ -182,7 +182,7 @@ pub(crate) fn mend() {
     }
 }
 
-/// Restores what is possible, and returns the messages to show. A journal is removed once
+/// Restores as much as possible, and returns the messages to show. A journal is removed once
 /// everything in it has been restored.
 fn mend_on(machine: &Machine, directory: &Path) -> Vec<String> {
     let mut said = CleanupReport::default();
@@ -248,7 +248,7 @@ fn is_undone(machine: &Machine, left: &LeftBehind, said: &mut CleanupReport) -> 
     undone
 }
 
-/// Messages about what was left behind, without repetition.
+/// Messages about settings that a killed run left changed, without repetition.
 #[derive(Default)]
 struct CleanupReport {
     restored: Vec<Change>,

@@ -1,7 +1,7 @@
 //! A recorded session: the steps that are the same for every verb that measures. It starts in a new
 //! file or continues an existing one, measures, closes the record, shows the result, adds it to the
-//! history, and returns an exit status. The verb decides what is measured and what is shown in the
-//! process.
+//! history, and returns an exit status. The verb decides what is measured, and what is shown while
+//! measuring.
 
 use crate::args::KeepArgs;
 use crate::ending::{close, ending};

@@ -233,8 +233,7 @@ pub(crate) fn placed(mut command: Command, built: &Built, directory: Option<&Pat
 }
 
 /// Rejects a program that would be the same for every revision: a file of the user's working tree,
-/// or one elsewhere that gets no arguments. (An interpreter runs the files that its arguments
-/// name.)
+/// or one elsewhere without arguments. (An interpreter runs the files named by its arguments.)
 pub(crate) fn check_differs(program: &Command, top: &Path) -> anyhow::Result<()> {
     let file = Path::new(&program.argv[0]);
     if let Ok(below) = file.strip_prefix(top) {

@@ -265,7 +265,7 @@ impl Watcher {
         WatchTask { what, changed: self.held.paths.iter().cloned().collect(), why }
     }
 
-    /// Takes over saved files, and returns the run that they cause.
+    /// Processes saved files, and returns the run that they cause.
     fn saved(&mut self) -> anyhow::Result<Option<WatchTask>> {
         if let Some(mutating) = &mut self.mutating {
             mutating.cancel();
@@ -478,7 +478,7 @@ impl Watcher {
         }
     }
 
-    /// Waits, unless something happens.
+    /// Waits until the pause is over or an event arrives.
     fn pause(&mut self, pause: Duration) -> anyhow::Result<()> {
         let began = Instant::now();
         while began.elapsed() < pause && interrupt::count() == 0 && self.attention.wish.is_none() {
@@ -532,7 +532,7 @@ fn git_of(top: &Path) -> Option<PathBuf> {
     Some(own.parent()?.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-/// Combines what two runs cover.
+/// Returns the tests of two runs together.
 fn both(one: Option<What>, other: Option<What>) -> Option<What> {
     match (one, other) {
         (None, other) => other,

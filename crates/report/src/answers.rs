@@ -145,8 +145,8 @@ fn title(analysis: &Analysis) -> &'static str {
     if is_search(analysis) { AT_CAPACITY } else { TOGETHER }
 }
 
-/// Returns the subjects with a row in the table. In a search, those that met the goals at no rate
-/// have none.
+/// Returns the subjects with a row in the table. In a search, subjects that met the goals at no
+/// rate have no row.
 fn shown(analysis: &Analysis) -> Vec<&Answers> {
     let is_search = is_search(analysis);
     analysis.answers.iter().filter(|own| !is_search || own.count("due") > 0).collect()
@@ -231,7 +231,7 @@ pub(crate) fn is_goal_missed(finding: &Finding) -> bool {
     finding.is(code::CAPACITY_LIMIT) && finding.severity == Severity::Note
 }
 
-/// Returns the results of the searches for the highest rate about their goals.
+/// Returns the messages of the searches for the highest rate about missed goals.
 fn missed_goals(analysis: &Analysis) -> impl Iterator<Item = String> {
     analysis.findings.iter().filter(|own| is_goal_missed(own)).map(|own| own.message.clone())
 }

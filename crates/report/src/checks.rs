@@ -15,14 +15,14 @@ const MOST_DRIFTS: usize = 3;
 enum CheckResult {
     /// The assumption holds as far as can be tested.
     Passed,
-    /// Something that a reader should know.
+    /// The reader should know about it.
     Noted,
     /// A number about the experiment: its length, what it could detect.
     Fact,
 }
 
-/// Returns the results of all checks on one line, and their summary, which names only what did not
-/// pass; `None` without checks.
+/// Returns the results of all checks on one line, and their summary, which names only those that
+/// did not pass; `None` without checks.
 pub(crate) fn lines(analysis: &Analysis) -> Option<(String, String)> {
     let all = checks(analysis);
     let texts = |wanted: &dyn Fn(CheckResult) -> bool| -> Vec<String> {
@@ -41,7 +41,7 @@ pub(crate) fn lines(analysis: &Analysis) -> Option<(String, String)> {
     (!all.is_empty()).then(|| (line(&texts(&|_| true)), line(&summary) + " (--verbose)"))
 }
 
-/// Returns true if the drifts have one direction, and none is twice as large as another.
+/// Returns true if the drifts have the same direction and differ by less than a factor of two.
 fn are_alike(drifts: &[f64]) -> bool {
     let least = drifts.iter().copied().fold(f64::INFINITY, f64::min);
     let most = drifts.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -106,8 +106,8 @@ fn checks(analysis: &Analysis) -> Vec<(CheckResult, String)> {
     said
 }
 
-/// Returns a note if the independence of the values could not be tested, on which the intervals
-/// rely.
+/// Returns a note if the independence of the values, on which the intervals rely, could not be
+/// tested.
 fn untested(analysis: &Analysis) -> Option<String> {
     let c = analysis.comparisons.iter().find(|c| c.untested && c.design != Design::Summary)?;
     let what = if c.blocks.is_some() { "blocks" } else { "values a side" };

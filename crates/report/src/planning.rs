@@ -55,8 +55,8 @@ pub fn sentence(planning: &Planning) -> String {
     apart(planning) + "."
 }
 
-/// Returns the difference that the rank test, which decides, detects; if the number of runs is
-/// given, with the t test's result in parentheses.
+/// Returns the difference detected by the rank test, which decides; if the number of runs is given,
+/// with the t test's result in parentheses.
 fn apart(planning: &Planning) -> String {
     let (rule, t) = (planning.rank.rule, planning.t);
     let runs = runs_of(planning.rank.n, planning.asked.kind);

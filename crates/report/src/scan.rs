@@ -220,7 +220,8 @@ fn summaries(analysis: &Analysis, layout: &Layout) -> Vec<(Tone, Sentence)> {
     sentences
 }
 
-/// Reports where a server first fails beyond the other, and at how many more steps.
+/// Reports the first step at which failed requests decide against a server, and the number of other
+/// such steps.
 fn fails(analysis: &Analysis, layout: &Layout, own: &[Comparison]) -> Option<(Tone, Sentence)> {
     let mut failing = own.iter().filter(|c| c.failing.is_some());
     let first = failing.next()?;

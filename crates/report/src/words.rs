@@ -75,8 +75,8 @@ pub(crate) fn reported(analysis: &Analysis, comparison: &Comparison) -> Option<R
 }
 
 /// Returns additions to the sentence, one or two sentences each: a tail that differs from the
-/// center, what was observed if there is no verdict, the time an answer would take, and the limits
-/// of recordings.
+/// center, the observation if there is no verdict, the time an answer would take, and the limits of
+/// recordings.
 pub fn details(
     analysis: &Analysis,
     comparison: &Comparison,
@@ -93,7 +93,7 @@ pub fn details(
     teller.tail().into_iter().chain(teller.details()).collect()
 }
 
-/// Returns true if [`details`] say that the machine was busy, and what to do.
+/// Returns true if [`details`] include that the machine was busy, with advice.
 pub(crate) fn states_load(analysis: &Analysis) -> bool {
     let stated =
         |c: &Comparison| c.failing.is_none() && Teller::new(analysis, c, "", "").states_load();
@@ -101,7 +101,7 @@ pub(crate) fn states_load(analysis: &Analysis) -> bool {
 }
 
 /// Returns the sentence about a control: the difference between a command and itself, which is the
-/// floor of the run.
+/// noise floor of the run.
 pub(crate) fn control(analysis: &Analysis, c: &Comparison, of: &str, against: &str) -> String {
     let teller = Teller::new(analysis, c, of, against);
     match c.decision.interval {
@@ -130,7 +130,7 @@ pub fn unpaired_note(analysis: &Analysis) -> String {
 }
 
 /// Returns the caveat about sides that were not measured in blocks, without its period;
-/// `difference` names what contains the drift.
+/// `difference` names the quantity that contains the drift.
 pub(crate) fn unpaired(analysis: &Analysis, difference: &str) -> String {
     if of_one_recording(analysis) {
         format!("Measured one after the other, so drift is part of {difference}")

@@ -50,7 +50,7 @@ impl Failure {
     }
 }
 
-/// The processes of one turn, on each of its sides.
+/// The processes of one turn on each of its sides.
 pub(super) struct Runs {
     /// Indices of the benchmarks in the catalog.
     pub(super) benchmarks: Vec<usize>,

@@ -8,7 +8,7 @@
 //! counted, including start-up. Counters that a program gives only while it is counted (it can
 //! query the counter itself, `c/assay_alloc.h`) are recorded as well. Exact values are counted
 //! twice: counts that repeat are known, not estimated. The machine's counters are read more often
-//! and compared as times are, often enough that each of them can have a verdict at its share of the
+//! and compared like times, often enough that each of them can have a verdict at its share of the
 //! error.
 
 use super::benchmarks::{Benchmarks, Runs};
@@ -172,8 +172,8 @@ impl Benchmarks<'_> {
         Ok(Measured::values(self.row(counts)))
     }
 
-    /// Returns the number of comparisons that share the error with those of these events: all of
-    /// secondary metrics, except exact counts, which are known.
+    /// Returns the number of comparisons that share the error, including those of these events: all
+    /// comparisons of secondary metrics, except exact counts, which are known.
     fn compared_as_secondary(&self, plan: &Plan, events: &[Event]) -> usize {
         let secondary = &plan.secondary;
         let is_named = |name: &str| {
@@ -213,8 +213,8 @@ impl Benchmarks<'_> {
         counted
     }
 
-    /// Returns the sides on which allocations can be counted; reasons against it, and allocations
-    /// hidden by runtimes, become findings.
+    /// Returns the sides on which allocations can be counted; obstacles, and allocations hidden by
+    /// runtimes, become findings.
     fn countable(&mut self, passes: &Passes) -> Vec<bool> {
         let alloc = passes.counted.contains(&Counted::Allocations);
         let mut countable = Vec::new();

@@ -25,7 +25,7 @@ const NAMED: usize = 4;
 /// Information about the libraries of the sides.
 #[derive(Debug, Default)]
 pub(crate) struct Proof {
-    /// Differences, and what could not be determined.
+    /// Differences, and facts that could not be determined.
     pub findings: Vec<Finding>,
     different: Vec<(usize, usize)>,
 }
@@ -36,7 +36,7 @@ impl Proof {
     ///
     /// # Errors
     /// If the variables of two sides name libraries and both load the same files, unless that is
-    /// `meant`; if a library is not found; if a program cannot be run.
+    /// intended (`meant`); if a library is not found; if a program cannot be run.
     pub fn of(sides: &mut [Side], meant: bool) -> anyhow::Result<Self> {
         let mut proof = Self::default();
         let mut files = Fingerprints::default();

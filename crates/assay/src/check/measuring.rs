@@ -1,5 +1,5 @@
-//! Has the programs measured: builds both revisions, and starts `assay bench` or `assay run` for
-//! each program, as `assay gate --confirm` does. Alarms are measured again with a second build.
+//! Measures the programs: builds both revisions, and starts `assay bench` or `assay run` for each
+//! program, as `assay gate --confirm` does. Alarms are measured again with a second build.
 
 use super::found::{Program, ProgramGroup, line_of};
 use crate::bench::{Asker, BenchmarkSelection, Catalogue, Codes, Executed, Side, has_same_sources};
@@ -43,7 +43,7 @@ const LISTS_OF_RUN: f64 = 5.0;
 const SAME_BYTES: &str = "the change does not reach it: it is byte-identical in both revisions";
 const SAME_CODE: &str =
     "the change does not reach it: its benchmarks have the same code in both revisions";
-/// Seconds that a program gets at least, so that it can say something.
+/// Minimum number of seconds for a program, so that it can give a result.
 const LEAST: f64 = 1.0;
 
 /// A measurement of all programs.

@@ -45,7 +45,7 @@ impl Goal {
     /// Parses `p99<200ms`, `latency_p99_9<1s`, `errors<0.1%`; several are separated by commas.
     ///
     /// # Errors
-    /// A message that says what is wrong.
+    /// A message with the reason.
     pub fn parse_all(text: &str) -> Result<Vec<Self>, String> {
         text.split(',').map(|part| Self::parse(part.trim())).collect()
     }
@@ -178,7 +178,7 @@ pub(crate) struct Search {
     /// For each place, the number of searches and the number of those that met all goals at the
     /// limit.
     ended: Vec<(u32, u32)>,
-    /// What was known of each place whose search ran out of time.
+    /// The last bracket of each place whose search ran out of time.
     cut: Vec<Option<Bracket>>,
     /// Duration of all searches, s, and the number of rates that they tried.
     spent: (f64, u32),
@@ -214,7 +214,7 @@ impl Search {
         })
     }
 
-    /// A finding about the goal that a place missed last, with the value that was measured.
+    /// Returns a finding about the goal that a place missed last, with the value that was measured.
     pub fn missed(&self, place: usize, name: &str) -> Option<Finding> {
         let Missed { measured, goal, everywhere } = self.missed[place].as_ref()?;
         let (severity, so) = match everywhere {
@@ -225,8 +225,8 @@ impl Search {
         Some(Finding::new(code::CAPACITY_LIMIT, message).at(severity))
     }
 
-    /// Returns what is known of a place whose capacity was not found, as the end of a sentence, and
-    /// the approximate duration of the rest of its search, s.
+    /// Returns the known bounds of a place whose capacity was not found, as the end of a sentence,
+    /// and the approximate duration of the rest of its search, s.
     pub fn unfinished(&self, place: usize) -> Option<(String, f64)> {
         if self.ended[place].0 > 0 {
             return None;

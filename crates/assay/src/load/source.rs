@@ -115,7 +115,7 @@ impl Slices {
         }
     }
 
-    /// Returns what is known of the capacities that the search has had no time to find.
+    /// Returns findings about the capacities that the search has had no time to find.
     fn unfinished(&self) -> Vec<Finding> {
         let Some(search) = self.search.as_ref().filter(|_| self.is_out_of_time) else {
             return Vec::new();
@@ -335,7 +335,7 @@ impl Source for Slices {
     }
 
     fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<RunError>> {
-        // This copy keeps what a search learns about its goals while it runs.
+        // This copy of the search keeps its results about the goals while it runs.
         let rows = if let Some(mut search) = self.search.clone() {
             if search.is_pointless() {
                 return Err(Obstacle::Interrupted);
@@ -348,7 +348,7 @@ impl Source for Slices {
                 self.is_out_of_time |= matches!(own, Err(Obstacle::OutOfTime));
                 own.map(|own| (own.tally, own.values))
             });
-            // Kept also when the search was interrupted: its last miss is reported then.
+            // Kept even if the search was interrupted: its last miss is then reported.
             self.search = Some(search);
             vec![found?]
         } else {

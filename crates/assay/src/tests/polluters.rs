@@ -1,5 +1,5 @@
-//! Examines tests that failed in some of the random orders: whether the order causes it, and then
-//! which earlier test.
+//! Examines tests that failed in some of the random orders: determines whether the order is the
+//! cause, and then which earlier test.
 
 use super::Suite;
 use crate::run_error::RunError;

@@ -78,7 +78,7 @@ pub(crate) struct Suite<'a> {
     troubles: BTreeMap<(usize, String), u32>,
     /// True if the user stopped the only run; the tests that had ended are kept.
     pub is_stopped: bool,
-    /// For each side, sentences about what hung in runs that were killed for that.
+    /// For each side, sentences about tests or hooks that hung in runs that were killed for that.
     pub hung: Vec<(usize, String)>,
     notes: Vec<String>,
 }
@@ -270,7 +270,7 @@ fn spans(ran: &Ran) -> Vec<(String, Vec<f64>)> {
     SPANS.iter().map(|name| (*name).to_owned()).zip(lists).collect()
 }
 
-/// Returns a metric of a suite by its name. The names of causes that are times say so.
+/// Returns a metric of a suite by its name. A cause that is a time is recognized by its name.
 fn metric(name: &str) -> Metric {
     let unit = match name {
         "max_rss" => Of::Byte,

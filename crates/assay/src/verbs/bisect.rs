@@ -160,7 +160,7 @@ fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     search(&args, Some(&recorded))
 }
 
-/// The two ends of the range as they were typed.
+/// Returns the two ends of the range as typed.
 fn range(text: &str) -> anyhow::Result<(&str, &str)> {
     let (good, bad) = text
         .split_once("..")
@@ -169,7 +169,7 @@ fn range(text: &str) -> anyhow::Result<(&str, &str)> {
     Ok((good, if bad.is_empty() { "HEAD" } else { bad }))
 }
 
-/// The commits from the good one to the bad one.
+/// Returns the commits from the good one to the bad one.
 fn commits(
     repository: &mut Repository,
     (good, bad): (&str, &str),
@@ -204,7 +204,7 @@ fn commits(
     Ok(found)
 }
 
-/// How to run the command in each tree.
+/// Returns how to run the command in each tree.
 fn how(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<How> {
     let command = Command::new(args.command.iter().cloned())?;
     let what = args.benchmark.as_ref().map_or(What::Command, |name| What::Benchmark {
@@ -222,7 +222,7 @@ fn how(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<How> {
     })
 }
 
-/// The metric that decides.
+/// Returns the metric that decides.
 fn primary(metrics: &[Metric], asked: Option<&str>) -> anyhow::Result<String> {
     let known: Vec<&str> = metrics.iter().map(|metric| metric.name.as_str()).collect();
     let chosen = match asked {
@@ -377,7 +377,7 @@ fn check_same(recorded: &Samples, now: &Samples) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Positions that a recorded search skipped, with the reasons.
+/// Returns the positions that a recorded search skipped, with the reasons.
 fn skipped_before(samples: &Samples) -> Vec<(usize, String)> {
     let place = |finding: &Finding| {
         let name = finding.subject.as_ref().filter(|_| finding.is(code::COMMITS_MISSING))?;
@@ -449,7 +449,8 @@ impl ResultContext<'_> {
         })
     }
 
-    /// The command to continue with: one that shows the commit found, or that resumes the search.
+    /// Returns the command to continue with: one that shows the commit found, or that resumes the
+    /// search.
     fn next(
         &self,
         found: &Bisected,

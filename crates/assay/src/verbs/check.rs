@@ -116,7 +116,7 @@ fn size(text: &str) -> Result<Size, String> {
     threshold(text).map(|value| Size { text: text.to_owned(), value })
 }
 
-/// Checks the change, explains what it would do, or installs or removes the hook.
+/// Checks the change, explains how it would be checked, or installs or removes the hook.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     interrupt::install()?;
     if let Some(path) = &args.comment {
@@ -241,7 +241,7 @@ fn measure(
     }
     let mut left_out = Vec::new();
     if !config.names_programs() {
-        // A program of only one revision can't be compared.
+        // A program that exists in only one revision can't be compared.
         let mut say = |_: assay_measure::revisions::Stage<'_>| {};
         let tree = repository.ready(&revisions[0], revisions::NO_BUILD, None, &mut say);
         let files = repository.files(&compared.base).map_err(told)?;

@@ -53,7 +53,8 @@ pub(crate) struct Args {
     arguments: Vec<OsString>,
 }
 
-/// The arguments, if the command line is for `ministat`: called by that name, or as the verb.
+/// Returns the arguments, if the command line is for `ministat`: called by that name, or as the
+/// verb.
 pub(crate) fn asked(mut line: impl Iterator<Item = OsString>) -> Option<Args> {
     let program = line.next()?;
     let is_named = Path::new(&program).file_name() == Some(OsStr::new("ministat"));
@@ -63,7 +64,7 @@ pub(crate) fn asked(mut line: impl Iterator<Item = OsString>) -> Option<Args> {
     None
 }
 
-/// The flavor, and the remaining arguments.
+/// Returns the flavor, and the remaining arguments.
 fn flavour(arguments: &[OsString]) -> anyhow::Result<(Flavour, &[OsString])> {
     let first = arguments.first().and_then(|first| first.to_str());
     let (said, rest) = match first.and_then(|first| first.strip_prefix("--flavour=")) {

@@ -141,7 +141,7 @@ fn form_of(path: &Path) -> Option<Form> {
     }
 }
 
-/// Options under which every metric of the record is compared.
+/// Returns the options under which every metric of the record is compared.
 fn options(samples: &Samples) -> Options {
     let primary = samples.plan.as_ref().map(|plan| plan.primary.as_str());
     let primary = primary.or(samples.metrics.first().map(|metric| metric.name.as_str()));

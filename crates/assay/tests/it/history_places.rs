@@ -174,7 +174,7 @@ fn a_history_that_was_rewritten_or_is_cut_off_is_said_to_be() {
         .ends(0)
         .shows("is not in the repository here any more");
     assert!(!trend.stdout.contains("next: "), "{}", trend.stdout);
-    // A shallow clone does not know the number of commits before.
+    // In a shallow clone the number of earlier commits is unknown.
     let cut = repository();
     finish(cut.shell("git clone -q --depth 1 \"file://$PWD\" cut && mkdir cut/.assay")).ends(0);
     suite(&cut, "cut/a.json", [100.0, 50.0]);

@@ -16,7 +16,8 @@ fn until_running(command: &str) {
     until("the command runs", || !processes_of(command).is_empty());
 }
 
-/// Sends a second signal after the first was taken: two pending signals of one kind are merged.
+/// Sends a second signal after the first was received, because two pending signals of one kind are
+/// merged.
 fn interrupt_twice(assay: &mut Running) {
     assay.signal("INT");
     sleep(Duration::from_millis(100));

@@ -150,13 +150,13 @@ fn what_this_machine_can_tell_makes_minutes_of_a_percentage() {
     }
     std::fs::create_dir_all(room.path("state/assay")).unwrap();
     room.write("state/assay/calibration.json", &kept.to_string());
-    // Half of what is detectable in a minute takes four minutes.
+    // Half of the difference that is detectable in a minute takes four minutes.
     let asked = ["plan", "--delta", "1%", "--sd", "3%"];
     room.run(&asked).ends(0).shows("time: about 4 min of `assay run A B` here").shows("2026-01-02");
     let here = room.json(&asked)["here"].clone();
     assert_eq!(here["in_a_minute"], 0.02);
     close(&here["seconds"], 240.0, 1e-9);
-    // A calibration of another machine says nothing about this one.
+    // A calibration of another machine does not apply to this one.
     kept["hostname"] = "elsewhere".into();
     room.write("state/assay/calibration.json", &kept.to_string());
     room.run(&asked).ends(0).shows("`assay calibrate` which");

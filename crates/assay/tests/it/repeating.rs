@@ -5,7 +5,7 @@ use serde_json::Value;
 
 const BLOCKS: [&str; 4] = ["-r", "12", "--warmup", "0"];
 
-/// Two programs, one of which sleeps longer; each logs that it ran.
+/// Writes two programs, one of which sleeps longer; each logs that it ran.
 fn scripts(room: &Room, first: &str, second: &str) {
     room.write("a.sh", &format!("echo a >> log; sleep {first}"));
     room.write("b.sh", &format!("echo b >> log; sleep {second}"));

@@ -1,5 +1,5 @@
-//! `assay watch` in a real terminal, with real frameworks and an editor that saves: what is shown,
-//! what runs, and that no process is left.
+//! `assay watch` in a real terminal, with real frameworks and an editor that saves: the screen, the
+//! tests that run, and that no process is left.
 
 use crate::room::{Room, children_of, endless, is_alive, processes_of, signal, start, until};
 use crate::terminal::Terminal;

@@ -3,7 +3,7 @@
 use crate::room::Room;
 use serde_json::Value;
 
-/// A run of a command that sleeps against one that sleeps three times as long.
+/// Measures a command that sleeps against one that sleeps three times as long.
 fn slept(room: &Room) {
     room.run(&["run", "-r", "10", "--save", "r.assay", "sleep 0.01", "sleep 0.03"]).ends(0);
 }

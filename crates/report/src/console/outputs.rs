@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// about a directory.
 pub type OutputFile<'a> = (&'static str, &'a Path, &'static str);
 
-/// Checks that every output can be written, and is the same file as no other output and no input.
+/// Checks that every output can be written, and is not the same file as another output or an input.
 ///
 /// # Errors
 ///

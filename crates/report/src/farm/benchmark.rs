@@ -148,7 +148,7 @@ struct Page {
     versions: Vec<OfVersion>,
 }
 
-/// One version of the benchmark.
+/// The results of one version of the benchmark.
 struct OfVersion {
     version: String,
     base: String,

@@ -92,8 +92,8 @@ fn resampled(figures: &Figures) -> String {
     )
 }
 
-/// Describes what the protocol did beyond the rest; it is the same for all chains. `None` if the
-/// chain ended before its power analysis.
+/// Describes the power analysis and the test of the protocol, the same for all chains. `None` if
+/// the chain ended before its power analysis.
 fn planned_and_tested(chain: &Protocol) -> Option<String> {
     let power = chain.power.found.as_ref()?;
     let mut told = format!(

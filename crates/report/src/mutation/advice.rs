@@ -174,8 +174,8 @@ fn simple_name(name: &str) -> &str {
     if last.is_empty() { name } else { last }
 }
 
-/// Advice for a removed statement, from its text: an assertion about the target of an assignment,
-/// the receiver of a call, or the function called.
+/// Returns advice for a removed statement, from its text: an assertion about the target of an
+/// assignment, the receiver of a call, or the function called.
 fn statement(own: &Changed<'_>) -> Advice {
     let text = own.before.trim().trim_end_matches(';');
     let text = text.strip_prefix("await ").unwrap_or(text);

@@ -1,5 +1,5 @@
 //! Reports whether code is well tested or tangled, for `assay mutate --coupling`: a sentence, a
-//! table of what needs attention, and advice.
+//! table of the functions that need attention, and advice.
 
 use super::percent;
 use crate::layout::{Page, Tone};

@@ -52,7 +52,7 @@ fn result(survivor: &Survivor<'_>) -> Value {
         true => (format!("survived-{}", own.operator), 1 + advice::rank(&own.operator)),
         false => (UNUSED.to_owned(), 0),
     };
-    // The harshest kind shows that the tests check nothing of the code they run.
+    // A survivor of the harshest kind shows that the tests run the code without checking anything.
     let level = if is_used && advice::rank(&own.operator) == 0 { "error" } else { "warning" };
     let name = clean(&survivor.unit.name);
     let mut text = format!("{name}: {}.", survivor.said());

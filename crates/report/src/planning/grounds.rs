@@ -192,7 +192,7 @@ fn pace(planning: &Planning, pilot: &Pilot) -> Option<String> {
     ))
 }
 
-/// Returns a description of what a plan without a pilot means on this machine.
+/// Returns the meaning of a plan without a pilot on this machine.
 fn here(planning: &Planning) -> Option<String> {
     match &planning.here {
         Here::NotAsked => None,

@@ -35,7 +35,7 @@ impl Telling {
         }
     }
 
-    /// Reports what will be measured, and the maximum duration. `from` is the initial rate of a
+    /// Reports the planned measurement and its maximum duration. `from` is the initial rate of a
     /// search; `hanging` returns the additional time that slices of a hanging server take, s.
     pub fn plan(
         &self,

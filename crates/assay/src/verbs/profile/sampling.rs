@@ -50,7 +50,7 @@ pub(crate) struct Settings {
     pub call_graph: CallGraph,
     pub duration: Option<Duration>,
     pub show_output: bool,
-    /// True for a suite whose processes mark what they run: only marked samples count.
+    /// True for a suite whose processes mark the running test: only marked samples count.
     pub suite: bool,
 }
 

@@ -143,7 +143,7 @@ fn suite<'a>(
 }
 
 impl Sampled<'_> {
-    /// Samples one run, and reads what the suite reported about it.
+    /// Samples one run, and reads the report of the suite about it.
     fn sample(&self, block: u32) -> anyhow::Result<(SampledRun, Run)> {
         let room = self.room.path().join(block.to_string());
         fs::create_dir_all(&room).with_context(|| room.display().to_string())?;
