@@ -330,7 +330,7 @@ impl Commands {
                 RunnerKind::Portable => "assay's",
             };
             let message = format!(
-                "peak memory below {} KiB can't be seen: that is {whose} own",
+                "peak memory below {} KiB can't be measured: that is {whose} own",
                 floor / 1024
             );
             Finding::new(code::MEMORY_FLOOR, message).with("floor", floor as f64)

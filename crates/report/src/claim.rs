@@ -179,7 +179,7 @@ fn variation(claim: &Claim) -> Option<String> {
             "The machines differ by more than their errors ({test}): the mean need not apply to any of them."
         )
     } else {
-        format!("The machines differ by no more than their errors let expect ({test}).")
+        format!("The machines differ by no more than their errors explain ({test}).")
     })
 }
 

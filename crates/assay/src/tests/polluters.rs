@@ -112,11 +112,11 @@ fn finding(suite: &Suite<'_>, victim: &str, found: &OrderDependence) -> Finding 
     let dependent = |message: String| dependent(Severity::Warning, message);
     let found = match found {
         OrderDependence::Polluter(first) => {
-            dependent(format!("`{victim}` depends on the order: it fails behind `{first}`"))
+            dependent(format!("`{victim}` depends on the order: it fails after `{first}`"))
                 .advise(Action::run("see it fail", &line(first)))
         }
         OrderDependence::Needed(first) => dependent(format!(
-            "`{victim}` depends on the order: it fails by itself, and passes behind `{first}`"
+            "`{victim}` depends on the order: it fails by itself, and passes after `{first}`"
         ))
         .advise(Action::run("see it pass", &line(first))),
         OrderDependence::Together(all) => dependent(format!(

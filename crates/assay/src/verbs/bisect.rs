@@ -147,7 +147,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     let recorded = assay_file::read(path)?;
     resume::check_given(&args.given, path)?;
-    resume::check_complete(&recorded, path, "resumed", "search again, in a file of its own")?;
+    resume::check_complete(&recorded, path, "resumed", "search again, in a new file")?;
     let begun: Args = resume::begun(&recorded, path, "bisect", "resumed")?;
     let args = Args {
         time: args.time,

@@ -123,7 +123,7 @@ fn shared(each: &[Effect<'_>], all: &Effect<'_>) -> Option<String> {
     let seconds = |value: f64| number::rough(value, &Unit::Second);
     (used.len() > 1 && least > most).then(|| {
         format!(
-            "one by one they save {} in sum, all together {}: some gain the same seconds, so not each of them is needed",
+            "one by one they save {} in total, all together {}: some save the same seconds, so not all of them are needed",
             seconds(alone),
             seconds(-all.time.shift.estimate)
         )
@@ -312,7 +312,7 @@ mod tests {
             ("pg.synchronous_commit=off", [1.6, 0.3, 0.2], 5e7),
             ("all", [1.5, 0.2, 0.2], 5e7),
         ]);
-        assert!(shown.contains("some gain the same seconds"), "{shown}");
+        assert!(shown.contains("some save the same seconds"), "{shown}");
     }
 
     #[test]

@@ -141,7 +141,7 @@ fn chart(analysis: &Analysis, parameter: &str, lines: &[Line], metric: usize) ->
     };
     let more = match left_out {
         0 => String::new(),
-        n => format!(" Drawn are the first {} lines; {n} more are not.", shown.len()),
+        n => format!(" The first {} lines are drawn; {n} more are not.", shown.len()),
     };
     let of = if analysis.answers.is_empty() { "" } else { " of the slices" };
     Some(Chart {

@@ -293,7 +293,7 @@ impl Program {
             }
             let said = crate::error::message(answer.errors, &bytes).unwrap_or_default();
             if !said.is_empty() {
-                run.notes.push(format!("`{}` told no tests: {said}", self.name));
+                run.notes.push(format!("`{}` listed no tests: {said}", self.name));
             }
             return Ok(());
         }

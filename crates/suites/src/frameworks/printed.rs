@@ -137,7 +137,7 @@ fn cure_for(call: &Call) -> Option<String> {
     let (env, line) = framework_line(call)?;
     let env: String = env.iter().map(|own| format!("--env {own} ")).collect();
     Some(format!(
-        "`{program}` runs `{line}`, which it can't be asked through: name that command itself, as in `assay tests {env}-- {line}`"
+        "`{program}` runs `{line}`, but passes nothing on to it: name that command itself, as in `assay tests {env}-- {line}`"
     ))
 }
 

@@ -92,7 +92,7 @@ impl Telling {
             }
             let (share, block, seconds) = *standing.borrow();
             let Some(pace) = pace else {
-                let why = "is busy with requests that nobody waits for any more; waiting";
+                let why = "is still busy with abandoned requests; waiting";
                 line.draw(share, format!("block {}   {name} {why}", block + 1));
                 return;
             };

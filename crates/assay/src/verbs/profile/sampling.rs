@@ -401,7 +401,7 @@ pub(crate) fn no_collection(source: &Sampling, language: Language) -> Option<Fin
     (language == Language::Ruby && sampler != sampling::Sampler::Stackprof).then(|| {
         let told = format!("{} does not see garbage collection", sampler.name());
         Finding::new(code::PROFILE_UNSEEN, told).advise(Action::run(
-            "take stackprof, which does (Debian: ruby-stackprof)",
+            "use stackprof, which does (Debian: ruby-stackprof)",
             "gem install stackprof",
         ))
     })

@@ -126,7 +126,7 @@ impl Teller<'_> {
                 format!("; these have a power of {}", power_told(power))
             });
             let visible = found.visible.map_or_else(String::new, |visible| {
-                format!(" and would see {}", self.amount(visible))
+                format!(" and would find {}", self.amount(visible))
             });
             lines.push(format!(
                 "planned with sd {}: Student's t needs {}, a rank test 15 % more, rounded up {}{power}{visible}",
