@@ -204,7 +204,7 @@ fn an_error_in_a_distribution_says_where_and_what_would_be_right() {
         ("uniform(3, 2)", 12, "HIGH must be larger"),
         ("exponential(0)", 13, "more than 0"),
         ("pareto(1, 0)", 11, "LEAST"),
-        ("mix(0.7: 1, 0.2: 2)", 5, "these make 0.9"),
+        ("mix(0.7: 1, 0.2: 2)", 5, "these add up to 0.9"),
         ("mix(1.5: 1)", 5, "a share lies between"),
         ("mix(0.5 1)", 9, "expected `:`"),
         ("1 + ", 5, "lacking"),
