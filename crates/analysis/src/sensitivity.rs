@@ -114,8 +114,9 @@ pub fn finding(function: &str, benchmarks: &[Sensitivity]) -> Finding {
         }
         true => {
             let few = "the benchmarks that time it vary too much, or have too few blocks";
-            let message =
-                format!("how much slower `{function}` must be to be found is unknown: {few}{rest}");
+            let message = format!(
+                "the smallest slowdown of `{function}` that would be found is unknown: {few}{rest}"
+            );
             Finding::new(code::CODE_CHANGED, message)
         }
         false => {

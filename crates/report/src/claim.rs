@@ -134,7 +134,7 @@ fn row(report: &ClaimReport<'_>, claim: &Claim, machine: &OnMachine) -> Vec<Stri
         format!("{} ({})", record.machine, record.file),
         count.to_string(),
         size(report, claim, machine.decision.estimate, machine.decision.interval),
-        if refuted { format!("{word}, another run not") } else { word },
+        if refuted { format!("{word}, but not in another run") } else { word },
     ]
 }
 

@@ -290,7 +290,7 @@ impl Benchmarks<'_> {
         let ran = self.asker.put(&question, 0)?;
         if let Some(how) = ran.failure() {
             let side = &catalogue.sides[side].name;
-            let text = format!("`{own}` on {side}, run to be counted: it {how}");
+            let text = format!("`{own}` on {side}, in its counting run: it {how}");
             return Err(RunError::Failed(text));
         }
         let found: Vec<Count> = match (by, &counter) {

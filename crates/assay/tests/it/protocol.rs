@@ -107,7 +107,7 @@ fn every_test_stands_below_the_protocol_where_both_are_asked_for() {
     let (old, new) = (format!("{DOCUMENTED}/old.txt"), format!("{DOCUMENTED}/new.txt"));
     let asked = ["compare", "--rigorous", "--all", "--unit", "us", "--threshold", "12us"];
     let shown = room.run(&[&asked[..], &[&old, &new]].concat()).ends(0).stdout;
-    let (_, below) = shown.split_once("One may publish:").unwrap();
+    let (_, below) = shown.split_once("You may publish:").unwrap();
     assert!(below.contains("new against old:") && below.contains("Brunner-Munzel"), "{shown}");
 }
 
@@ -241,7 +241,7 @@ fn the_page_draws_and_cites_what_the_protocol_did() {
     // The claim is bold, but not the numbers in parentheses after it.
     let conclusion = page.split("<p class=\"conclusion\"><strong>").nth(1).unwrap();
     let (bold, rest) = conclusion.split_once("</strong>").unwrap();
-    assert!(bold.starts_with("One may publish: ") && !bold.contains('('), "{bold}");
+    assert!(bold.starts_with("You may publish: ") && !bold.contains('('), "{bold}");
     assert!(rest.starts_with(" ("), "{rest}");
     assert!(page.contains(" facts about the machine</summary>"));
 }

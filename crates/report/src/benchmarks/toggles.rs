@@ -229,7 +229,7 @@ fn gains(suite: &Analysis, own: &Effect<'_>) -> Option<String> {
         n => format!(" and {n} more"),
     };
     let names = if more.is_empty() { list::all(&named) } else { named.join(", ") };
-    (!named.is_empty()).then(|| format!("by {} gain most: {names}{more}", quoted(own.name)))
+    (!named.is_empty()).then(|| format!("{} saves most in {names}{more}", quoted(own.name)))
 }
 
 #[cfg(test)]
@@ -300,7 +300,7 @@ mod tests {
         let first = "use gc=off and hash-cost=min; pg.fsync=off does nothing that matters";
         assert!(shown.starts_with(first), "{shown}");
         assert!(shown.contains("for that gc=off takes 1.8 × the memory"), "{shown}");
-        assert!(shown.contains("by hash-cost=min gain most: Users: signs in ("), "{shown}");
+        assert!(shown.contains("hash-cost=min saves most in Users: signs in ("), "{shown}");
         assert!(!shown.contains("one by one"), "{shown}");
     }
 

@@ -114,7 +114,7 @@ fn cure_for(call: &Call) -> Option<String> {
     if call.is(&["tox", "nox"]) {
         let own = call.program();
         return Some(format!(
-            "{own} runs tests in an environment of its own, into which assay does not reach: run what it runs there, as in `assay tests -- .{own}/py/bin/python -m pytest`"
+            "{own} runs tests in its own environment, which assay cannot reach: run what it runs there, as in `assay tests -- .{own}/py/bin/python -m pytest`"
         ));
     }
     if call.is(&["ava"]) && !call.has(&["--tap", "-t"]) {
