@@ -296,7 +296,7 @@ impl Watcher {
             let held = std::mem::take(&mut self.held);
             if let Some(last) = self.last.clone().filter(|_| was_broken) {
                 // The sources are again in the state in which they ran.
-                let why = "what could not be read can be read again, and is as it was".to_owned();
+                let why = "the broken source can be read again, and is unchanged".to_owned();
                 let changed = held.paths.into_iter().collect();
                 self.screen.begin(&why, false)?;
                 self.show(Came { why, changed, ..last })?;

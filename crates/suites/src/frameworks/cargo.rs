@@ -349,7 +349,7 @@ impl Framework for Nextest {
             return Err(SuiteError::Unable {
                 framework: "nextest",
                 what:
-                    "runs each test in a process of its own, and has no random order; use --order given"
+                    "runs each test in its own process, and has no random order; use --order given"
                         .to_owned(),
             });
         }

@@ -85,7 +85,7 @@ impl Confirmation {
                     _ => ("finds no difference that matters", "no alarm"),
                 };
                 let message = format!(
-                    "{label} was beyond what is normal, but a fresh run of {new} and {old}, alternately, {said}{}: {so}",
+                    "{label} was outside the normal range, but a fresh run of {new} and {old}, alternately, {said}{}: {so}",
                     size(fresh)
                 );
                 let found = Finding::new(code::ALARM_CONFIRMATION, message).at(Severity::Warning);
