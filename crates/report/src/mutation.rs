@@ -144,7 +144,7 @@ fn headline(mutation: &Mutation, whole: &Score) -> String {
             }
             None => "There is nothing to try".to_owned(),
         },
-        (None, _) => "None of the changes that were tried counts, so there is no score".to_owned(),
+        (None, _) => "No change counts, so there is no score".to_owned(),
         (Some(share), Some(own)) if whole.known < whole.counted => {
             let sample = if mutation.is_sample { "a sample of " } else { "" };
             format!(

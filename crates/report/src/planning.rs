@@ -327,7 +327,7 @@ fn in_blocks(page: &mut Page, planning: &Planning, blocks: &BlocksPlan) {
         2,
         &[(
             Tone::Plain,
-            "to rule out: if there is no difference, half of all runs have ruled out a larger one by then".to_owned(),
+            "to rule out: if there is no difference, half of all runs have ruled out one of that size by then".to_owned(),
         )],
     );
 }

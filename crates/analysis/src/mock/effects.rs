@@ -70,7 +70,7 @@ impl Numbers {
             Quantity::Bare(number) => Ok(number),
             Quantity::Amount(amount, unit) if unit == self.unit => Ok(self.of_base(amount)),
             Quantity::Amount(..) => Err(EffectError(format!(
-                "`{}` has a unit, but the numbers are {}; say what they are with --unit, or leave the unit out",
+                "`{}` has a unit, but the numbers are {}; give their unit with --unit, or leave the unit out",
                 text.trim(),
                 if self.unit == Unit::One { "plain" } else { "of another unit" }
             ))),
