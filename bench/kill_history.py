@@ -186,7 +186,7 @@ def _prune(place, moments):
 def _bless(place, moments):
     def check(after, said):
         listed = json.loads(place.asked(place.copy, "history", "bless", "--list", "--json").stdout)
-        missing = int("is normal since" in said and not listed["blessings"])
+        missing = int("normal since" in said and not listed["blessings"])
         return len(place.before - after), missing
 
     return place.series(moments, ["history", "bless", "BM_1", "--reason", "meant"], check)

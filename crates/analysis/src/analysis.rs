@@ -554,7 +554,7 @@ fn findings(samples: &Samples, evidence: &Evidence<'_>, analysis: &Analysis) -> 
     }
     findings.extend(noise::findings(&analysis.noise, &names));
     if analysis.stop == Some(StopReason::Interrupted) {
-        findings.push(checks::interrupted("decided on what there was"));
+        findings.push(checks::interrupted("results are based on the runs until then"));
         // The time was not too short; the user interrupted the run.
         let too_few = findings.iter_mut().filter(|finding| finding.is(code::TOO_FEW));
         too_few.for_each(|finding| finding.advice.clear());

@@ -70,7 +70,7 @@ impl SpreadComparison {
 pub enum SpreadError {
     /// Not exactly one value of each in every block.
     #[error(
-        "the settings were measured {before} and {after} times; each belongs once in every block"
+        "the settings were measured {before} and {after} times; each must occur once in every block"
     )]
     DifferentLengths {
         /// Number of values without the setting.

@@ -7,7 +7,7 @@
 //! are like independent noise and cancel (Widrow and Kollár, "Quantization Noise", 2008: from a
 //! standard deviation of about half a step on); ranks then only need the ties resolved. A clock
 //! read at the start and at the end is off by less than a step in each reading, in a way that
-//! cancels in the mean but not in the median; a whole step covers that as well. Exact counts have
+//! cancels on average but not in the median; a whole step covers that as well. Exact counts have
 //! no rounding.
 
 use crate::policy;

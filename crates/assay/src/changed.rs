@@ -117,7 +117,7 @@ impl Tracked {
             Ok((store, map)) => (Some(store), map, None),
             Err(error) => {
                 let note = format!(
-                    "what tests use is not kept for the next time: {}",
+                    "the record of what tests use could not be saved: {}",
                     output::told(&error)
                 );
                 (None, Map::default(), Some(note))
@@ -322,7 +322,7 @@ fn since_1970() -> f64 {
 pub(crate) fn reason(why: &SelectionReason) -> String {
     match why {
         SelectionReason::Failed => "failed when it ran last".to_owned(),
-        SelectionReason::Unseen => "ran when nobody saw what it uses".to_owned(),
+        SelectionReason::Unseen => "ran without a record of what it uses".to_owned(),
         SelectionReason::Used { how: UseKind::Entered, path, block: Some(block) } => {
             format!("uses `{block}` of {path}, which changed")
         }
@@ -331,36 +331,36 @@ pub(crate) fn reason(why: &SelectionReason) -> String {
         }
         SelectionReason::Used { how: UseKind::Loaded, path, .. } => {
             format!(
-                "needs {path}, which changed outside of its functions, or in which functions there are"
+                "needs {path}, which changed outside of its functions, or whose set of functions changed"
             )
         }
         SelectionReason::Used { how: UseKind::Opened, path, .. } => {
             format!("opens {path}, which changed")
         }
         SelectionReason::Used { how: UseKind::Listed | UseKind::Searched, path, .. } => {
-            format!("lists the directory {path}, in which files came or went")
+            format!("lists the directory {path}, in which files were added or removed")
         }
         SelectionReason::Used { how: UseKind::Started, path, .. } => {
             format!("starts {path}, which changed")
         }
         SelectionReason::Used { how: UseKind::Built, path, .. } if path.ends_with("**") => {
-            "is built from packages in which files came or went".to_owned()
+            "is built from packages in which files were added or removed".to_owned()
         }
         SelectionReason::Used { how: UseKind::Built, path, .. } => {
             format!("is built from {path}, or may read it, and it changed")
         }
         SelectionReason::InFile(path) => {
-            format!("stands in {path}, which changed around its tests")
+            format!("is in {path}, which changed around its tests")
         }
         SelectionReason::Maybe(why) => format!("may use what changed: {why}"),
         SelectionReason::Beside { source } => format!("uses the package of {source}, which is new"),
         SelectionReason::Called { source } => {
-            format!("stands in a file that is called like {source}")
+            format!("is in a file named like {source}")
         }
         SelectionReason::Ruled { rule, source } => {
             format!("is named for {source} by the rule {rule}")
         }
-        SelectionReason::Everything => "runs as everything does".to_owned(),
+        SelectionReason::Everything => "runs because everything does".to_owned(),
     }
 }
 
@@ -402,7 +402,7 @@ pub(crate) fn explained(choice: &Choice<'_>) -> Vec<String> {
     };
     lines.extend(choice.tests.iter().map(line));
     for file in &choice.files {
-        lines.push(format!("{file}: all of it, for it may have tests that nobody knows (names)"));
+        lines.push(format!("{file}: all of it, because it may contain unknown tests (names)"));
     }
     lines.extend(choice.left.iter().map(|(name, known)| format!("{name}: {}", left(known))));
     lines

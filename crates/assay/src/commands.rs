@@ -330,7 +330,7 @@ impl Commands {
                 RunnerKind::Portable => "assay's",
             };
             let message = format!(
-                "peak memory below {} KiB can't be seen: that is {whose} own",
+                "peak memory below {} KiB can't be measured: that is {whose} own",
                 floor / 1024
             );
             Finding::new(code::MEMORY_FLOOR, message).with("floor", floor as f64)
@@ -497,7 +497,7 @@ fn left_processes(command: &str, runs: u32, needless: u32) -> Option<Finding> {
         ),
     };
     let message =
-        format!("{command} left processes running after {runs} runs; they were ended{conclude}");
+        format!("{command} left processes running after {runs} runs; they were killed{conclude}");
     let advice = match needless {
         0 => "let the command wait for its children: their work is not in its time",
         _ => "leave --conclude out, or let it succeed where nothing is left to end",

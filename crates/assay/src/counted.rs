@@ -203,7 +203,7 @@ pub(crate) fn of_program(program: &Path, why: RefusalReason) -> String {
 
 /// Returns a finding that not all allocations of `whose` are counted.
 pub(crate) fn allocations_hidden(whose: &str, why: &str) -> Finding {
-    let message = format!("not all that {whose} allocates is in the counts: {why}");
+    let message = format!("the counts lack some allocations of {whose}: {why}");
     Finding::new(code::COUNTS_INCOMPLETE, message)
 }
 
@@ -225,7 +225,7 @@ pub(crate) fn children_missing(who: &str, executed: &BTreeSet<Executed>) -> Opti
         Finding::new(code::COUNTS_INCOMPLETE, message)
             .at(Severity::Warning)
             .with("programs", why.len() as f64)
-            .advise(Action::text("link them dynamically and leave them their environment"))
+            .advise(Action::text("link them dynamically and leave their environment intact"))
             .advise(Action::text("count without them"))
     })
 }

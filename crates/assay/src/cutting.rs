@@ -62,7 +62,7 @@ impl Cutting {
         let State::Gone(why) = &mut *self.0.borrow_mut() else { return None };
         let why = why.take()?;
         Some(format!(
-            "a change touches all tests that use its file, not only those that use what changed in it: {why}"
+            "a change affects all tests that use its file, not only those that use what changed in it: {why}"
         ))
     }
 }
@@ -134,7 +134,9 @@ impl Program {
         // A program that closed its output is about to exit by itself.
         let status = if ended { self.child.wait() } else { self.end() };
         match status {
-            Ok(status) if ended => format!("assay-{NAME} ended ({status}); begin again to have it"),
+            Ok(status) if ended => {
+                format!("assay-{NAME} ended ({status}); restart to use it again")
+            }
             _ => format!("assay-{NAME}: {}", reason(error)),
         }
     }

@@ -93,7 +93,7 @@ pub(crate) fn may_be_of_this_machine(samples: &Samples, file: &str) -> Option<St
     let here = Environment::from_facts(environment::capture());
     let name = here.text(HOSTNAME).filter(|_| here.text(PROCESSOR) == Some(processor))?;
     Some(format!(
-        "{file} does not name its machine, so it is kept apart, as `{processor}`; if it was measured on this machine, add it with --machine {name}"
+        "{file} does not name its machine, so it is kept separately, as `{processor}`; if it was measured on this machine, add it with --machine {name}"
     ))
 }
 

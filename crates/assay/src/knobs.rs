@@ -281,7 +281,7 @@ impl CleanupReport {
         if !self.denied.is_empty() {
             let home = directory.parent().unwrap_or(directory).display();
             self.line(format!(
-                "warning: a run that was killed has left {}; to put that back, run assay once as root with this state \
+                "warning: a run that was killed has left {}; to restore it, run assay once as root with this state \
                  directory: sudo XDG_STATE_HOME='{home}' assay doctor --quick",
                 listed(&self.denied)
             ));
@@ -296,11 +296,11 @@ fn refused(error: &KnobError) -> Finding {
 
 fn held_by(knob: &Knob, process: u32) -> Finding {
     not_controlled(&format!(
-        "`{}` is set by another run of assay (process {process}) at this moment",
+        "`{}` is currently set by another run of assay (process {process})",
         knob.name()
     ))
     .advise(Action::text(
-        "measure again when the other run has ended; two at once disturb each other anyway",
+        "measure again when the other run has ended; simultaneous runs disturb each other anyway",
     ))
 }
 

@@ -431,7 +431,7 @@ impl Meter {
                 Finding::new(code::SAMPLES_PROBLEM, message)
                     .about(name)
                     .with("lines", *count as f64)
-                    .advise(Action::text("write each line in one piece"))
+                    .advise(Action::text("write each line with a single call"))
                     .advise(Action::Read { page: "docs/reference/sample-protocol.md".to_owned() }),
             );
         }

@@ -301,7 +301,7 @@ pub(crate) fn no_direction(metric: &Metric) -> String {
         unit => format!(" ({})", unit.symbol()),
     };
     format!(
-        "nothing says which direction of `{}`{unit} is better; say it with --better lower or --better higher",
+        "it is unknown which direction of `{}`{unit} is better; specify --better lower or --better higher",
         metric.name
     )
 }

@@ -47,7 +47,7 @@ pub(crate) fn begun<A: clap::Args>(
 ) -> anyhow::Result<(Samples, A)> {
     let recorded = assay_file::read(path)?;
     resume::check_given(&record.given, path)?;
-    resume::check_complete(&recorded, path, "resumed", "measure again, in a file of its own")?;
+    resume::check_complete(&recorded, path, "resumed", "measure again, in a new file")?;
     let first = resume::begun(&recorded, path, verb, "resumed")?;
     Ok((recorded, first))
 }

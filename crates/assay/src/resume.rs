@@ -67,7 +67,7 @@ impl RecordArgs {
             && OF_EXPORTS.iter().any(|known| ending.eq_ignore_ascii_case(known))
         {
             bail!(
-                "--save {0}: the record is an .assay file: name it {1}; the result in the format of this ending is written by --export {0}",
+                "--save {0}: the record is an .assay file: name it {1}; the result in the format of this extension is written by --export {0}",
                 path.display(),
                 path.with_extension("assay").display()
             );

@@ -282,7 +282,7 @@ pub(crate) fn found(
             let is_built = built.log.metadata().is_ok_and(|log| log.len() > 0);
             let cure = match is_built {
                 true => format!("; the output of its build is in {}", built.log.display()),
-                false => "; if it is built, the line of --build must make it".to_owned(),
+                false => "; if it is built, the line of --build must produce it".to_owned(),
             };
             let place = match program.argv[0].to_string_lossy().contains('/') {
                 true => "",

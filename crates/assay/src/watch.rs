@@ -230,7 +230,7 @@ impl Watcher {
             if let Some((what, left)) = &due
                 && left.is_zero()
             {
-                next = Some(self.job(what.clone(), "nothing else is to do".to_owned()));
+                next = Some(self.job(what.clone(), "there is nothing else to do".to_owned()));
                 continue;
             }
             self.renew()?;
@@ -296,7 +296,7 @@ impl Watcher {
             let held = std::mem::take(&mut self.held);
             if let Some(last) = self.last.clone().filter(|_| was_broken) {
                 // The sources are again in the state in which they ran.
-                let why = "what could not be read can be read again, and is as it was".to_owned();
+                let why = "the broken source can be read again, and is unchanged".to_owned();
                 let changed = held.paths.into_iter().collect();
                 self.screen.begin(&why, false)?;
                 self.show(Came { why, changed, ..last })?;
@@ -471,9 +471,11 @@ impl Watcher {
                 if let Some(pause) = self.echo.pause(&meanwhile) {
                     self.pause(pause)?;
                 }
-                let again = next.map(|what| self.job(what, "they are green again".to_owned()));
+                let again =
+                    next.map(|what| self.job(what, "the failed tests pass again".to_owned()));
                 let owed = self.owed.clone();
-                Ok(again.or(owed.map(|what| self.job(what, "they were not through".to_owned()))))
+                Ok(again
+                    .or(owed.map(|what| self.job(what, "their last run was stopped".to_owned()))))
             }
         }
     }
@@ -515,7 +517,7 @@ impl Watcher {
                 });
                 let tries = self.mutating.as_ref().is_some_and(Mutating::is_at_work);
                 let tries = if tries { "trying changes · " } else { "" };
-                self.screen.waiting(&format!("waiting for a save · {tries}{held}h keys, q leaves"))
+                self.screen.waiting(&format!("waiting for a save · {tries}{held}h keys, q quits"))
             }
         }
     }

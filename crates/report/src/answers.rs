@@ -135,8 +135,8 @@ fn of_slices(analysis: &Analysis) -> Option<Table> {
     let mut table = Table::plain(title, heads, rows);
     table.kind = WHOLE_WORDS;
     if analysis.answers.iter().any(|own| own.count("failed") > 0) {
-        table.told = "Where more failed than a quantile leaves out, the time limit stands for it."
-            .to_owned();
+        table.told =
+            "If more requests failed than a quantile leaves out, it is the time limit.".to_owned();
     }
     (!metrics.is_empty()).then_some(table)
 }
@@ -251,7 +251,7 @@ fn notes(analysis: &Analysis) -> Vec<String> {
     let unknown = sum("unknown");
     if unknown > 0 {
         lines.push(format!(
-            "{unknown} requests were still under way when their slice was broken off"
+            "{unknown} requests were still in progress when their slice was cut short"
         ));
     }
     lines.extend(redirections(&analysis.answers));

@@ -149,7 +149,7 @@ impl CheckReport<'_> {
         }
         if !self.changed_benchmarks.is_empty() {
             said.push(format!(
-                "The benchmarks themselves changed, too ({}), so a difference may be theirs.",
+                "The benchmarks themselves also changed ({}), so they may cause a difference.",
                 list::all(&some(self.changed_benchmarks))
             ));
         }
@@ -225,7 +225,7 @@ impl CheckReport<'_> {
                 n(Standing::NotConfirmed),
                 "were slower at first, but not in a second build".to_owned(),
             ),
-            (undecided, "may be slower, which a second build does not decide".to_owned()),
+            (undecided, "may be slower, which a second build did not settle".to_owned()),
             (n(Standing::Inconclusive), "are not known".to_owned()),
             (self.missing(), "have no result".to_owned()),
             (self.unreached(), "are not reached by the change".to_owned()),

@@ -63,7 +63,7 @@ fn checks(analysis: &Analysis) -> Vec<(CheckResult, String)> {
         let alike = drifts.len() == primaries().count() && are_alike(&drifts);
         let cancelled = match analysis.comparisons.iter().any(Comparison::wanders) {
             _ if !in_blocks => "",
-            true => " (not alike in all: the difference wanders, too)",
+            true => " (not alike in all: the difference drifts as well)",
             false if alike => " (the blocks cancel it)",
             false => " (the blocks cancel only what all sides share)",
         };

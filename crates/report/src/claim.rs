@@ -134,7 +134,7 @@ fn row(report: &ClaimReport<'_>, claim: &Claim, machine: &OnMachine) -> Vec<Stri
         format!("{} ({})", record.machine, record.file),
         count.to_string(),
         size(report, claim, machine.decision.estimate, machine.decision.interval),
-        if refuted { format!("{word}, another run not") } else { word },
+        if refuted { format!("{word}, but not in another run") } else { word },
     ]
 }
 
@@ -180,7 +180,7 @@ fn variation(claim: &Claim) -> Option<String> {
             "The machines differ by more than their errors ({test}): the mean need not apply to any of them."
         )
     } else {
-        format!("The machines differ by no more than their errors let expect ({test}).")
+        format!("The machines differ by no more than their errors explain ({test}).")
     })
 }
 

@@ -224,7 +224,7 @@ impl<'a> Teller<'a> {
                 let ranged = self.ranged(interval);
                 let claim = format!("no difference that matters: {ranged}{}", self.other_means());
                 let threshold = match self.c.decision.threshold.is_nan() {
-                    true => "no share of 0 is a threshold".to_owned(),
+                    true => "a share of 0 is no threshold".to_owned(),
                     false => format!("threshold {}", self.threshold()),
                 };
                 (claim, format!("{}; {threshold}", self.sure()))
@@ -236,7 +236,7 @@ impl<'a> Teller<'a> {
                 if same && self.c.decision.threshold.is_nan() {
                     // The condition belongs to the observation, not to the advice.
                     let claim = format!(
-                        "not known yet: {ranged}{}, but no share of 0 can be a threshold: give an amount (--threshold)",
+                        "not known yet: {ranged}{}, but a share of 0 cannot be a threshold: give an amount (--threshold)",
                         self.condition()
                     );
                     return Sentence { claim, sureness };
@@ -245,7 +245,7 @@ impl<'a> Teller<'a> {
                 // The interval consists of a clock step rather than a difference.
                 if self.c.decision.threshold.is_nan() && !self.coarse(interval).is_empty() {
                     let claim = format!(
-                        "not known yet: {ranged}, so {bound}{}, but no share of 0 can be a threshold: give an amount (--threshold)",
+                        "not known yet: {ranged}, so {bound}{}, but a share of 0 cannot be a threshold: give an amount (--threshold)",
                         self.condition()
                     );
                     return Sentence { claim, sureness };
@@ -424,7 +424,7 @@ impl<'a> Teller<'a> {
             let worth = number::fixed(c.effective, 0);
             let what = match c.blocks {
                 Some(blocks) => format!(
-                    "their difference wandered during the run, so that its {blocks} blocks carry as much information as {worth} independent ones"
+                    "their difference drifted during the run, so that its {blocks} blocks carry as much information as {worth} independent ones"
                 ),
                 None => format!(
                     "successive values are so strongly correlated that they carry as much information as {worth} independent ones"
@@ -460,7 +460,7 @@ impl<'a> Teller<'a> {
                     && self.analysis.stop == Some(StopReason::Interrupted) =>
             {
                 format!(
-                    "stopped after {}, too few for a verdict on {} against {}: {} are the fewest",
+                    "stopped after {}, too few for a verdict on {} against {}: {} are needed",
                     counted(blocks, "block"),
                     self.of,
                     self.against,

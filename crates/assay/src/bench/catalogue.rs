@@ -180,7 +180,7 @@ pub(crate) fn driver_of(
             return Ok(driver);
         }
     }
-    let said = ran.failure().map_or(String::new(), |how| format!(" (asked for --help it {how})"));
+    let said = ran.failure().map_or(String::new(), |how| format!(" (with --help, it {how})"));
     let what = match program.kind {
         Kind::Executable => "an executable",
         Kind::Script => "a script",

@@ -130,8 +130,8 @@ impl Benchmarks<'_> {
         if self.units.iter().any(|unit| unit.benchmarks.len() > 1) {
             self.counting.find(
                 not_counted(
-                    "a program that can't be held to one benchmark",
-                    "nothing would show which of them it was",
+                    "a program that can't be limited to one benchmark",
+                    "nothing would show which of them was counted",
                 )
                 .advise(Action::CountWhole),
             );
@@ -290,7 +290,7 @@ impl Benchmarks<'_> {
         let ran = self.asker.put(&question, 0)?;
         if let Some(how) = ran.failure() {
             let side = &catalogue.sides[side].name;
-            let text = format!("`{own}` on {side}, run to be counted: it {how}");
+            let text = format!("`{own}` on {side}, in its counting run: it {how}");
             return Err(RunError::Failed(text));
         }
         let found: Vec<Count> = match (by, &counter) {
@@ -339,9 +339,8 @@ impl Benchmarks<'_> {
 /// Returns a finding that the harness accepts no number of iterations and the program gave no
 /// counts of its own.
 fn counted_whole() -> Finding {
-    Finding::new(code::COUNTED_WHOLE, "the harness can't be held to a number of iterations: counts are of whole processes that do as little as they can, most of it \
-         starting up").at(Severity::Warning)
-    .advise(Action::text("take a harness that can (Google Benchmark from 1.8 on)"))
+    Finding::new(code::COUNTED_WHOLE, "the harness does not accept a number of iterations: counts cover whole processes that do as little as possible, mostly start-up").at(Severity::Warning)
+    .advise(Action::text("use a harness that does (Google Benchmark 1.8 or later)"))
     .advise(Action::text("count around the loop itself (c/assay_alloc.h)"))
 }
 

@@ -122,7 +122,7 @@ impl Proof {
         };
         if let Some(why) = unknown.filter(|_| named) {
             let message = format!(
-                "which libraries `{}` and `{}` load could not be found out: {why}",
+                "which libraries `{}` and `{}` load could not be determined: {why}",
                 one.name, other.name
             );
             let finding = Finding::new(code::LIBRARIES, message);
@@ -317,7 +317,7 @@ fn why(side: &Side, directory: &str, library: &Library) -> String {
     match (search.rpath, search.runpath) {
         (Some(rpath), None) => format!(
             "`{own}` is there, but the program's RPATH (`{rpath}`) is searched before LD_LIBRARY_PATH; link it with \
-             -Wl,--enable-new-dtags, or take the path out: patchelf --remove-rpath"
+             -Wl,--enable-new-dtags, or remove the path: patchelf --remove-rpath"
         ),
         _ => format!("`{own}` is there, but `{}` is found before it", loaded.display()),
     }

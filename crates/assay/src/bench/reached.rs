@@ -71,7 +71,7 @@ pub(super) fn reach(
         .with("functions", functions.len() as f64)
         .with("unreached", lacking as f64);
     Some(match differ {
-        0 => finding.advise(Action::text("add a benchmark that calls what changed")),
+        0 => finding.advise(Action::text("add a benchmark that calls the changed code")),
         _ => finding,
     })
 }

@@ -173,7 +173,7 @@ impl Benchmarks<'_> {
 /// Returns the finding that a side has no program in which functions can be delayed.
 fn not_built(side: &str) -> Finding {
     let message = format!(
-        "how much slower the functions that changed must be to be found is unknown: {side} does not build with delays"
+        "the smallest slowdown of the changed functions that would be found is unknown: {side} does not build with delays"
     );
     Finding::new(code::CODE_CHANGED, message).at(Severity::Warning)
 }

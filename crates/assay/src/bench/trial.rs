@@ -84,7 +84,7 @@ impl Trial {
                             Some("gave no value".to_owned())
                         }
                         Some(_) => None,
-                        None => Some("was not in the answer of its program".to_owned()),
+                        None => Some("was not in the output of its program".to_owned()),
                     };
                     let empty = || unread.clone().or_else(nothing);
                     // The benchmark's own message is more informative than the program's exit

@@ -204,13 +204,14 @@ impl Search {
     pub fn capped(&self, place: usize, name: &str) -> Option<Finding> {
         let (all, capped) = self.ended[place];
         let message = format!(
-            "{name} still met the goals at {}/s, the most that --most-rate allows, in {capped} of {all} searches: its capacity is that or more, and a verdict about it holds up to that rate alone",
+            "{name} still met the goals at {}/s, the most that --most-rate allows, in {capped} of {all} searches: its capacity is that or more, and a verdict about it holds only up to that rate",
             self.most
         );
         let finding = Finding::new(code::CAPACITY_LIMIT, message).at(Severity::Warning);
         let finding = finding.with("searches", f64::from(capped)).with("rate", self.most);
         (capped > 0).then(|| {
-            finding.advise(Action::text("raise --most-rate, if the server may be loaded so much"))
+            finding
+                .advise(Action::text("raise --most-rate, if the server may be loaded that heavily"))
         })
     }
 

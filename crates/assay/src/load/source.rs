@@ -371,17 +371,17 @@ impl Source for Slices {
                 _ if self.search.is_some() => {
                     "a goal that was missed there was tried once more".to_owned()
                 }
-                1 => format!("these are too long by that: {at}"),
-                _ => format!("these are left out: {at}; all else of these slices counts"),
+                1 => format!("this makes these too long: {at}"),
+                _ => format!("these are left out: {at}; everything else in these slices counts"),
             };
             let message = format!(
-                "in {} of {} slices the generator itself was late, by more than a fifth of a latency that is usual there: {what}",
+                "in {} of {} slices the generator itself was late, by more than a fifth of the usual latency: {what}",
                 self.late, self.slices
             );
             found.push(
                 Finding::new(code::GENERATOR_LIMIT, message)
                     .with("slices", f64::from(self.late))
-                    .advise(Action::text("give it a processor of its own, or several generators")),
+                    .advise(Action::text("give it its own processor, or use several generators")),
             );
         }
         if self.busy > 0 {
@@ -403,7 +403,7 @@ impl Source for Slices {
                 false => Severity::Note,
             };
             let message = format!(
-                "in {} of {} slices no answer came before the slice was over: the achieved rate, which counts those that did, is 0 there",
+                "in {} of {} slices no answer came before the slice ended: the achieved rate, which counts those that did, is 0 there",
                 self.outlasted, self.slices
             );
             found.push(
@@ -416,13 +416,13 @@ impl Source for Slices {
         let still_busy = self.recovery.still_busy;
         if still_busy > 0 {
             let message = format!(
-                "before {still_busy} of {} slices a server was still busy with requests of an earlier slice that nobody waited for any more: what it shows there is too bad",
+                "before {still_busy} of {} slices a server was still busy with abandoned requests of an earlier slice: its values there are too bad",
                 self.slices
             );
             found.push(
                 Finding::new(code::SERVER_OVERLOADED, message)
                     .with("slices", f64::from(still_busy))
-                    .advise(Action::text("ask for lower rates, or give requests more time")),
+                    .advise(Action::text("use lower rates, or give requests more time")),
             );
         }
         found.extend(self.unfinished());

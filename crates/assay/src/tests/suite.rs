@@ -386,7 +386,7 @@ impl Source for Suite<'_> {
             let message = format!("{whose}{told}");
             found.push(
                 Finding::new(code::TEST_HUNG, message)
-                    .advise(Action::text("end what hangs, or give it more by --test-timeout")),
+                    .advise(Action::text("fix what hangs, or raise --test-timeout")),
             );
         }
         let said =
@@ -406,7 +406,7 @@ impl Source for Suite<'_> {
             found.push(benchmarks_skipped(message, skipped.len()));
         }
         for note in &self.notes {
-            let message = format!("the framework was looked into in part only: {note}");
+            let message = format!("the framework was only partly observed: {note}");
             found.push(Finding::new(code::PARTLY_READ, message));
         }
         found

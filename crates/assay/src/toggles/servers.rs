@@ -307,8 +307,7 @@ fn mend_in(directory: &Path, named: &[String]) -> Vec<String> {
                 Err(error) => {
                     is_done = false;
                     said.push(format!(
-                        "warning: a run that was killed has left {} of {} at {}, and it can't be put back: {error}; say --server with its \
-                         address and password once more",
+                        "warning: a run that was killed has left {} of {} at {}, and it can't be put back: {error}; give --server with its address and password again",
                         change.setting, change.address, change.after
                     ));
                 }

@@ -53,7 +53,7 @@ const RANGE: &str = "bisect";
 #[command(after_long_help = "\
 How it works: the good and the bad commit are compared first. If they differ by at least the threshold, each block runs three commits in \
 random order: one before the change, one with it, and the one between them that halves the remaining uncertainty. Each answer is weighted \
-by its certainty, and none is final: commits are measured again as soon as they matter. A commit is named when its probability reaches \
+by its certainty, and none is final: a commit may be measured again later. A commit is named when its probability reaches \
 --confidence and it has been compared directly with its predecessor. For merges, the merge commit itself is named (git's --first-parent).
 
 Examples:
@@ -147,7 +147,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     let recorded = assay_file::read(path)?;
     resume::check_given(&args.given, path)?;
-    resume::check_complete(&recorded, path, "resumed", "search again, in a file of its own")?;
+    resume::check_complete(&recorded, path, "resumed", "search again, in a new file")?;
     let begun: Args = resume::begun(&recorded, path, "bisect", "resumed")?;
     let args = Args {
         time: args.time,

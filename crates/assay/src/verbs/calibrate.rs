@@ -32,8 +32,8 @@ const SERIES_SHARE: f64 = 0.8;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 How it works: one program is run many times, and its runs are labeled A or B afterwards. A and B are the same program, so every \
-difference that a way of measuring finds is a false positive. Then B is made slightly faster on paper, to determine the smallest \
-difference that is still detected. Later runs warn if their threshold is smaller.
+difference that a way of measuring finds is a false positive. Then the recorded times of B are reduced slightly, to determine the \
+smallest difference that is still detected. Later runs warn if their threshold is smaller.
 
 Examples:
   assay calibrate                                 calibrate this machine, in half a minute

@@ -24,10 +24,11 @@ const CONFIDENCE: f64 = 0.95;
 /// Arguments of `assay check`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-`assay check` compares the working tree with the commit at which the current branch diverged from the default branch. Both are built in the cache directory; \
+`assay check` compares the working tree with the commit at which the current branch diverged from the default branch. Both are built in \
+the cache directory; \
 the working tree is not touched. Benchmarks are detected from the project's files: Cargo (criterion, divan, gungraun), Go, CMake with \
-Google Benchmark, pytest-benchmark, pyperf, vitest, tinybench, mitata, benchmark-ips. For others, describe in assay.toml at the top of the \
-repository how to build and run them (docs/guides/check.md).
+Google Benchmark, pytest-benchmark, pyperf, vitest, tinybench, mitata, benchmark-ips. To use others, name their build and run commands \
+in assay.toml at the top of the repository (docs/guides/check.md).
 
 Examples:
   assay check                                 this branch, before it is merged

@@ -36,7 +36,7 @@ const AT_ONCE: usize = 1 << 16;
   -w N      width of the plot in columns (default: the terminal's width less 2, or 74)
 
 Up to seven files are compared with the first; - or no file means standard input. Output, errors and exit status are \
-byte for byte those of ministat, so --help is an error here, too. Two versions of ministat are in use: 2025 (FreeBSD, Debian sid, \
+byte for byte those of ministat, so --help is also an error. Two versions of ministat are in use: 2025 (FreeBSD, Debian sid, \
 Ubuntu 26.04; the default) and 2015 (Debian up to 13, Ubuntu up to 25.10). Select one with --flavour as the first argument, or with \
 the environment variable ASSAY_MINISTAT.
 

@@ -88,7 +88,7 @@ pub(crate) struct Args {
     builds: Option<Builds>,
 
     /// Measure the reference twice in every block, as two sides; any difference between them is
-    /// noise, and differences of that size mean nothing
+    /// noise, so other differences of that size mean nothing
     #[arg(long, conflicts_with_all = ["builds", "parameter", "list"])]
     control: bool,
 

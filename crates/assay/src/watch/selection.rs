@@ -141,7 +141,7 @@ impl Selection {
         };
         let error = tracked.take(&ran.run, ran.trouble().is_some(), whole.as_deref()).err()?;
         tracked.forget_store();
-        Some(format!("what tests use is not kept for the next time: {}", output::told(&error)))
+        Some(format!("the record of what tests use could not be saved: {}", output::told(&error)))
     }
 }
 

@@ -137,7 +137,7 @@ fn a_benchmark_that_fails_while_it_is_counted_ends_the_suite_and_keeps_its_times
     let counted = ["--runs", "3", "--counters", "page-faults", "--save", "s.assay"];
     let ended = bench(&room, &counted).ends(4).shows("good");
     ended
-        .complains("`wary` on new, run to be counted: it exited with status 7")
+        .complains("`wary` on new, in its counting run: it exited with status 7")
         .complains("no counting here");
     let timed = room.records("s.assay", "obs").into_iter().filter(|o| o["pass"].is_null());
     assert_eq!(timed.count(), 2 * 2 * 3);

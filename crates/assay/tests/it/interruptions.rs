@@ -177,7 +177,7 @@ fn stopped_before_enough_blocks_one_sentence_says_so_and_one_how_to_go_on() {
     let assay = start(room.assay(&[&["run", "--save", "s.assay"][..], &slow].concat()));
     until_observed(&room, 6);
     assay.signal("INT");
-    let ended = assay.finish().ends(130).shows("stopped after ").shows("are the fewest");
+    let ended = assay.finish().ends(130).shows("stopped after ").shows("are needed");
     assert!(!ended.stdout.contains("--runs"), "{}", ended.stdout);
     ended.complains("recorded in s.assay; to continue: assay run --resume s.assay");
 }

@@ -124,7 +124,7 @@ fn pairs_are_planned_by_their_differences() {
     let few = data("ties_b.txt");
     let ended =
         room.run(&["plan", "--pilot", &a, &few, "--delta", "5%", "--type", "paired"]).ends(2);
-    assert!(ended.stderr.contains("as many values of the one as of the other"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the same number of values of both"), "{}", ended.stderr);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn what_can_not_be_planned_is_told_with_what_to_do() {
         (&["--sd", "1ms"], "neither the number of runs nor the difference is given"),
         (
             &["--n", "9", "--delta", "1", "--sd", "1", "--alpha", "1%", "--power", "90%"],
-            "nothing is asked",
+            "nothing to calculate",
         ),
         (&["--delta", "1ms", "--sd", "4%"], "give both in the same unit"),
         (&["--delta", "1ms", "--sd", "3KiB"], "give both in the same unit"),
@@ -214,7 +214,7 @@ fn what_can_not_be_planned_is_told_with_what_to_do() {
         (&["--delta", "1e-9", "--sd", "1"], "about 1.8e19 runs of each would be needed"),
         (&["--delta", "0", "--sd", "1"], "greater than 0"),
         (&["--delta", "1", "--sd", "1", "--alpha", "5"], "between 0 and 1"),
-        (&["--delta", "1ms", "--pilot", &lognormal], "say what the numbers are in (--unit us)"),
+        (&["--delta", "1ms", "--pilot", &lognormal], "name the unit of the numbers (--unit us)"),
         (&["--delta", "1", "--unit", "ms", "--pilot", &lognormal], "of what?"),
         (&["--delta", "1%", "--pilot", &constant], "all values of the pilot are equal"),
         (&["--delta", "1%", "--pilot", "huge.txt"], "so large or so small"),

@@ -45,7 +45,7 @@ fn three_sides_are_ranked_before_they_are_compared() {
     let ended = ranked(&["a", "b", "c", "d"]);
     let first = ended.stdout.lines().next().unwrap();
     assert!(first.starts_with("ranking: 1. c; 2. a, 2.0 × as long; 3. "), "{first}");
-    ended.shows("4.0 × as long, not told apart");
+    ended.shows("4.0 × as long, no clear order");
     for files in [&["a", "b"][..], &["b", "d", "e"]] {
         assert!(!ranked(files).stdout.contains("ranking"), "{files:?}");
     }

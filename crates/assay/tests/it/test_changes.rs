@@ -404,7 +404,7 @@ fn without_the_program_that_cuts_files_a_change_touches_all_that_use_the_file() 
     std::fs::create_dir(room.path("bin")).unwrap();
     std::fs::copy(env!("CARGO_BIN_EXE_assay"), room.path("bin/assay")).unwrap();
     room.write(".gitignore", "bin/\ncache/\nstate/\n");
-    let lost = "a change touches all tests that use its file";
+    let lost = "a change affects all tests that use its file";
     let run = |value: &str| {
         room.write("numbers_of.py", &CODE.replace("return 1", value));
         let words = ["tests", "--no-save", "--changed", "--"].map(str::to_owned);

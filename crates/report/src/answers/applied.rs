@@ -108,7 +108,7 @@ fn connections(analysis: &Analysis, own: &Answers) -> Option<String> {
     }
     let stray = own.count("stray");
     if stray > 0 {
-        text += &format!("; {stray} given up, because bytes came that belong to no answer");
+        text += &format!("; {stray} abandoned, because of bytes that belong to no answer");
     }
     Some(text)
 }

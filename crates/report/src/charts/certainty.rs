@@ -95,7 +95,7 @@ fn interval_names(found: &[(usize, &Resampled)]) -> String {
     let named = [
         (IntervalOf::Normal, "normal"),
         (IntervalOf::Bca, "BCa"),
-        (IntervalOf::Percentile, "percentiles, where BCa can't be had"),
+        (IntervalOf::Percentile, "percentiles, where BCa is not available"),
     ];
     let used = named.iter().filter(|(kind, _)| found.iter().any(|(_, r)| r.interval_of == *kind));
     used.map(|(_, name)| *name).collect::<Vec<_>>().join("; ")

@@ -57,7 +57,7 @@ fn result(survivor: &Survivor<'_>) -> Value {
     let name = clean(&survivor.unit.name);
     let mut text = format!("{name}: {}.", survivor.said());
     if own.fate == Fate::Kept {
-        text = format!("{name}: {}; a comment accepts that nobody notices.", own.what);
+        text = format!("{name}: {}; accepted by a comment.", own.what);
     } else {
         let ran = survivor.ran(MOST_TESTS);
         if !ran.is_empty() {

@@ -289,7 +289,7 @@ fn covered(
 ) -> Result<Request, SuiteError> {
     let unable = |what: &str| SuiteError::Unable { framework: "go test", what: what.to_owned() };
     if call.arguments().iter().any(|word| word.trim_start_matches('-').starts_with("exec")) {
-        return Err(unable("can't show what tests use where -exec runs them; leave it out"));
+        return Err(unable("can't show what tests use if -exec runs them; leave it out"));
     }
     let Some(modules) = seen::go::modules(&call.directory) else {
         return Err(unable("can't show what tests use outside of a module: there is no go.mod"));

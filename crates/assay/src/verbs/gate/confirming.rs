@@ -288,7 +288,7 @@ impl Confirming<'_> {
                 .map(|&place| format!("`{}`", gate.label(&gate.judged[place])))
                 .collect();
             self.say(&format!(
-                "confirming {}: measuring {} against {} by turns",
+                "confirming {}: measuring {} and {} alternately",
                 labels.join(", "),
                 short(&pair.new),
                 short(&pair.old)

@@ -327,6 +327,6 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
         },
         Failure::NoPort => "this machine has no free local port".to_owned(),
         Failure::NoDescriptor => "this process may open no more descriptors: ulimit -n".to_owned(),
-        Failure::Unreachable => "there is no way to it".to_owned(),
+        Failure::Unreachable => "there is no route to it".to_owned(),
     })
 }

@@ -176,8 +176,9 @@ impl Sampled<'_> {
         };
         if taken.ended.wall_seconds >= self.limit && interrupt::count() == 0 {
             let limit = number::chosen(self.limit, &Unit::Second);
-            let why =
-                format!("the suite took longer than --timeout {limit} and was ended; give it more");
+            let why = format!(
+                "the suite took longer than --timeout {limit} and was killed; allow it more time"
+            );
             return Err(RunError::Failed(why).into());
         }
         let read = self.framework.read(&answer);

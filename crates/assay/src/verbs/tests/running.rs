@@ -193,7 +193,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         && let Err(error) = tracked.take(&ran.run, ran.trouble().is_some(), files.as_deref())
     {
         line.say(&format!(
-            "what the tests use is not kept for the next time: {}",
+            "the record of what tests use could not be saved: {}",
             output::told(&error)
         ));
     }
