@@ -185,7 +185,7 @@ def ours(bench, project, home):
 
 
 def offset(text, place):
-    """Columns are those of bytes."""
+    """Changes a place in a text; columns count bytes."""
     lines = text.encode().splitlines(keepends=True)
     return len((b"".join(lines[: place["line"] - 1]) + lines[place["line"] - 1][: place["column"] - 1]).decode())
 
