@@ -2,8 +2,7 @@
 """Builds the released programs: static, with the C library musl, for each machine, on any of these
 machines.
 
-    build.py [MACHINE...] [default: x86_64 and aarch64]; the results are in
-    target/handed-out/MACHINE
+    build.py [MACHINE...]     [default: x86_64 and aarch64]; writes to target/handed-out/MACHINE
 
 cargo-zigbuild compiles and links, with the compiler, linker and C library of zig; both are
 installed from PyPI at fixed versions, in a separate environment below target/. The same sources

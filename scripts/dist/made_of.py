@@ -2,7 +2,7 @@
 """Shows what a program consists of: its bytes by section, and those of its functions and tables by
 crate.
 
-    made_of.py PROGRAM a program with symbols: CARGO_PROFILE_DIST_STRIP=none scripts/dist/build.py
+    made_of.py PROGRAM     with symbols: CARGO_PROFILE_DIST_STRIP=none scripts/dist/build.py
 
 A generic function counts for the crate that defines it, not for the one that instantiates it.
 """

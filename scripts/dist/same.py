@@ -2,8 +2,7 @@
 """Checks whether building the programs in another directory and on another day results in the same
 bytes.
 
-    same.py [MACHINE...] for the last commit; the first of the two builds is the existing result of
-    build.py, if there is one
+    same.py [MACHINE...]     builds the last commit; an existing result of build.py is the first build
 
 The second is built from a fresh checkout in a separate directory; the preprocessor's date macros
 would also differ.

@@ -2,7 +2,7 @@
 """Installs the packages made by pack.py in clean Debian systems, without a network or a compiler,
 and uses them there; also tries what may go wrong.
 
-    trial.py [--dist DIR] [TRIAL...] [default: all trials]; --list lists them
+    trial.py [--dist DIR] [TRIAL...]     [default: all trials]; --list lists them
 
 A trial that is impossible here is reported with the reason. The last line is the result.
 """

@@ -2,7 +2,7 @@
 # A Slurm cluster with two virtual nodes on this machine. It runs until its standard input is
 # closed. Everything is in one directory, which is removed with it: munge's key and socket,
 # settings, state, the output of jobs.
-# Usage: slurm.sh DIRECTORY PORT PORT PORT ports of the controller and of the two nodes
+# Usage: slurm.sh DIRECTORY PORT PORT PORT     ports of the controller and of the two nodes
 # Prints `started` when the nodes are ready for jobs. Then reads commands, one per line, and repeats
 # each when it is done: `kill` (kills the controller with SIGKILL) and `start`.
 set -eu

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs a private systemd in its own namespaces, on an in-memory copy of this machine's files.
 # Nothing done there affects the machine, and everything ends with the process that started it.
-# Usage: systemd.sh DIRECTORY PROGRAMS DIRECTORY: an empty directory; PROGRAMS are in /mnt there
+# Usage: systemd.sh DIRECTORY PROGRAMS     DIRECTORY: an empty one; PROGRAMS are in /mnt there
 # Prints `started` when it runs. Then each line is a command for a shell there, whose output is
 # printed, followed by `ended STATUS`.
 set -eu
