@@ -257,7 +257,7 @@ class CountingTest < Minitest::Test
   def test_allocations_are_exact_while_one_thread_runs
     patch(Worker, :make)
     worker = Worker.new
-    3.times { row(allocations: true) { worker.make(1) } } # Ruby's own caches of call sites are objects, too.
+    3.times { row(allocations: true) { worker.make(1) } } # Ruby's own caches of call sites are also objects.
     one, many = [1, 101].map { |n| row(allocations: true) { worker.make(n) }.allocations }
     assert_equal 100, many - one
     assert_nil row { worker.make(1) }.allocations

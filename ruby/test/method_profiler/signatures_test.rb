@@ -51,7 +51,7 @@ class SignaturesTest < Minitest::Test
   def owner_of(parameters, result, made)
     body = +"def a_default = 21\ndef k_default = 22\n"
     body << "def work(#{parameters})\n#{result}\nend" if made == :def
-    # A bmethod has no block of its own to yield to, and anonymous parameters are not written out.
+    # A bmethod has no block to yield to, and anonymous parameters are not written out.
     body << "define_method(:work) { |#{parameters}| #{result.sub(/, block_given\?.*/, "]")} }" if made == :define_method
     # Every other one that could be marked is: it tells keywords from a hash, and so must the wrapper.
     marked = made == :def && parameters.match?(/\*rest/) && !parameters.match?(/\w:|\*\*/) && parameters.size.even?

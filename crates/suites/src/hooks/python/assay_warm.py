@@ -144,7 +144,7 @@ class Warm:
         os.environ["PYTHONPATH"] = os.pathsep.join(paths)
         if not os.environ["PYTHONPATH"]:
             del os.environ["PYTHONPATH"]
-        # The program itself runs anew in each run.
+        # The program itself runs again in each run.
         self.files.clear()
         self.known.clear()
         self.given = dict(os.environ)
