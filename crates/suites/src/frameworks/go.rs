@@ -190,7 +190,7 @@ fn instead_of_tests(run: &Run) -> Option<&str> {
     is_none.then(|| run.tests.iter().find_map(|test| test.message.as_deref()).unwrap_or_default())
 }
 
-/// Returns the first line of what go said, shortened.
+/// Returns the first line of go's output, shortened.
 fn first_line(said: &str) -> Option<String> {
     const LONGEST: usize = 200;
     let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
@@ -230,7 +230,7 @@ set -- "$kept/$own.test" "$@"
 }
 
 impl GoTest {
-    /// Returns the command for what is wanted, with more options.
+    /// Returns the command for these requirements, with additional options.
     fn request(
         &self,
         call: &Call,

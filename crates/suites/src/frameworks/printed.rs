@@ -81,7 +81,7 @@ impl Framework for Printed {
         if let Some(run) = told {
             return Ok(run);
         }
-        // A framework that ran no test has faults at most; the tests may be those of another.
+        // A framework that ran no tests can only report faults; another one may have run the tests.
         match (reports::printed(answer.output)?, broken) {
             (Some(results), broken) => {
                 let mut run = reports::run(results, "", answer);
