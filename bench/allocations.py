@@ -1,8 +1,10 @@
-"""The figure about counting allocations: a loop of malloc and free alone, plain, under the counter of `assay run --alloc`, under glibc's
-libmemusage, and under valgrind and heaptrack where they are installed.
+"""The figure about counting allocations: a loop of only malloc and free, run plain, under the
+counter of `assay run --alloc`, under glibc's libmemusage, and under valgrind and heaptrack if they
+are installed.
 
-CPU time of every single run from the kernel's account, start-up taken off by a run of no iterations, the tools in an order drawn again for
-each round, and ratios of one round. `assay` itself never takes a time under the counter: what it costs is patience alone.
+The CPU time of each run is the kernel's, less that of a run without iterations (start-up). The
+order of the tools is random in each round, and ratios are taken within a round. `assay` itself
+never measures time under the counter, so its cost only makes users wait.
 """
 
 import glob
@@ -25,7 +27,7 @@ BAR = 1.10
 
 
 def allocations(bench):
-    """Every loop under every tool, in every round."""
+    """Measures every loop under every tool, in every round."""
     result = Result(
         "allocations",
         "CPU time of one free and one malloc in a loop of nothing else, and that of the same round's plain run",
@@ -41,7 +43,8 @@ def allocations(bench):
 
 
 def tools_here(bench):
-    """The commands that stand before the program, and which share of the iterations they are given: slow ones need fewer."""
+    """Returns the commands that precede the program, each with its share of the iterations: slow
+    tools get fewer."""
     found = {PLAIN: ([], 1), US: (preloading(unpacked(bench)) + [f"ASSAY_ALLOC={counts(bench)}"], 1)}
     memusage = libmemusage()
     if memusage:
@@ -59,14 +62,14 @@ def preloading(library):
 
 
 def counts(bench):
-    """A directory for the counts, one file a run."""
+    """A directory for the counts, with one file per run."""
     directory = bench.scratch / "counts"
     directory.mkdir(exist_ok=True)
     return directory
 
 
 def unpacked(bench):
-    """The library as `assay` unpacks it."""
+    """Returns the library as `assay` unpacks it."""
     os.environ["XDG_CACHE_HOME"] = str(bench.scratch / "cache")
     bench.run([ASSAY, "run", "--alloc", "--no-save", "-r", 1, "true"], timeout=60)
     found = glob.glob(str(bench.scratch / "cache/assay/alloc-*.so"))
@@ -76,7 +79,7 @@ def unpacked(bench):
 
 
 def libmemusage():
-    """Beside the C library, wherever that is."""
+    """Searches next to the C library."""
     places = glob.glob("/usr/lib/*/libmemusage.so") + glob.glob("/usr/lib*/libmemusage.so")
     return places[0] if places else None
 

@@ -1,5 +1,5 @@
-"""Whether `assay bisect` finds the commit that made a program 3 % slower, among 100 commits, with runs that differ by three times as much: real
-repositories, real builds, real processes.
+"""Checks whether `assay bisect` finds the one of 100 commits that made a program 3 % slower,
+although runs vary by three times as much. Uses real repositories, builds and processes.
 """
 
 import json
@@ -49,7 +49,8 @@ def git(directory, *words):
 
 
 def repository(directory, commits, at, links):
-    """A repository of so many commits after the first, of which one makes the program slower."""
+    """Creates a repository with this number of commits after the first, one of which makes the
+    program slower."""
     directory.mkdir(parents=True)
     git(directory, "init", "-q", "-b", "main")
     (directory / "work.c").write_text(PROGRAM)
@@ -63,7 +64,7 @@ def repository(directory, commits, at, links):
 
 
 def bisect(bench):
-    """Searches of which each has a repository of its own."""
+    """Runs searches, each in its own repository."""
     searches = bench.size(20, 1, 5)
     commits = bench.size(COMMITS, 10)
     minutes = bench.size(10, 0.2)

@@ -1,4 +1,5 @@
-"""The figure about `assay why`: programs of which one takes longer by a planted cause, and whether that cause is named first."""
+"""The figure about `assay why`: pairs of programs, one of which takes longer because of a planted
+cause, and whether that cause is named first."""
 
 import json
 import re
@@ -30,7 +31,7 @@ SAMPLED = 8
 
 
 def sides(directory, kind):
-    """The commands of both sides."""
+    """Returns the commands of both sides."""
     if isinstance(kind, int):
         for more in (0, 1):
             side = directory / ("new" if more else "old")
@@ -45,7 +46,8 @@ def sides(directory, kind):
 
 
 def matches(cause, expected):
-    """Whether a cause is one of those expected; names may have parameters or a class before them."""
+    """Returns whether a cause is one of those expected; names may have parameters, or a class
+    before them."""
     about = {"function": cause["name"], "count": cause["name"], "part": cause["part"]}.get(cause["kind"])
     names = re.split(r"[.(#:]", about or "")
     return any(kind == cause["kind"] and (name is None or name in names) for kind, name in expected)
@@ -74,7 +76,7 @@ def causes(bench):
         of += 1
         is_first = bool(told["causes"]) and matches(told["causes"][0], expected)
         first += is_first
-        # The share of a part of the time is arithmetic, and no cause.
+        # The share of a part of the time is computed, and is not a cause.
         named = bool(told["causes"]) and told["causes"][0]["kind"] != "part"
         certain += named and not is_first and "likely" not in told["sentence"]
         result.row(name, "yes" if is_first else "no", told["sentence"].replace("\n", " "))

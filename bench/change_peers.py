@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""What asv and Otava say of series of runs: asked by `normal.py`, in an environment that has both, over standard input and output.
+"""Reports the verdicts of asv and Otava on series of runs. Started by `normal.py` in an environment
+that has both; communicates over standard input and output.
 
-In: {"series": [[value, …], …], "prefixes_from": N or null}. Out: for each series and peer the first runs after its changes; with
-`prefixes_from` the places at which a run became an alarm, as each run from that one on arrives.
+Input: {"series": [[value, …], …], "prefixes_from": N or null}. Output: for each series and peer,
+the first run after each change; with `prefixes_from`, the runs that raise an alarm on arrival, from
+run N on.
 """
 
 import json
@@ -19,26 +21,26 @@ LATELY = 5
 
 
 def otava(values):
-    """With its own defaults: p 0.001, windows of 50."""
+    """Otava with its defaults: p 0.001, windows of 50."""
     moments = list(range(len(values)))
     series = Series("b", None, moments, {"m": Metric(-1, 1.0)}, {"m": list(values)}, {})
     return [int(change.index) for change in series.analyze(AnalysisOptions()).change_points["m"]]
 
 
 def asv(values):
-    """Where its steps begin."""
+    """Returns the starts of asv's steps."""
     return [int(step[0]) for step in step_detect.detect_steps(list(values))[1:]]
 
 
 def asv_regressions(values):
-    """Where what it would publish as a regression begins."""
+    """Returns the starts of the steps that asv would publish as regressions."""
     steps = step_detect.detect_steps(list(values))
     _, _, found = step_detect.detect_regressions(steps, threshold=ASV_THRESHOLD)
     return [int(position[1]) for position in found or []]
 
 
 def alarms(find, values, begin, before):
-    """For each run from `begin` on whether a place near the end is new."""
+    """Returns, for each run from `begin` on, whether a place near the end is new."""
     known, said = set(), []
     for end in range(begin + 1, len(values) + 1):
         places = [place for place in find(values[max(0, end - before) : end])]

@@ -1,5 +1,6 @@
-"""The figure about the choice of tests: real edits in functions of three real projects, each put into a copy and taken back. What fails of the whole
-suite is the truth; held against it is what `assay tests --changed` runs, and what fails there.
+"""The figure about the selection of tests: edits in functions of three real projects, each made in
+a copy and undone. The failures of the whole suite are the truth, with which the tests run by `assay
+tests --changed`, and their failures, are compared.
 """
 
 import ast
@@ -37,7 +38,7 @@ CHANGES = [
 
 
 class Project:
-    """A project in a directory of its own, with the command of its tests."""
+    """A project in its own directory, with the command that runs its tests."""
 
     def __init__(self, name, directory, words, sources, functions):
         self.name, self.directory, self.words = name, directory, [str(word) for word in words]
@@ -45,7 +46,7 @@ class Project:
         self.functions = functions
 
     def lines(self):
-        """Every line within a function, as its file and its index."""
+        """Yields every line within a function, as its file and its index."""
         for path in self.sources:
             for index in sorted(self.functions(path.read_text())):
                 yield path, index
@@ -62,7 +63,8 @@ def of_python(text):
 
 
 def between(begins, ends):
-    """Lines between one that begins a function and the one that ends it, which is indented as the first is."""
+    """Returns the lines between one that begins a function and the one that ends it, which has the
+    same indentation."""
 
     def of(text):
         lines, indent = set(), None
@@ -88,7 +90,7 @@ NOT_GO = {"True", "False", " and ", " or ", "", "if not ", "if ", "return not "}
 
 
 def changed(line, is_go, random):
-    """A line with another meaning, or None."""
+    """Returns a line with another meaning, or None."""
     fitting = [(pattern, new) for pattern, new in CHANGES if re.search(pattern, line) and not (is_go and new in NOT_GO)]
     if not fitting:
         return None
@@ -97,7 +99,8 @@ def changed(line, is_go, random):
 
 
 def projects(bench):
-    """The three, each in a directory that is ours, and what could not be had."""
+    """Returns the three projects, each in its own directory, and those that could not be
+    obtained."""
     home = bench.scratch / "projects"
     home.mkdir()
 
@@ -135,7 +138,8 @@ def projects(bench):
 
 
 class Suite:
-    """A project's tests as `assay` runs them, with a map of what they use that is the same before every edit."""
+    """Runs a project's tests with `assay`, with a map of what they use that is the same before
+    every edit."""
 
     def __init__(self, bench, project):
         self.bench, self.project = bench, project
@@ -154,7 +158,8 @@ class Suite:
             raise Failed(f"{project.name}: what its tests use was not kept")
 
     def asked(self, *options):
-        """Names of the tests that ran, and of those that failed; None where the suite broke as a whole."""
+        """Returns the names of the tests that ran, and of those that failed; None if the suite
+        broke as a whole."""
         argv = [ASSAY, "tests", "--json", "--no-save", "-n", "0", "--timeout", "120s", *options, *framework(self.project.name), "--", *self.project.words]
         argv = [str(word) for word in argv]
         self.bench.commands[f"cd {self.project.directory.name}; {self.bench.shown(argv)}"] = True
@@ -165,12 +170,14 @@ class Suite:
         return {test["name"] for test in suite["tests"]}, {test["name"] for test in suite["failing"]}
 
     def fails_alone(self, test):
-        """What fails only behind others, which leave something behind, was broken by their failing."""
+        """Tests that fail only after others, whose remains they depend on, failed because of
+        those."""
         own = self.asked("--only", test)
         return own is None or test in own[1]
 
     def after(self, path, text):
-        """What fails of all, what ran and failed of what was chosen, and what was lost though it fails alone, too, with other text in a file."""
+        """For a changed text in a file, returns the failures of all tests, the tests that ran and
+        failed among the chosen ones, and the missed tests that also fail alone."""
         before = path.read_bytes()
         try:
             path.write_text(text)
@@ -192,7 +199,8 @@ SUMS = ("edits", "complete", "failing", "found", "silent", "broken", "behind")
 
 
 def change_recall(bench):
-    """Edits by turns in all projects, until there are so many of which some test fails."""
+    """Edits all projects alternately, until there is the required number of edits that make a test
+    fail."""
     found, missing = projects(bench)
     wanted = bench.count or bench.size(EDITS, 6, 300)
     rows, misses = {}, []
@@ -222,7 +230,7 @@ def change_recall(bench):
             if not failing:
                 own["silent"] += 1
                 continue
-            # The chosen tests may fail as a whole: then nothing was found.
+            # The chosen tests may fail as a whole; then nothing was found.
             ran, failed = chosen if chosen else (suite.known, set())
             lost = failing - failed
             own["edits"] += 1

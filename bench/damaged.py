@@ -1,6 +1,8 @@
-"""The figures about damaged files: real files of every format, changed at random, through every verb that reads.
+"""The figures about damaged files: real files of every format, changed at random and passed to
+every verb that reads files.
 
-A verb may refuse a file (status 2); it may not panic, be killed by a signal, hang, or take memory without bound.
+A verb may refuse a file (status 2), but must not panic, be killed by a signal, hang, or use
+unbounded memory.
 """
 
 import collections
@@ -56,7 +58,7 @@ NUMBERS = [b"0", b"-1", b"1e308", b"1e-320", b"-0.0", b"NaN", b"inf", b"18446744
 
 
 def damaged(bench):
-    """So many files, each through three verbs."""
+    """Passes this number of files through three verbs each."""
     files = bench.size(3000, 30, 300)
     kinds = [(sorted(_seeds(SOURCES)), VERBS), (sorted(_seeds(PROFILES)), OF_PROFILES)]
     room = bench.scratch / "damaged"
@@ -113,7 +115,8 @@ def _seeds(sources):
 
 
 def _changed(content, random, seeds):
-    """The content after one to six changes, never larger than twice what it was and some."""
+    """Returns the content after one to six changes; its size is at most slightly more than twice
+    the original."""
     most = 2 * len(content) + 4096
     # Mostly few changes: a file that is broken at its first byte tests nothing else.
     for _ in range(random.choice([1, 1, 1, 2, 3, 6])):
@@ -167,7 +170,7 @@ def _nested(content, random, _seeds):
 
 
 def _ended(form, names, room):
-    """How a call ended, its peak memory in bytes, and its seconds."""
+    """Returns how a call ended, its peak memory in bytes, and its duration in seconds."""
     argv = [str(ASSAY), *(part.format(*names, out=room / "out") for part in form)]
     errors = room / "errors"
     began = time.monotonic()

@@ -1,6 +1,7 @@
-"""The figures about the farm's server: how long a thousand agents wait that ask it each second, and how soon its pages are there however many builds
-it knows, while nothing changes and while builds come in. Everything runs on this machine; the store is made by an example of `farm`, by a few
-statements.
+"""The figures about the farm's server: how long a thousand agents that each send a request every
+second wait, and how quickly pages are served with many builds, both while nothing changes and while
+builds arrive. Everything runs on this machine; the store is filled by an example of the crate
+`farm`, with a few statements.
 """
 
 import contextlib
@@ -40,7 +41,7 @@ def build():
 
 @contextlib.contextmanager
 def postgres(home):
-    """A PostgreSQL that goes with its directory; gives the address of a database."""
+    """Starts a PostgreSQL that is removed with its directory; yields the address of a database."""
     programs = max(Path("/usr/lib/postgresql").glob("*/bin/initdb"), default=None)
     if programs is None:
         raise Failed("there is no PostgreSQL: sh scripts/tools.sh installs it")
@@ -71,7 +72,7 @@ def until(is_so, patience=60):
 
 @contextlib.contextmanager
 def server(home, store, *more):
-    """A running server: its address, the first token, and the process."""
+    """A running server: yields its address, the first token, and the process."""
     words = [FARM, "serve", "--listen", "127.0.0.1:0", "--log", "error", "--data", home, "--rate", 10_000, *more]
     words += ["--store", store] if store else []
     with started([str(word) for word in words], stdout=subprocess.PIPE, text=True) as process:
@@ -82,13 +83,13 @@ def server(home, store, *more):
 
 
 def cpu(pid):
-    """Seconds of processor that a process has used."""
+    """Returns the seconds of CPU time that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def lease(bench):
-    """A thousand agents that ask each second, on both databases."""
+    """Measures a thousand agents that each send a request every second, on both databases."""
     build()
     clients, seconds = bench.size((1000, 60), (50, 3), (1000, 20))
     result = Result(
@@ -115,7 +116,7 @@ def lease(bench):
 
 
 def pages(bench):
-    """Pages of many builds."""
+    """Measures pages of many builds."""
     build()
     sizes = {"SQLite": bench.size(1_000_000, 100_000), "PostgreSQL": bench.size(10_000_000, 100_000, 1_000_000)}
     seconds = bench.size(20, 6, 6)
@@ -147,7 +148,7 @@ def pages(bench):
 
 
 class Page:
-    """A page of a server, and how it is asked for."""
+    """Measures one page of a server."""
 
     def __init__(self, bench, address, path, token, pid, seconds):
         self.bench, self.address, self.path, self.token, self.pid, self.seconds = bench, address, path, token, pid, seconds
@@ -162,7 +163,8 @@ class Page:
         return self.ask(self.path)
 
     def measured(self):
-        """Median, 99 % quantile, and CPU of the server for each request, s."""
+        """Returns the median, the 99 % quantile, and the server's CPU time per request, in
+        seconds."""
         before = cpu(self.pid)
         line = [ASSAY, "load", "--rate", RATE, "--slice", f"{self.seconds}s", "-r", 1, "--no-save", "--json"]
         line += ["-H", f"Authorization: Bearer {self.token}", self.address + self.path]
@@ -176,7 +178,7 @@ class Page:
 
     @contextlib.contextmanager
     def builds_come_in(self):
-        """Adds as many builds to the project as pages are asked for."""
+        """Adds one build to the project per page request."""
         targets = json.loads(self.ask("/api/v1/targets"))["items"]
         over, failed = threading.Event(), []
 
@@ -203,7 +205,7 @@ class Page:
 
 
 def stores(bench):
-    """Where a store can be, each with a directory for the server."""
+    """Yields the places for a store, each with a directory for the server."""
 
     @contextlib.contextmanager
     def file():

@@ -1,9 +1,11 @@
-"""The figure about SIGKILL and the farm: what is lost, done twice or left over, when the server, the database under it, an agent or the controller of a
-cluster is killed at random moments while jobs are done.
+"""The figure about SIGKILL and the farm: what is lost, done twice or left over if the server, its
+database, an agent or the controller of a cluster is killed at random moments while jobs run.
 
-Simulated agents add versions, lease their jobs and hand in what came of them, and ask again whatever was not answered. Afterwards each version must have
-ended in one build, and each result that the server said yes to must be there. Everything that was started carries a variable: who still has it when
-all is over is an orphan. Agents are the real ones, in the sandbox; the controller is that of a real Slurm with two virtual nodes.
+Simulated agents add versions, lease their jobs, submit the results, and repeat every request that
+was not answered. Afterwards each version must have exactly one build, and each acknowledged result
+must be stored. All started processes carry a variable; processes that still have it at the end are
+orphans. The killed agents are real ones, in the sandbox; the controller is that of a real Slurm
+cluster with two virtual nodes.
 """
 
 import contextlib
@@ -35,7 +37,7 @@ PATIENCE = 300
 
 
 def kill(bench):
-    """So many moments in all."""
+    """Runs this number of kills in total."""
     build()
     moments = bench.count or bench.size(1000, 20, 100)
     series = {
@@ -79,7 +81,7 @@ def kill(bench):
 
 
 class Found:
-    """What was found after a series."""
+    """The findings of a series."""
 
     def __init__(self, jobs=0, once=0, twice=0, lost=0, missing=0):
         self.jobs, self.once, self.twice, self.lost, self.missing = jobs, once, twice, lost, missing
@@ -91,7 +93,7 @@ class Found:
 
 
 class Server:
-    """A server that is found at the same address whenever it is started."""
+    """A server that always has the same address."""
 
     def __init__(self, home, store=None):
         port = free_ports(["farm"])["farm"]
@@ -120,7 +122,7 @@ class Server:
             self.kill()
 
     def ask(self, method, path, body=None, token=None):
-        """A status and what was answered; 0 and why where nothing was."""
+        """Returns the status and the answer; 0 and the reason if there was no answer."""
         connection = http.client.HTTPConnection(self.address, timeout=60)
         try:
             text = None if body is None else json.dumps(body)
@@ -134,14 +136,14 @@ class Server:
             connection.close()
 
     def must(self, method, path, body=None):
-        """The answer of one that nobody kills meanwhile."""
+        """Returns the answer of a server that is not killed in the meantime."""
         status, answer = self.ask(method, path, body)
         if status not in (200, 201):
             raise Failed(f"{method} {path}: {status} {answer}")
         return answer
 
     def all(self, path):
-        """A list to its end."""
+        """Returns all pages of a list."""
         after = ""
         while after is not None:
             page = self.must("GET", f"{path}?limit=500&after={after}")
@@ -156,7 +158,8 @@ class Server:
         return self.must("POST", "/api/v1/tokens", {"name": node, "scope": "agent", "node": node})["secret"]
 
     def found(self, versions, kept=()):
-        """What came of these versions, once all jobs have ended; `kept` are builds that were said to be kept."""
+        """Checks the results of these versions once all jobs have ended; `kept` are builds that
+        were acknowledged as kept."""
         until(lambda: self.must("GET", "/api/v1/jobs")["items"] == [], PATIENCE)
         builds, ended = {}, {}
         for one in self.all("/api/v1/builds"):
@@ -174,7 +177,7 @@ class Server:
 
 
 def _simulated(server, count, strike):
-    """Two simulated agents, while something is killed so often."""
+    """Runs two simulated agents while something is killed this number of times."""
     server.begin({})
     facts = {"os": "simulated"}
     tokens = {node: server.agent_token(node) for node in ("a", "b")}
@@ -264,7 +267,8 @@ def _database(bench, home, count):
 
 @contextlib.contextmanager
 def _told(argv):
-    """A script that does what it is asked, and ends with its input, however that ends: asks it, and holds it to its answer."""
+    """A script that executes commands and ends when its input does. Sends it commands and checks
+    its answers."""
     argv = [str(word) for word in argv]
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/", start_new_session=True)
 
@@ -300,7 +304,8 @@ def _postgres(home):
 
 
 def _agent(bench, home, count):
-    """The real agent: its jobs install and test something that is still there if nobody ends it."""
+    """The real agent: its jobs install and test something that would keep running if nothing ended
+    it."""
     with Server(home).running() as server:
         word = f"0.7{os.getpid()}"
         get = "printf 'echo 1..1; echo ok 1 - it runs\\n' > test.sh"
@@ -346,7 +351,7 @@ def _agent(bench, home, count):
 
 
 def _running(word):
-    """Processes whose command line has this word."""
+    """Returns the processes whose command line contains this word."""
     found = 0
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
@@ -356,14 +361,14 @@ def _running(word):
 
 
 def _groups(makers):
-    """Control groups that these processes made, and that are still there."""
+    """Returns the existing control groups that these processes created."""
     places = (Path("/sys/fs/cgroup") / own for own in ("", "memory", "pids", "unified"))
     names = [path.name for place in places if place.is_dir() for path in place.iterdir()]
     return sum(name.startswith(tuple(f"assay-sandbox-{maker}-" for maker in makers)) for name in names)
 
 
 def _controller(bench, home, count):
-    """Slurm's controller, while the farm's jobs are placed on two virtual nodes."""
+    """Kills Slurm's controller while the farm's jobs are placed on two virtual nodes."""
     directory = home / "slurm"
     directory.mkdir()
     ports = free_ports(["controller", "one", "two"]).values()

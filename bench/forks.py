@@ -1,5 +1,6 @@
-"""How long the fork itself takes: from the moment in which somebody asks a preloaded process for a run to the first line of that run's program.
-It is asked as `assay` asks (docs/internals/preloading.md); what comes before, from a save on, and what comes after is in warm.py.
+"""Measures the fork itself: from the request to a preloaded process until the first line of the
+run's program. Requests are those that `assay` sends (docs/internals/preloading.md); the time from a
+save to the request, and everything after the fork, are measured by warm.py.
 """
 
 import contextlib
@@ -52,7 +53,7 @@ class Preloaded:
         os.close(life)
 
     def asked(self, message, streams=()):
-        """The lines of an answer, each with the moment at which it came."""
+        """Yields the lines of an answer, each with the time at which it arrived."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(PATIENCE)
             connection.connect(self.socket)
@@ -63,7 +64,7 @@ class Preloaded:
                 yield json.loads(line), time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
     def until_ready(self, stages=0):
-        """Waits until it has loaded all that it will, in other stages than these; gives them."""
+        """Waits until everything is loaded, in stages other than these; returns the new stages."""
         began = time.monotonic()
         while time.monotonic() - began < PATIENCE:
             with contextlib.suppress(OSError):
@@ -75,7 +76,8 @@ class Preloaded:
         raise Failed("a preloaded process was not ready")
 
     def run(self):
-        """Nanoseconds from the question to the answer that there is a run, and to the run's first line."""
+        """Returns the nanoseconds from the request to the confirmation of the run, and to the run's
+        first line."""
         with open(os.devnull, "r+") as nothing:
             began = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
             request = {"argv": self.words[1:], "env": self.env, "cwd": str(self.home / "project")}

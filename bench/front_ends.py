@@ -1,8 +1,10 @@
-"""The figures of the gem and the package: what a patched method costs, beside what people write themselves or have from their language;
-and how often Assay.compare and assay.compare are right about blocks whose difference is known, beside benchmark-ips, timeit and pyperf.
+"""The figures about the gem and the package: the cost of a patched method, compared with
+handwritten profilers and those of the language; and how often Assay.compare and assay.compare are
+right about blocks whose difference is known, compared with benchmark-ips, timeit and pyperf.
 
-The programs that measure are the front ends' own (ruby/bench, python/bench), since only code in that language can; here they are run and
-their answers told. Each takes its variants in turns of random order in one process, by that process's or thread's CPU time.
+The measuring programs belong to the front ends (ruby/bench, python/bench), since only code in the
+same language can measure; this file runs them and presents their results. Each runs its variants
+alternately in random order in one process, by the CPU time of that process or thread.
 """
 
 import json
@@ -40,7 +42,8 @@ def thousandths(value):
 
 
 def ruby_methods(bench):
-    """Every design, with each recorder, by the interpreter and under YJIT, against the plain method of the same round."""
+    """Measures every design with each recorder, interpreted and under YJIT, against the plain
+    method of the same round."""
     bench.run(["sh", str(ROOT / "ruby/build.sh")], 300)
     rounds = bench.size(40, 2)
     said, done = answer(bench, ["ruby", str(ROOT / "ruby/bench/method_profiler.rb"), "--rounds", str(rounds)], 1800)
@@ -76,7 +79,7 @@ def ruby_methods(bench):
 
 
 def python_methods(bench):
-    """The same of Python, for every version that is in the PATH."""
+    """Measures the same in Python, for every version on the PATH."""
     rounds = bench.size(80, 3, 30)
     answers, versions = {}, set()
     for name in PYTHONS:
@@ -106,7 +109,8 @@ def python_methods(bench):
 
 
 def blocks(bench):
-    """Loops of a known length by Assay.compare and by benchmark-ips, with the same seconds for each."""
+    """Compares loops of known length with Assay.compare and benchmark-ips, with the same time for
+    each."""
     if not shutil.which("ruby"):
         raise Failed("there is no ruby")
     peers.install_benchmark_ips()
@@ -139,7 +143,8 @@ def blocks(bench):
 
 
 def python_blocks(bench):
-    """Loops of a known length by assay.compare, timeit and pyperf's test, with the same seconds for each."""
+    """Compares loops of known length with assay.compare, timeit and pyperf's test, with the same
+    time for each."""
     os.environ["ASSAY"] = str(ASSAY)
     python = environment(bench, "python3")
     bench.run([python, "-m", "pip", "install", "--quiet", "pyperf==2.10.0"], 300)
@@ -169,20 +174,20 @@ def python_blocks(bench):
 
 
 def ruby_assertions(bench):
-    """Every assertion of the gem, of what is known."""
+    """Checks every assertion of the gem against known facts."""
     bench.run(["sh", str(ROOT / "ruby/build.sh")], 300)
     command = ["ruby", "-I", str(ROOT / "ruby/lib"), "-I", str(ROOT / "ruby/tmp"), str(ROOT / "ruby/bench/assertions.rb")]
     return assertions(bench, "ruby-assertions", "Assertions of the gem about what is known", command, 0.5)
 
 
 def python_assertions(bench):
-    """Every assertion of the package, of what is known."""
+    """Checks every assertion of the package against known facts."""
     command = [environment(bench, "python3"), str(ROOT / "python/bench/assertions.py")]
     return assertions(bench, "python-assertions", "Assertions of the package about what is known", command, 1)
 
 
 def assertions(bench, name, title, command, seconds):
-    """One language's table: how often each assertion was wrong."""
+    """Returns one language's table: how often each assertion was wrong."""
     os.environ["ASSAY"] = str(ASSAY)
     rounds, seconds = bench.size(120, 1, 20), bench.size(seconds, 0.2)
     said, done = answer(bench, [*command, "--rounds", str(rounds), "--time", str(seconds)], 7200)
@@ -200,14 +205,15 @@ def assertions(bench, name, title, command, seconds):
 
 
 def answer(bench, command, timeout):
-    """Runs a program that keeps its answer as JSON; that answer, and what it printed."""
+    """Runs a program that writes its result as JSON; returns that result, and the output."""
     path = bench.scratch / "answer.json"
     done = bench.run([*command, "--json", path], timeout=timeout)
     return json.loads(path.read_text()), done
 
 
 def environment(bench, name):
-    """A Python of this name with the package as it stands here, built where there is a compiler."""
+    """Returns a Python of this name with the package from this checkout, built if there is a
+    compiler."""
     home = bench.scratch / name
     bench.run([sys.executable if name == "python3" else name, "-m", "venv", home], 120)
     python = home / "bin/python"

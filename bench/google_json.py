@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes a file such as Google Benchmark writes, of as many rows as asked for: for the speed of the importer.
+"""Writes a file in the format of Google Benchmark with the requested number of rows, for measuring
+the speed of the importer.
 
     python3 bench/google_json.py 185000 pretty > big.json
     cargo run --release -p assay-data --example import_speed -- big.json
 
-185,000 rows are about 97 MB, pretty as the library prints them; `dense` has the same rows, one a line.
+185,000 rows are about 97 MB if formatted as by the library (`pretty`); `dense` has the same rows,
+one per line.
 """
 
 import json
@@ -13,7 +15,7 @@ import sys
 
 
 def rows(count):
-    """Ten repetitions of each benchmark, with four counters that are totals."""
+    """Returns ten repetitions of each benchmark, with four counters that are totals."""
     random.seed(1)
     for row in range(count):
         benchmark, repetition = divmod(row, 10)

@@ -1,8 +1,9 @@
-"""The figure about what is handed out: how long a clean build of it takes, how large the programs are, and how long each channel takes from nothing
-to a first verdict in a clean system without a network or a compiler.
+"""The figure about released packages: how long a clean build takes, how large the programs are, and
+how long each channel takes from installation to the first verdict in a clean system without a
+network or a compiler.
 
-What is built is the last commit, in a directory of its own. The trials are those of `make dist-test`, each three times, in an order drawn again for
-each round.
+The last commit is built, in a separate directory. The trials are those of `make dist-test`, three
+times each, in a new random order in each round.
 """
 
 import re
@@ -21,7 +22,8 @@ CORE, CORE_MUST, MINUTES_MUST, SECONDS_MUST = "assay", 12.0, 15.0, 30.0
 
 
 def handed_out(bench):
-    """The build, and every channel of it. Quick: whatever `make dist` left behind before, and one channel."""
+    """Measures the build and every channel. In a quick run, uses existing results of `make dist`,
+    and one channel."""
     results, place = [], ROOT
     if not bench.quick:
         place = bench.scratch / "assay"
@@ -33,7 +35,7 @@ def handed_out(bench):
 
 
 def built(bench, place):
-    """A clean build, with all that it fetches; and the sizes of what came of it."""
+    """Measures a clean build, including all downloads, and the sizes of the results."""
     result = Result(
         "dist-build",
         "All that is handed out, built and packed from a fresh clone for both machines at once; programs in MB of a million bytes",
@@ -60,7 +62,7 @@ def built(bench, place):
 
 
 def installed(bench, dist):
-    """Every channel, in its clean system."""
+    """Measures every channel in its clean system."""
     if not dist.is_dir():
         raise Failed(f"{dist} is not there: make dist")
     channels, rounds = bench.size(CHANNELS, CHANNELS[:1]), bench.size(3, 1)

@@ -1,8 +1,8 @@
-"""The figures about the pages of a history: how large ten thousand runs of five hundred benchmarks are, what writing them costs, and how soon a
-browser shows something.
+"""The figures about the pages of a history: the size of ten thousand runs of five hundred
+benchmarks, the cost of writing them, and how soon a browser shows something.
 
-The store is filled with made-up results by SQL, since measuring them would take weeks: `assay` itself begins it, so that the schema is that of
-this version. By hand, for any size and binary:
+The store is filled with synthetic results by SQL, since measuring them would take weeks; `assay`
+itself creates it, so it has the schema of this version. To run it by hand, for any size and binary:
 
     python3 bench/history_site.py --assay target/release/assay --runs 1000 --benchmarks 50 --out /tmp/site
 """
@@ -79,7 +79,8 @@ def measured(assay, runs, benchmarks, scratch, draw, out=None):
 
 
 def written(assay, store, out):
-    """Writes the pages: how long it took, s, and the peak memory, B. What the kernel adds up for children has their spawner's size in it."""
+    """Writes the pages; returns the duration in seconds and the peak memory in bytes. The kernel's
+    total for children would include the size of their spawner."""
     before = time.perf_counter()
     argv = [assay, "history", "site", out, "--store", store, "--project", "bench"]
     process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -96,7 +97,7 @@ def written(assay, store, out):
 
 
 def fill(assay, store, runs, benchmarks, draw):
-    """A store of this version with made-up results."""
+    """Creates a store of this version with synthetic results."""
     first = store.with_name("first.json")
     rows = [
         {"name": "b", "run_name": "b", "run_type": "iteration", "iterations": 1, "real_time": 1.0 + i / 100, "cpu_time": 1.0, "time_unit": "ns"}
@@ -152,7 +153,8 @@ def fill(assay, store, runs, benchmarks, draw):
 
 
 def painted(browser, out, page, scratch):
-    """When a page showed something first, and when its plot stood, s; the best of three, since the first start of a browser reads its files."""
+    """Returns when a page first showed something, and when its plot was complete, in seconds: the
+    best of three, since the first start of a browser reads its files."""
     script = out / "data" / "paint.js"
     script.write_text(PAINT)
     copy = page.with_name("paint.html")

@@ -1,7 +1,7 @@
 """The figure about other tools' files: a large Google Benchmark JSON, read and described, in two layouts of the same rows.
 
-The floor is what others need to read the file at all: `python3 -c 'json.load'` and `wc -c`. Time and peak memory are those of the whole process;
-the order of everything is drawn again for each round.
+The floor is the time that other programs need just to read the file: `python3 -c 'json.load'` and
+`wc -c`. Time and peak memory are those of the whole process; the order is random in each round.
 """
 
 import sys
@@ -17,7 +17,7 @@ LOAD = "import json, sys; json.load(open(sys.argv[1]))"
 
 
 def imports(bench):
-    """Both layouts, every command in every round."""
+    """Measures both layouts with every command, in every round."""
     rows, rounds = bench.size(185_000, 200), bench.size(7, 1)
     files = {form: bench.scratch / f"{form}.json" for form in ("pretty", "dense")}
     for form, path in files.items():

@@ -1,8 +1,8 @@
 """The arithmetic of the benches: medians, intervals of proportions, and the tests that the peers' users apply.
 
-Assay's own verdicts are not computed here: they come from the program. What stands here are the textbook tests at the
-level that people use them at, so that the same samples can be judged both ways. Everything is two-sided, and is held to
-known answers by `python3 bench/judge.py`.
+Assay's own verdicts are not computed here: they come from the program. This file has the textbook
+tests at their usual levels, so that the same samples can be judged both ways. All are two-sided;
+`python3 bench/judge.py` checks them against known answers.
 """
 
 import math
@@ -12,18 +12,18 @@ median = statistics.median
 
 
 def spread(values):
-    """Smallest and largest, as the tables show them beside a median."""
+    """Returns the smallest and the largest value, shown in tables next to a median."""
     return min(values), max(values)
 
 
 def quantile(values, share):
-    """The smallest of the values that no smaller share of them is at or below."""
+    """Returns the smallest value such that at least this share of the values is at or below it."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
 def wilson(hits, of, z=1.96):
-    """The 95 % interval of a proportion (Wilson 1927)."""
+    """Returns the 95 % interval of a proportion (Wilson 1927)."""
     if of == 0:
         return 0.0, 1.0
     share, weight = hits / of, z * z / of
@@ -33,7 +33,8 @@ def wilson(hits, of, z=1.96):
 
 
 def exact_lower(hits, of, level=0.95):
-    """The one-sided lower bound of a proportion (Clopper and Pearson 1934): at this share so many hits or more come by chance in one of twenty."""
+    """Returns the one-sided lower bound of a proportion (Clopper and Pearson 1934): at this share,
+    this number of hits or more occurs by chance in one of twenty cases."""
     if hits == 0:
         return 0.0
 
@@ -52,7 +53,8 @@ def exact_lower(hits, of, level=0.95):
 
 
 def _beta_fraction(a, b, x):
-    """The continued fraction of the incomplete beta function (Lentz's method; DLMF 8.17.22)."""
+    """Returns the continued fraction of the incomplete beta function (Lentz's method; DLMF
+    8.17.22)."""
     tiny = 1e-300
     c, d = 1.0, 1.0 - (a + b) * x / (a + 1)
     d = 1 / (d if abs(d) > tiny else tiny)
@@ -73,7 +75,8 @@ def _beta_fraction(a, b, x):
 
 
 def student_p(t, df):
-    """Two-sided p-value of Student's t: the incomplete beta function at df / (df + t²) with df/2 and 1/2."""
+    """Returns the two-sided p-value of Student's t: the incomplete beta function at df / (df + t²)
+    with df/2 and 1/2."""
     a, b, x = df / 2, 0.5, df / (df + t * t)
     if x >= 1:
         return 1.0
@@ -86,7 +89,7 @@ def student_p(t, df):
 
 
 def welch_p(xs, ys):
-    """Welch's t-test, as `t.test(x, y)` of R."""
+    """Returns the p-value of Welch's t-test, like `t.test(x, y)` of R."""
     vx, vy = statistics.variance(xs) / len(xs), statistics.variance(ys) / len(ys)
     if vx + vy == 0:
         return 1.0 if statistics.fmean(xs) == statistics.fmean(ys) else 0.0
@@ -96,7 +99,8 @@ def welch_p(xs, ys):
 
 
 def prediction_p(before, new):
-    """One-sided p-value of a new value that is larger than the earlier ones: the mean of n values has an error, too, hence √(1 + 1/n)."""
+    """Returns the one-sided p-value of a new value that is larger than the earlier ones. The mean
+    of n values also has an error, hence √(1 + 1/n)."""
     deviation = statistics.stdev(before) * math.sqrt(1 + 1 / len(before))
     distance = new - statistics.fmean(before)
     if deviation == 0:
@@ -106,7 +110,8 @@ def prediction_p(before, new):
 
 
 def _ranks(values):
-    """Ranks from 1, ties sharing their mean, and the sum of t³ − t over groups of ties."""
+    """Returns ranks from 1, where ties share their mean, and the sum of t³ − t over groups of
+    ties."""
     order = sorted(range(len(values)), key=values.__getitem__)
     ranks, ties, i = [0.0] * len(values), 0.0, 0
     while i < len(order):
@@ -121,14 +126,15 @@ def _ranks(values):
 
 
 def _normal_p(distance, variance):
-    """Two-sided, with the continuity correction."""
+    """Returns the two-sided p-value, with the continuity correction."""
     if variance <= 0:
         return 1.0
     return math.erfc(max(0.0, abs(distance) - 0.5) / math.sqrt(2 * variance))
 
 
 def mann_whitney_p(xs, ys):
-    """The rank-sum test by its normal approximation, as `wilcox.test(x, y, exact = FALSE)` of R."""
+    """Returns the p-value of the rank-sum test by its normal approximation, like `wilcox.test(x, y,
+    exact = FALSE)` of R."""
     n, m = len(xs), len(ys)
     ranks, ties = _ranks(list(xs) + list(ys))
     u = sum(ranks[:n]) - n * (n + 1) / 2
@@ -137,7 +143,8 @@ def mann_whitney_p(xs, ys):
 
 
 def signed_rank_p(xs, ys):
-    """The signed-rank test on pairs by its normal approximation, as `wilcox.test(x, y, paired = TRUE, exact = FALSE)`."""
+    """Returns the p-value of the signed-rank test on pairs by its normal approximation, like
+    `wilcox.test(x, y, paired = TRUE, exact = FALSE)`."""
     differences = [x - y for x, y in zip(xs, ys) if x != y]
     n = len(differences)
     ranks, ties = _ranks([abs(d) for d in differences])
@@ -146,7 +153,8 @@ def signed_rank_p(xs, ys):
 
 
 def check():
-    """Known answers: Student's sleep data (R's `sleep`), and closed forms of small degrees of freedom."""
+    """Checks known answers: Student's sleep data (R's `sleep`), and closed forms for small degrees
+    of freedom."""
     one = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
     two = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
     expected = [

@@ -1,9 +1,11 @@
-"""The figures about SIGKILL: what is lost, and what is left, when `assay` is killed at a random moment.
+"""The figures about SIGKILL: what is lost, and what is left behind, if `assay` is killed at a
+random moment.
 
-Each verb measures a program that leaves a mark at the end of every run. A mark without its observation is a lost run; the
-one that was running is no loss. Everything that was started carries a variable: who still has it, five seconds after, is
-an orphan. Directories are counted after the next start of the same verb, for which those that are there are made old
-(it leaves a room alone that is younger than a minute).
+Each verb measures a program that leaves a mark at the end of every run. A mark without its
+observation is a lost run; the interrupted run does not count. All started processes carry a
+variable; processes that still have it after five seconds are orphans. Directories are counted after
+the next start of the same verb. They are made to look old before that, since it ignores directories
+younger than a minute.
 """
 
 import contextlib
@@ -25,7 +27,7 @@ HARNESS = ROOT / "crates/assay/tests/bench/fake-harness.sh"
 
 
 def kill(bench):
-    """So many moments for each verb."""
+    """Runs this number of kills for each verb."""
     moments = bench.size(60, 4, 20)
     result = Result(
         "kill",
@@ -62,7 +64,7 @@ def kill(bench):
 
 
 def _verbs(bench):
-    """How each verb is asked, in the directory of its series."""
+    """Returns the command line of each verb, in the directory of its series."""
     marking = 'i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; echo >> "$MARKS"'
     program = bench.scratch / "program"
     program.write_text(f"#!/bin/sh\n{marking}\n")
@@ -98,7 +100,7 @@ def _verbs(bench):
 
 
 def _series(bench, verb, asked, moments):
-    """Starts and kills, and counts what is found."""
+    """Starts and kills a verb, and counts what is found."""
     room = bench.scratch / f"room-{verb}"
     temporary = room / "tmp"
     temporary.mkdir(parents=True)
@@ -125,7 +127,7 @@ def _series(bench, verb, asked, moments):
             found["panics"] += b"panicked" in said.read()
         if asked["records"] and (observed := _observations(room / "s.assay")):
             found["recorded"] += 1
-            # Trial runs leave marks, too: those from before do not count.
+            # Trial runs also leave marks, which do not count.
             missing = _lines(marks) - observed - before if before is not None else 0
             found["flight"] += missing >= 1
             found["lost"] += max(0, missing - 1)
@@ -144,7 +146,8 @@ def _series(bench, verb, asked, moments):
 
 
 def _watched(process, seconds, marks, record):
-    """Waits for the moment, and says how many more marks than observations there were at least since the first observation."""
+    """Waits for the moment of the kill. Returns by how many the marks at least exceeded the
+    observations since the first observation."""
     end, fewest = time.monotonic() + seconds, None
     while (left := end - time.monotonic()) > 0:
         if process.poll() is not None:
@@ -175,7 +178,8 @@ def _readable(room, variables):
 
 
 def orphans(token):
-    """How many processes still carry the variable after a while; they are ended."""
+    """Returns the number of processes that still carry the variable after a while, and ends
+    them."""
     end = time.monotonic() + PATIENCE
     while (left := _carrying(token)) and time.monotonic() < end:
         time.sleep(0.02)

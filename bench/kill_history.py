@@ -1,7 +1,9 @@
-"""The figure about SIGKILL and the history: what a store has lost, and whether it is whole, when its writer is killed at a random moment.
+"""The figure about SIGKILL and the history: what a store loses, and whether it is intact, if its
+writer is killed at a random moment.
 
-Every moment begins with a copy of the same store. Afterwards SQLite checks every page, every run is exported, which unpacks and checks its
-samples, and what the program said that it had done must be there.
+Each kill is tried on a copy of the same store. Afterwards SQLite checks every page, every run is
+exported, which unpacks and checks its samples, and everything that the program reported as done
+must be present.
 """
 
 import json
@@ -22,7 +24,7 @@ BENCHMARKS = 40
 
 
 def kill(bench):
-    """So many moments for each way of writing."""
+    """Runs this number of kills for each way of writing."""
     ways = {
         "history add": (_add, bench.size(300, 4)),
         "run --keep": (_keep, bench.size(300, 4)),
@@ -51,7 +53,7 @@ def kill(bench):
 
 
 class _Place:
-    """A store, a copy of it for each moment, and files to add."""
+    """Creates a store, a copy of it for each kill, and files to add."""
 
     def __init__(self, bench):
         self.bench = bench
@@ -79,13 +81,14 @@ class _Place:
         return self.bench.run(self.line(home, *words), 300)
 
     def runs(self, home):
-        """The runs that are there, by their digests."""
+        """Returns the existing runs by their digests."""
         listed = json.loads(self.asked(home, "history", "log", "-n", "0", "--json").stdout)
         return {run["run"] for run in listed["runs"]}
 
     def series(self, moments, words, check, prepare=None):
-        """Kills it at so many moments; `check` says from the runs before and after, and from what was said, how many are lost, and how many are missing
-        although they were said to be there."""
+        """Kills the writer at this number of moments. From the runs before and after, and from the
+        program's output, `check` returns how many runs are lost, and how many are missing although
+        they were reported as stored."""
         found = [0, 0, 0, 0, 0]
         longest = self._longest(words, prepare)
         for number in range(moments):
@@ -114,7 +117,7 @@ class _Place:
         return found
 
     def _longest(self, words, prepare):
-        """How long it takes when nobody kills it, s."""
+        """Returns the duration without a kill, in seconds."""
         times = []
         for _ in range(3):
             self._fresh(prepare)
@@ -139,14 +142,14 @@ class _Place:
         return {(path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in entries if not path.name.endswith("-shm")}
 
     def _readable(self):
-        """How many runs can be written as files of their own."""
+        """Returns the number of runs that can be exported to separate files."""
         out = self.copy / "out"
         self.asked(self.copy, "history", "export", "--all", "--out", out)
         return sum(1 for _ in out.glob("*.assay"))
 
 
 def _is_whole(store):
-    """Whether SQLite finds every page and every index as it should be."""
+    """Returns whether SQLite finds every page and every index intact."""
     db = sqlite3.connect(store)
     try:
         return db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -186,7 +189,7 @@ def _prune(place, moments):
 def _bless(place, moments):
     def check(after, said):
         listed = json.loads(place.asked(place.copy, "history", "bless", "--list", "--json").stdout)
-        missing = int("is normal since" in said and not listed["blessings"])
+        missing = int("normal since" in said and not listed["blessings"])
         return len(place.before - after), missing
 
     return place.series(moments, ["history", "bless", "BM_1", "--reason", "meant"], check)

@@ -1,7 +1,7 @@
 """The figures about verdicts: how often a program is called different from itself, and how often a true 2 % is found.
 
-Assay's verdicts are read from its own JSON. Beside them stand the tests that people apply to what the peers record, on the
-same series or in the same minutes.
+Assay's verdicts are read from its own JSON. They are compared with the tests that people apply to
+the records of the peers, on the same series or in the same minutes.
 """
 
 import csv
@@ -28,7 +28,8 @@ def _programs():
 
 
 def aa_recorded(bench):
-    """Records long series of one program, then labels them many times as the experiment would have."""
+    """Records long series of one program, then labels them many times as an experiment would
+    have."""
     runs = bench.size(20_000, 2_500)
     fixed, default = bench.size(100_000, 200), bench.size(2_000, 40)
     result = Result(
@@ -74,7 +75,7 @@ def _assays_way(bench, result, series, path, condition, designs):
 
 
 def _peers_ways(bench, result, series, path):
-    """Block order and strict alternation on the same series, judged as people judge them."""
+    """Judges block order and strict alternation on the same series, as people judge them."""
     walls = _walls(path)
     comparisons = bench.size(1_000, 200)
     hits = {}
@@ -102,7 +103,8 @@ def _walls(path):
 
 
 def aa_live(bench):
-    """Really runs the same program against itself, over and over, and hyperfine in the same minutes."""
+    """Repeatedly compares a program with itself in real runs, alternately with hyperfine in the
+    same minutes."""
     result = Result(
         "aa-live",
         "A program against itself, live: the whole tool is run anew each time, the order of the tools drawn for each round",
@@ -131,7 +133,7 @@ HYPERFINES = [("2.0", HYPERFINE_2), ("1.15", HYPERFINE_1)]
 
 
 class Live:
-    """One way of comparing a program with itself, and what came of it so far."""
+    """One way of comparing a program with itself, and its results so far."""
 
     def __init__(self, name, options, hyperfine=None):
         self.name, self.options, self.hyperfine = name, options, hyperfine
@@ -184,7 +186,8 @@ class Live:
 
 
 def claims_difference(text):
-    """Whether hyperfine's screen says that two programs differ; 2.0 prints a factor, 1.15 a ratio with its ±."""
+    """Returns whether hyperfine's screen says that two programs differ; 2.0 prints a factor, 1.15 a
+    ratio with its ±."""
     if re.search(r"\d+(\.\d+)?x (faster|slower)", text):
         return True
     found = re.search(r"([\d.]+) ± ([\d.]+) times faster", text)
@@ -192,7 +195,8 @@ def claims_difference(text):
 
 
 def read_samples(path):
-    """Wall times by subject, from the table that `--export FILE.samples.csv` writes, whose rows follow the random order."""
+    """Returns wall times by subject from the table that `--export FILE.samples.csv` writes, whose
+    rows follow the random order."""
     columns = {}
     with path.open() as lines:
         for row in csv.DictReader(line for line in lines if not line.startswith("#")):
@@ -201,7 +205,8 @@ def read_samples(path):
 
 
 def power(bench):
-    """How often a program that does exactly 2 % more work is found slower within 100 blocks."""
+    """Measures how often a program that does exactly 2 % more work is found slower within 100
+    blocks."""
     blocks, experiments = 100, bench.size(200, 3, 80)
     base, more = spin_counts()
     result = Result(

@@ -1,8 +1,9 @@
-"""The figure about layout: how often links of one source are called different, and how often a true 3 % is found, by one build a side and by
-five (`assay bench --builds`).
+"""The figure about layout: how often links of one source are called different, and how often a true
+3 % is found, with one build per side and with five (`assay bench --builds`).
 
-Five programs of one kind of work each, made of a hundred small functions around it, compiled once without alignment of functions and
-linked with the linker's order of sections drawn by a seed. A pair of sides takes links that no other pair of that program takes first.
+Five programs, each with one kind of work among a hundred small functions, are compiled once without
+function alignment, and linked with a seeded random order of sections. The first links of a pair of
+sides are not those of any other pair of that program.
 """
 
 import json
@@ -24,7 +25,8 @@ MINUTES = 7.5
 
 
 def linker(directory):
-    """A directory with an `ld` that shuffles by LAYOUT_SEED: what `assay bench --rev … --builds` puts before the compiler."""
+    """Creates a directory with an `ld` that shuffles by LAYOUT_SEED, like the one that `assay bench
+    --rev … --builds` puts before the compiler."""
     mold, lld = shutil.which("mold"), shutil.which("ld.lld")
     if not mold and not lld:
         raise Failed("mold or lld is needed: apt install mold")
@@ -37,7 +39,8 @@ def linker(directory):
 
 
 def _run(bench, argv, timeout, of):
-    """Starts a program; of hundreds that differ in a number the first command line is taken down."""
+    """Starts a program; of hundreds of command lines that differ only in a number, records the
+    first."""
     if of in bench.layout_told:
         return execute([str(part) for part in argv], timeout)
     bench.layout_told.add(of)
@@ -45,7 +48,7 @@ def _run(bench, argv, timeout, of):
 
 
 def _links(bench, kind, more):
-    """Links of one program, by their seeds."""
+    """Links one program with different seeds."""
     place = BUILD / "layout"
     linker = linker(place / "linker")
     number, source = KINDS.index(kind), HERE / "layout.cc"
@@ -62,7 +65,8 @@ def _links(bench, kind, more):
 
 
 def _verdict(bench, old, new, seconds):
-    """What one `assay bench` says of a pair of sides: its verdict, how far layout moves it, and how long it took."""
+    """Returns the result of one `assay bench` for a pair of sides: the verdict, the effect of
+    layout, and the duration."""
     words = ["--quiet", "--no-save", "--time", f"{seconds}s", "--primary", "cpu", "--json"]
     if len(old) == 1:
         sides = [old[0], new[0]]
@@ -74,7 +78,7 @@ def _verdict(bench, old, new, seconds):
 
 
 def layout(bench):
-    """Links of one source against each other, and against links of 3 % more work."""
+    """Compares links of one source with each other, and with links that do 3 % more work."""
     end = time.monotonic() + MINUTES * 60
     bench.layout_told = set()
     pairs, powers = bench.size(10, 1, 4), bench.size(5, 1, 2)
@@ -122,8 +126,8 @@ def layout(bench):
         result.note(f"{way}: {hits[0]} of {hits[1]} links called different; one comparison took {median(took[way]):.1f} s at the median.")
         if way == several:
             result.bar(Bar.share_at_most(f"links of one source called different, {way}", Share(*hits), LEVEL))
-    # Five links cannot detect 3 % if the layout alone moves one link by more: such programs are in
-    # the table, and named.
+    # Five links cannot detect 3 % if layout alone moves one link by more: such programs are in the
+    # table, and marked.
     within = [kind for kind in KINDS if spread[kind] is not None and spread[kind] <= SOUGHT]
     hits = [sum(found[kind][i] for kind in within) for i in (0, 1)]
     if hits[1]:

@@ -1,8 +1,10 @@
-"""The figures about HTTP load: what a request costs its generator and how fast it can be, beside wrk, httperf, oha, hey, ab and h2load; and
-whether what it says of a server that stands still, and of its own pace, is true.
+"""The figures about HTTP load: the cost of a request for its generator and the maximum rate,
+compared with wrk, httperf, oha, hey, ab and h2load; and whether its reports about a stalled server,
+and about its own pace, are true.
 
-Servers run on one processor and generators on another. How many requests there were is counted by nginx, whoever sent them, and arrivals are
-stamped by the server: no tool is believed about itself, except where the figure is what it says.
+Servers run on one processor and generators on another. nginx counts the requests of every
+generator, and the server timestamps arrivals: no tool's own report is trusted, unless the figure is
+about that report.
 """
 
 import csv
@@ -34,7 +36,8 @@ PACKAGES = {"nginx": "nginx", "wrk": "wrk", "httperf": "httperf", "hey": "hey", 
 
 @functools.cache
 def install():
-    """What there is with its version, and what is missing after an attempt to get it with the reason."""
+    """Returns the available tools with their versions, and the missing ones with the reason, after
+    an attempt to install them."""
     versions, missing = [], {}
     for name, package in PACKAGES.items():
         try:
@@ -57,7 +60,8 @@ def install():
 
 @dataclass
 class Tool:
-    """A generator and how it is asked: from a URL, seconds and connections, the command line."""
+    """A generator, and a function that returns its command line for a URL, seconds and
+    connections."""
 
     name: str
     program: object
@@ -124,7 +128,7 @@ def _of_httperf(url):
 
 @dataclass
 class Run:
-    """What one run of a generator came to."""
+    """The result of one run of a generator."""
 
     rate: float
     cpu: float  # seconds for 100,000 requests
@@ -133,7 +137,8 @@ class Run:
 
 
 def drive(bench, server, argv, seconds):
-    """Runs a generator beside the server. Its rate is that of `seconds` in its midst, or of the whole run if it ends before."""
+    """Runs a generator together with the server. The rate is that of `seconds` in the middle of the
+    run, or of the whole run if it ends earlier."""
     peak, said = bench.scratch / "peak", bench.scratch / "said"
     argv = [str(part) for part in argv]
     name = Path(argv[0]).name
@@ -167,12 +172,13 @@ def drive(bench, server, argv, seconds):
 
 
 def is_done(process):
-    """Whether it has ended; what it used can still be asked afterwards."""
+    """Returns whether it has ended; its resource usage can still be queried afterwards."""
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def compare(bench, name, title, tools, against, url, connections=CONNECTIONS):
-    """A table of all tools at one URL, each round in an order of its own; and the ratios of each round to the tool `against`."""
+    """Returns a table of all tools at one URL, in a random order in each round, and the ratios to
+    the tool `against` within each round."""
     seconds, rounds = bench.size(3, 1), bench.size(5, 2, 3)
     result = Result(
         name,
@@ -214,13 +220,13 @@ def _ratio_of(runs, what, against):
 
 
 def best(runs, what, better):
-    """The peer with the best median."""
+    """Returns the peer with the best median."""
     others = [name for name in runs if name != US]
     return better(others, key=lambda name: median([getattr(run, what) for run in runs[name]]))
 
 
 def with_peers(result):
-    """Names those that it was measured beside, and who was missing."""
+    """Names the peers that were measured, and those that were missing."""
     versions, missing = install()
     result.note(f"Peers: {', '.join(versions)}.")
     for name, why in missing.items():
@@ -229,7 +235,7 @@ def with_peers(result):
 
 
 def keep_alive(bench):
-    """What a request over a connection that stays costs, and how many there can be."""
+    """Measures the cost of a request over a persistent connection, and the maximum rate."""
     install()
     result, runs = compare(
         bench, "load-keep-alive", "Keep-alive requests of 1 KiB, as fast as each tool can, plain HTTP/1.1", KEEP_ALIVE, WRK, lambda server: server.url()
@@ -241,7 +247,7 @@ def keep_alive(bench):
 
 
 def new_tls(bench):
-    """What a new connection with a full handshake costs, and how many there can be."""
+    """Measures the cost of a new connection with a full handshake, and the maximum rate."""
     install()
     result, runs = compare(
         bench, "load-tls", "A new TLS connection for each request, every handshake a full one (ECDSA P-256)", NEW_TLS, WRK, lambda server: server.url("full")
@@ -252,7 +258,7 @@ def new_tls(bench):
 
 
 def http2(bench):
-    """How many requests there can be over HTTP/2."""
+    """Measures the maximum rate over HTTP/2."""
     install()
     result, runs = compare(
         bench, "load-http2", "HTTP/2 over TLS, 16 streams a connection, 1 KiB", HTTP2, "h2load", lambda server: server.url("http2"), connections=4
@@ -262,7 +268,7 @@ def http2(bench):
 
 
 def bodies(bench):
-    """Requests with larger answers; rankings turn with their size."""
+    """Measures requests with larger answers; rankings change with their size."""
     install()
     results = []
     for size in list(SIZES)[1:]:
@@ -281,7 +287,8 @@ QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999}
 
 
 def stalled(due, seconds=STALL_SECONDS):
-    """When a request that comes at `due` is answered by a server that stands still from the middle on for a tenth of the time."""
+    """Returns when a request due at `due` is answered by a server that stalls from the middle on
+    for a tenth of the time."""
     begins = seconds / 2
     ends = begins + seconds / 10
     read = ends if begins <= due < ends else due
@@ -290,7 +297,7 @@ def stalled(due, seconds=STALL_SECONDS):
 
 
 def truth(seconds):
-    """Quantiles of latency over the plan, by their name."""
+    """Returns quantiles of latency over the plan, by name."""
     count = STALL_RATE * seconds
     latencies = sorted(stalled(number / STALL_RATE, seconds) - number / STALL_RATE for number in range(count))
     return {name: latencies[math.ceil(share * count) - 1] for name, share in QUANTILES.items()}
@@ -313,7 +320,7 @@ def _stall_tools(seconds):
 
 
 def stall(bench):
-    """What each tool says of a server that stands still for a tenth of the time."""
+    """Shows what each tool reports about a server that stalls for a tenth of the time."""
     build_stall_server()
     install()
     seconds, rounds = bench.size(STALL_SECONDS, 4), bench.size(3, 1, 1)
@@ -355,14 +362,14 @@ def stall(bench):
 
 
 def _told(bench, file):
-    """The metrics of one report, as `assay` reads it."""
+    """Returns the metrics of one report, as imported by `assay`."""
     text = bench.run([ASSAY, "convert", file, "--to", "csv"], timeout=60).stdout
     row = next(csv.DictReader(io.StringIO(text)))
     return {name.rpartition("_")[0]: float(value) for name, value in row.items() if name.rpartition("_")[2] in ("s", "1", "1/s") and value}
 
 
 def _told_by_us(text):
-    """The medians of our own document."""
+    """Returns the medians of assay's own document."""
     metrics = json.loads(text)["descriptions"][0]["metrics"]
     return {name: metric["median"] for name, metric in metrics.items()}
 
@@ -388,7 +395,7 @@ def _pace_tools(rate, seconds):
 
 
 def pace(bench):
-    """When requests really come."""
+    """Measures when requests really arrive."""
     build_stall_server()
     install()
     seconds, rounds = bench.size(5, 2), bench.size(3, 1, 1)
@@ -429,7 +436,8 @@ def pace(bench):
 
 
 def arrivals(log, rate):
-    """How far the mean rate is off, the share of gaps below a tenth of the ideal one, and the deviation and 99th percentile of gaps against it."""
+    """Returns the error of the mean rate, the share of gaps shorter than a tenth of the ideal one,
+    and the deviation and 99th percentile of gaps relative to it."""
     times = [int(line) for line in log.read_text().split()]
     times = [at for at in times if at >= times[0] + 500_000_000]
     if len(times) < 100:
@@ -441,7 +449,8 @@ def arrivals(log, rate):
 
 
 def memory(bench):
-    """Peak memory after more and more requests; of peers up to five million, which is enough to see it grow."""
+    """Measures peak memory after increasing numbers of requests; for peers up to five million,
+    which is enough to see it grow."""
     install()
     result = Result("load-memory", "Peak memory after so many requests, keep-alive, 1 KiB", ["about", "tool", "requests", "peak memory"])
     tools = [tool for tool in KEEP_ALIVE if tool.name in (US, WRK, "oha") and tool.there()]

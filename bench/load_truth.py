@@ -1,5 +1,6 @@
-"""The figures about HTTP load that are about trust: whether two sides that are one are called different, whether the better of two servers is
-found, whether many connections and a long time leave the generator as it was. Speed is in `load`.
+"""The figures about trust in HTTP load: whether two identical sides are called different, whether
+the better of two servers is found, and whether the generator remains the same with many connections
+and over a long time. Speed is in `load`.
 """
 
 import json
@@ -24,7 +25,8 @@ def _ours(*arguments):
 
 
 def false_verdicts(bench):
-    """A server against itself over the seed's ramp, each request over a new TLS connection with a full handshake."""
+    """Compares a server with itself over the seed's ramp, with each request over a new TLS
+    connection with a full handshake."""
     repeats = bench.size(60, 2, 15)
     called, steps, blocks = [], 0, 7
     with nginx(bench.scratch) as server:
@@ -52,7 +54,8 @@ def false_verdicts(bench):
 
 
 def capacity(bench):
-    """A page that waits for 20 ms, behind five workers and behind six: who holds more?"""
+    """Compares a page that waits for 20 ms behind five workers and behind six: which sustains
+    more?"""
     if not shutil.which("unicorn"):
         raise Failed("unicorn is missing: apt install unicorn ruby-rack")
     repeats = bench.size(20, 1, 4)
@@ -88,7 +91,7 @@ def capacity(bench):
 
 
 def connections(bench):
-    """Ten thousand connections at once, each with a request a second."""
+    """Opens ten thousand simultaneous connections, each with one request per second."""
     build_stall_server()
     count, seconds = bench.size(10_000, 500), bench.size(10, 2)
     result = Result(
@@ -113,7 +116,7 @@ def connections(bench):
 
 
 def soak(bench):
-    """Ten minutes at one rate: memory and lateness stay as they were."""
+    """Runs for ten minutes at one rate: memory and lateness must not change."""
     minutes, rate = bench.size(10, 1), 2000
     seconds = bench.size(60, 3, 15)
     said = Path(bench.scratch) / "said"
@@ -145,7 +148,7 @@ def soak(bench):
 
 
 def _resident(process):
-    """KiB; 0 when it has ended. `taskset` has become `assay`."""
+    """Returns KiB; 0 after the end. `taskset` has become `assay`."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except OSError:

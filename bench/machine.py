@@ -1,6 +1,8 @@
-"""Everything the benches do to the machine: build, start programs with a time limit, keep neighbours busy, take down facts.
+"""Everything that the benches do on the machine: building, starting programs with a time limit,
+keeping neighbor processes busy, recording facts.
 
-No program is started elsewhere, so nothing can be left running and no command can be missing from a result.
+No other file starts programs, so nothing can be left running, and no command can be missing from a
+result.
 """
 
 import contextlib
@@ -39,14 +41,15 @@ class Failed(Exception):
 
 
 class Done:
-    """How a program ended: its output, and how long all of it took."""
+    """How a program ended: its output and its duration."""
 
     def __init__(self, stdout, stderr, seconds):
         self.stdout, self.stderr, self.seconds = stdout, stderr, seconds
 
 
 class Bench:
-    """One figure's run: its size, its random numbers, its directories, and the commands that it started."""
+    """One run of a figure: its size, its random numbers, its directories, and the commands that it
+    started."""
 
     def __init__(self, size, random, scratch, results, count=None, beside=()):
         # `quick`, `standard` or `full`.
@@ -65,24 +68,26 @@ class Bench:
         return self.of_size == "full"
 
     def size(self, full, quick, standard=None):
-        """How many of something: overnight, to show only that it works, and in the standard size, which is the full one if none is given."""
+        """Chooses a number by the size of the run: `full` (overnight), `quick` (only shows that it
+        works), or `standard`, which is the full one if not given."""
         return {"full": full, "quick": quick, "standard": full if standard is None else standard}[self.of_size]
 
     def run(self, argv, timeout, ok=(0,), secret=None):
-        """Starts a program, waits for it, and takes down its command line; nobody reads there what is secret in it."""
+        """Starts a program, waits for its end, and records its command line, without secrets."""
         argv = [str(part) for part in argv]
         line = self.shown(argv)
         self.commands[line.replace(secret, "TOKEN") if secret else line] = True
         return execute(argv, timeout, ok)
 
     def shown(self, argv):
-        """A command line as a reader of the result can type it at the root of the tree."""
+        """Returns a command line as a reader of the result can type it in the repository's root."""
         line = shlex.join(argv).replace(str(self.scratch), "$TMPDIR").replace(f"{ROOT}/", "").replace(sys.executable, "python3")
         return line
 
     @contextlib.contextmanager
     def neighbours(self, count, seconds):
-        """Keeps so many processes busy, at most so long. They end with this program, however it ends."""
+        """Keeps this number of processes busy for at most this long. They end with this program,
+        however it ends."""
         argv = [str(BUILD / "busy"), str(min(3600, int(seconds)))]
         processes = []
         try:
@@ -100,7 +105,8 @@ class Bench:
                 process.wait()
 
     def rounds(self, count, things, step):
-        """Calls `step(round, thing)` for everything in every round, in an order drawn again for each round."""
+        """Calls `step(round, thing)` for everything in every round, in a new random order in each
+        round."""
         for number in range(count):
             for thing in self.random.sample(things, len(things)):
                 step(number, thing)
@@ -109,19 +115,21 @@ class Bench:
 
 
 def say(text, end="\n"):
-    """Talk goes to standard error: standard output is for the tables."""
+    """Prints messages to standard error: standard output is for the tables."""
     print(text, end=end, file=sys.stderr, flush=True)
 
 
 def child_of_ours():
-    """To be called in a new process before it becomes another program: it is asked to end when this one is gone, however that comes about."""
+    """To be called in a new process before it executes another program: makes the kernel end it
+    when this program ends for any reason."""
     with contextlib.suppress(OSError):
         # PR_SET_PDEATHSIG
         ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 
 def ended_by_signals():
-    """Whoever ends this program by a signal has all blocks left, so that what they started ends."""
+    """Makes a signal that ends this program leave all `with` blocks first, so that the processes
+    started there end."""
 
     def leave(number, _):
         raise SystemExit(128 + number)
@@ -131,7 +139,8 @@ def ended_by_signals():
 
 
 def execute(argv, timeout, ok=(0,), cwd=None):
-    """Starts a program in a session of its own, and ends all of that session when it takes too long or we are interrupted."""
+    """Starts a program in its own session, and ends that session if the program takes too long or
+    this one is interrupted."""
     began = time.perf_counter()
     try:
         process = subprocess.Popen(
@@ -162,7 +171,8 @@ def execute(argv, timeout, ok=(0,), cwd=None):
 
 
 def build():
-    """Builds assay, the labelling example and the C programs; cargo and the dates of files see to it that this is quick."""
+    """Builds assay, the labelling example and the C programs; cargo and file dates keep this
+    quick."""
     say("building")
     execute(["cargo", "build", "--release", "-p", "assay", "-p", "assay-mutate", "--bins", "--example", "label_series"], 1800, cwd=ROOT)
     BUILD.mkdir(exist_ok=True)
@@ -173,7 +183,8 @@ def build():
 
 
 def spin_counts():
-    """Counts for `spin` whose chain takes about 2.05 ms on this machine, and 2 % more; with as many digits as one another."""
+    """Returns counts for `spin` whose chain takes about 2.05 ms on this machine, and for 2 % more;
+    both have the same number of digits."""
 
     def quickest(count):
         lines = execute([str(BUILD / "floor"), "60", str(BUILD / "spin"), f"{count:09}"], 60).stdout
@@ -187,7 +198,8 @@ def spin_counts():
 
 
 def facts():
-    """The machine as far as it matters to times, and how loaded it was when the figure was begun."""
+    """Returns the properties of the machine that affect times, and its load at the start of the
+    figure."""
     return {
         "cpu": _line_of("/proc/cpuinfo", "model name") or platform.processor(),
         "cpus": os.cpu_count(),
@@ -203,7 +215,7 @@ def facts():
 
 
 def version_of(argv):
-    """The first line that a program says of its version; None when it can't be started."""
+    """Returns the first line of a program's version output; None if it cannot be started."""
     try:
         done = execute([str(part) for part in argv], 60)
     except Failed:

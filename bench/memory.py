@@ -11,7 +11,8 @@ from result import Bar, Result, mebibytes, percent
 
 
 def memory(bench):
-    """Linux starts a child's peak at its spawner's size; who spawns from a large process reports his own memory."""
+    """Shows that Linux starts a child's peak at its spawner's size: a tool that spawns from a large
+    process reports its own memory."""
     runs = bench.size(200, 10)
     tiny = BUILD / "tiny"
     result = Result(
@@ -51,7 +52,7 @@ def _assays(bench, runs, program):
 
 
 def peak(bench, argv):
-    """Peak resident memory of a command in bytes, by the static launcher."""
+    """Returns the peak resident memory of a command in bytes, using the static launcher."""
     out = bench.scratch / "peak"
     program, *arguments = argv
     # The launcher accepts only paths.
@@ -65,7 +66,8 @@ def _hyperfine_peaks(path):
 
 
 def scale(bench):
-    """Ten thousand runs, recorded: what the tool itself needs, and whether it grows into what it measures."""
+    """Records ten thousand runs: the memory of the tool itself, and whether its growth affects what
+    it measures."""
     few, many = bench.size(1_000, 100), bench.size(10_000, 1_000)
     tiny = BUILD / "tiny"
     result = Result(
@@ -111,7 +113,8 @@ def scale(bench):
 
 
 def _peaks_seen(name, path):
-    """The program's peak memory in bytes, run by run, as the tool recorded it; empty where it records none."""
+    """Returns the recorded peak memory of the program in bytes, run by run; empty if the tool
+    records none."""
     if name == "hyperfine 2.0":
         return _hyperfine_peaks(path)
     if name != "assay":

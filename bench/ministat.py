@@ -1,7 +1,9 @@
-"""The figure about the classic: `assay ministat` beside the ministat that the machine has, on files of many numbers.
+"""The figure about the classic: `assay ministat` compared with the machine's own ministat, on files
+with many numbers.
 
-CPU time, wall time and peak memory come from the kernel's account of every single run; `wc -l` and `awk` on the same files, in the same
-rounds, say what reading alone costs. The order of everything is drawn again for each round, and ratios are those of one round.
+CPU time, wall time and peak memory of each run are the kernel's; `wc -l` and `awk` on the same
+files, in the same rounds, show the cost of reading alone. The order is random in each round, and
+ratios are taken within a round.
 """
 
 import os
@@ -19,14 +21,14 @@ SUM = "{s+=$1;q+=$1*$1}END{print s/NR,q}"
 
 
 def numbers(bench, count, name, distribution, seed):
-    """A file of so many numbers with six decimals."""
+    """Creates a file with this number of values with six decimals."""
     path = bench.scratch / f"{name}-{count}"
     bench.run([ASSAY, "simulate", "-n", count, "--distribution", distribution, "--step", "0.000001", "--seed", seed, "--out", path], timeout=600)
     return path
 
 
 def commands(a, b):
-    """What is compared. The classic that Debian and Ubuntu have is the flavour of 2015."""
+    """Returns the compared commands. The classic in Debian and Ubuntu is the version of 2015."""
     found = {
         US: [ASSAY, "ministat", "--flavour=2015", "-A", a, b],
         f"{US}, flavour 2025": [ASSAY, "ministat", "--flavour=2025", "-A", a, b],
@@ -41,7 +43,7 @@ def commands(a, b):
 
 
 def once(bench, argv):
-    """Wall and CPU seconds of one run whose output goes nowhere."""
+    """Returns the wall and CPU seconds of one run whose output is discarded."""
     bench.commands[bench.shown(argv) + " > /dev/null"] = True
     began = time.perf_counter()
     process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -59,7 +61,7 @@ def once(bench, argv):
 
 
 def ministat(bench):
-    """Both sizes, every command in every round."""
+    """Measures both sizes with every command, in every round."""
     result = Result(
         "ministat",
         "Two files of so many numbers with six decimals, compared; medians, and ratios of one round",

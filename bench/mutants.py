@@ -1,10 +1,13 @@
-"""The figures about mutants: how long it takes to make them, and to try them; what a sample tells of the whole; and what is left when `assay mutate` is killed.
+"""The figures about mutants: how long it takes to generate and to try them; what a sample reveals
+about the whole; and what is left behind if `assay mutate` is killed.
 
-Making: 10 MB of real sources in as many languages as this machine has, changed and validated by `assay mutate --list`. The sources are what is installed
-here: the libraries of Python, Ruby and Go, the crates of cargo, whatever node has. They are copied in a fixed order until each language has its share. The
-time is that of the whole process: reading, parsing, making, validating, listing.
+Generating: 10 MB of real sources in all languages available on this machine, changed and validated
+by `assay mutate --list`. The sources are those installed here: the libraries of Python, Ruby and
+Go, cargo's crates, and Node's modules. They are copied in a fixed order until each language has its
+share. The time is that of the whole process: reading, parsing, generating, validating, listing.
 
-Trying: toolz with its own tests, beside the peers on the same files; and the small Ruby library beside this file (`kit`) with its specs.
+Trying: toolz with its own tests, compared with the peers on the same files; and the small Ruby
+library in this directory (`kit`) with its specs.
 """
 
 import contextlib
@@ -32,7 +35,7 @@ ENDINGS = ["py", "rb", "go", "rs", "js", "ts", "c", "cpp", "java"]
 
 
 def answer(*argv):
-    """What a program prints, or nothing where it is not there."""
+    """Returns the output of a program, or nothing if the program is missing."""
     try:
         return subprocess.run(argv, capture_output=True, text=True, timeout=60).stdout.strip()
     except OSError:
@@ -40,14 +43,14 @@ def answer(*argv):
 
 
 def places():
-    """Where sources are found."""
+    """Returns the directories with sources."""
     found = [sysconfig.get_paths()["stdlib"], answer("ruby", "-e", "print RbConfig::CONFIG['rubylibdir']"), answer("go", "env", "GOROOT")]
     found += [str(Path.home() / ".cargo/registry/src"), "/usr/lib/node_modules", "/usr/share/nodejs", "/usr/include"]
     return [Path(place) for place in found if place and Path(place).is_dir()]
 
 
 def collect(to, size):
-    """Copies sources until each language has its share, and returns how many bytes of each there are."""
+    """Copies sources until each language has its share, and returns the number of bytes of each."""
     share = size // len(ENDINGS)
     taken = {}
     for place in places():
@@ -66,7 +69,7 @@ def collect(to, size):
 
 
 def generate(bench):
-    """The whole process, several times."""
+    """Runs the whole process several times."""
     if not MUTATE.exists():
         raise Failed(f"{MUTATE} is not built: cargo build --release -p assay-mutate")
     project = bench.scratch / "project"
@@ -100,7 +103,7 @@ def generate(bench):
 
 
 def subprocess_once(bench, argv, project):
-    """Seconds of one run, which sees nothing but the project."""
+    """Returns the seconds of one run, which sees only the project."""
     return once(bench, ["sh", "-c", 'cd "$0" && exec "$@" >/dev/null', str(project), *argv])[0]
 
 
@@ -127,7 +130,8 @@ LONGEST = 3600
 
 
 def speed(bench):
-    """Each tool several times, in an order drawn anew each time; the whole command's wall time."""
+    """Runs each tool several times, in a new random order each time; measures the wall time of the
+    whole command."""
     if not MUTATE.exists():
         raise Failed(f"{MUTATE} is not built: cargo build --release -p assay-mutate")
     rounds = bench.size(3, 1, 1)
@@ -179,7 +183,7 @@ def speed(bench):
 
 
 def _timed(bench, argv, home, variables=None, ok=(0,)):
-    """What a command printed, its wall time, and the processor time of all its processes."""
+    """Returns the output of a command, its wall time, and the CPU time of all its processes."""
     bench.commands[bench.shown([str(part) for part in argv])] = True
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     own = os.environ | {"XDG_CACHE_HOME": str(home.parent / f"{home.name}-cache")} | (variables or {})
@@ -234,8 +238,9 @@ def _gremlins(bench, home, files):
 
 
 def budget(bench):
-    """The full run's journal says what became of each mutant, and how long it took. Each draw keeps of the finer ones as many as a tenth of the time
-    gives, in an order of its own, as a journal of a run whose time is up: the program itself says the interval."""
+    """The journal of the full run has the fate and duration of each mutant. Each draw keeps, in a
+    random order, as many of the finer mutants as fit into a tenth of the time, like the journal of
+    a run whose time is up; the program itself computes the interval."""
     if not MUTATE.exists():
         raise Failed(f"{MUTATE} is not built: cargo build --release -p assay-mutate")
     draws = bench.size(100, 3, 30)
@@ -283,7 +288,8 @@ def budget(bench):
 
 
 def kills(bench):
-    """SIGKILL at random moments of a run that goes through everything, in the sandbox where there is one."""
+    """Kills with SIGKILL at random moments a run that tries all mutants, in the sandbox if there is
+    one."""
     if not MUTATE.exists():
         raise Failed(f"{MUTATE} is not built: cargo build --release -p assay-mutate")
     moments = bench.size(200, 4, 40)
@@ -331,7 +337,8 @@ def kills(bench):
 
 
 def _whole(argv, home, variables):
-    """Seconds of a run that comes to its end (None if it fails), and whether that is in the sandbox."""
+    """Returns the seconds of a run that is not killed (None if it fails), and whether it used the
+    sandbox."""
     began = time.monotonic()
     done = subprocess.run(argv, cwd=home, env=variables, stdin=subprocess.DEVNULL, capture_output=True, timeout=600, check=False)
     return time.monotonic() - began if done.returncode == 0 else None, "--no-sandbox" not in argv
@@ -350,7 +357,7 @@ def _mounts():
 
 
 def _digest(home):
-    """Of all files with their names and times."""
+    """Returns all files with their names and times."""
     digest = hashlib.sha256()
     for path in sorted(home.rglob("*")):
         about = path.lstat()

@@ -1,11 +1,14 @@
-"""The figure about agreement: mutants that assay and a peer both make of the same project, and what each says became of them.
+"""The figure about agreement: the mutants that both assay and a peer generate for a project, and
+their fates according to each.
 
-Two mutants are the same when they leave the same function behind: in Python by its syntax tree, in Rust by its text without blanks. A whole body that
-becomes the value that stands for nothing is the same, however that is written (`0`, `Default::default()`).
+Two mutants are the same if they result in the same function: in Python by its syntax tree, in Rust
+by its text without blanks. Whole bodies replaced by the empty value are the same, however that
+value is written (`0`, `Default::default()`).
 
-Each mutant on whose fate they differ is tried once more by hand: the file is changed in a fresh copy, and the tests run in a new process, without any
-tool. So every difference has a third word. Why they differ was read by a person, once, and stands in `EXPLAINED`; a difference that is not there is one
-that nobody has explained.
+Each mutant with different fates is tried once more without any tool: the file is changed in a fresh
+copy, and the tests run in a new process, which decides. The reasons for the differences were
+determined by a person and are listed in `EXPLAINED`; a difference that is not listed is
+unexplained.
 """
 
 import ast
@@ -47,7 +50,7 @@ EXPLAINED = {
 
 @dataclass
 class Project:
-    """What both tools are asked about."""
+    """A project that both tools are run on."""
 
     name: str
     peer: str
@@ -64,7 +67,7 @@ class Project:
 
 
 def agreement(bench):
-    """Each project, both tools, and every difference."""
+    """Runs both tools on each project, and lists every difference."""
     if not MUTATE.exists():
         raise Failed(f"{MUTATE} is not built: cargo build --release -p assay-mutate")
     result = Result(
@@ -106,7 +109,7 @@ def agreement(bench):
 
 
 def projects(bench):
-    """Those whose peers are there, each in a copy of its own."""
+    """Yields the projects whose peers are installed, each in its own copy."""
     found = []
     python = MUTMUT.with_name("python")
     if there(MUTMUT) and there(TOOLZ):
@@ -141,7 +144,8 @@ def said(fate):
 
 
 def explained(project, mutant, both):
-    """Why they differ, if somebody has said so: of this line of the function, or of all of it."""
+    """Returns the explanation of a difference, if there is one, for this line of the function or
+    for all of it."""
     place = (project.name, mutant["function"])
     return EXPLAINED.get((*place, mutant["words"], *both)) or EXPLAINED.get((*place, *both))
 
@@ -150,7 +154,8 @@ def explained(project, mutant, both):
 
 
 def ours(bench, project, home):
-    """All mutants by key. With a budget each one is tried, also what is milder than one that survived."""
+    """Returns all mutants by key. With a budget, each one is tried, even if it is milder than a
+    survivor."""
     argv = [MUTATE, "--no-sandbox", "--again", "--json", "--budget", "100h", *project.files, "--", *project.command]
     argv = ["env", f"XDG_CACHE_HOME={bench.scratch}/cache", *map(str, argv)]
     bench.commands[bench.shown(argv)] = True
@@ -180,7 +185,7 @@ def ours(bench, project, home):
 
 
 def offset(text, place):
-    """Columns are those of bytes."""
+    """Changes a place in a text; columns count bytes."""
     lines = text.encode().splitlines(keepends=True)
     return len((b"".join(lines[: place["line"] - 1]) + lines[place["line"] - 1][: place["column"] - 1]).decode())
 
@@ -191,7 +196,7 @@ def shortened(text):
 
 
 def settled(bench, project, home, mutant):
-    """What the tests alone say of a mutant: changed by hand in a fresh copy."""
+    """Returns the tests' own result for a mutant: changed directly in a fresh copy."""
     copy = bench.scratch / "by-hand"
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(home, copy, ignore=shutil.ignore_patterns("mutants", "__pycache__", ".pytest_cache", "target"))
@@ -208,7 +213,8 @@ def settled(bench, project, home, mutant):
 
 
 def of_python(path, text, changed, line, _is_body):
-    """The function that is left behind: the outermost one around a line, as mutmut counts them, and its syntax tree."""
+    """Returns the resulting function, as its syntax tree: the outermost one around a line, as
+    mutmut counts them."""
     place = next((found for found in functions(text) if found[1].lineno <= line <= found[1].end_lineno), None)
     if place is None:
         return None
@@ -225,7 +231,7 @@ def functions(text):
 
 
 def outermost(module):
-    """Functions of a module, and methods of its classes, by name."""
+    """Returns the functions of a module, and the methods of its classes, by name."""
     for node in module.body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node.name, node
@@ -234,7 +240,7 @@ def outermost(module):
 
 
 def tree(function):
-    """Its arguments and its body, without places."""
+    """Returns its arguments and body, without positions."""
     return ast.dump(function.args) + "".join(ast.dump(own) for own in function.body)
 
 
@@ -250,7 +256,8 @@ tests_dir={tests}
 
 
 def of_mutmut(bench, project, home):
-    """Runs it in a copy; its mutants are functions beside the one they are of, and their fates lie beside the file."""
+    """Runs mutmut in a copy. Its mutants are functions next to the original one, and their fates
+    are in a file next to the source."""
     copy = bench.scratch / f"{project.name}-mutmut"
     shutil.copytree(home, copy)
     source = "src" if project.files[0].startswith("src/") else project.files[0].split("/")[0]
@@ -279,12 +286,12 @@ def of_mutmut(bench, project, home):
 
 
 def of_rust(path, _text, changed, line, is_body):
-    """The whole text that is left behind; of a body that is gone, where it was."""
+    """Returns the whole resulting text; for a removed body, its position."""
     return (path, "body", line) if is_body else (path, "text", re.sub(r"\s+", "", changed))
 
 
 def of_cargo_mutants(bench, project, home):
-    """Runs it; what it tried, with its place and its fate, lies in one file."""
+    """Runs cargo-mutants; its mutants, with their positions and fates, are in one file."""
     out = bench.scratch / "mutants"
     shutil.rmtree(out, ignore_errors=True)
     jobs, share = str(os.cpu_count() or 1), bench.size([], ["--shard", "0/40"])

@@ -1,8 +1,11 @@
-"""The figure about mutants of compiled languages: how many are tried in a second in a crate of Rust with its own tests, and in a small project of C.
+"""The figure about mutants of compiled languages: how many are tried per second in a Rust crate
+with its own tests, and in a small C project.
 
-In Rust cargo-mutants tries its own mutants of the same copy of the same crate, in the same run; a part of them, for it takes hours for all. In both languages
-assay itself is measured building each change by itself, too. A mutant counts for whoever ran or built something for it, or found that it can't be built;
-the time is that of the whole process: copying, the tests without a change, building, proving, trying.
+In Rust, cargo-mutants tries its own mutants of the same copy of the same crate, in the same run;
+only a part of them, since all would take hours. In both languages, assay is also measured when it
+builds each change separately. A mutant counts if a tool ran or built something for it, or found
+that it cannot be built. The time is that of the whole process: copying, the tests without a change,
+building, proving, trying.
 """
 
 import json
@@ -26,7 +29,7 @@ TRIED = {"killed", "survived", "timed_out", "unviable"}
 
 
 def rust(home):
-    """The crate as it was published, in a directory of its own."""
+    """Returns the crate as it was published, in its own directory."""
     found = sorted(Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo")).glob(f"registry/src/*/strsim-{STRSIM}"))
     if not found:
         (home / "asks/src").mkdir(parents=True)
@@ -47,7 +50,7 @@ def c(home):
 
 
 def ours(bench, project, command, *options):
-    """Mutants that were tried, the seconds that took, and the fates."""
+    """Returns the mutants that were tried, the seconds that this took, and the fates."""
     out = bench.scratch / "answer.json"
     argv = [str(MUTATE), "--no-sandbox", "--again", "--json", *options, "--", *command]
     script = 'cd "$0" && out="$1" && shift && exec "$@" >"$out"'
@@ -67,7 +70,7 @@ def install():
 
 
 def theirs(bench, project, shard):
-    """The same of cargo-mutants, which says itself how many it tried."""
+    """Returns the same for cargo-mutants, which reports the number it tried."""
     jobs = str(os.cpu_count() or 1)
     out = bench.scratch / "mutants"
     shutil.rmtree(out, ignore_errors=True)
@@ -81,7 +84,7 @@ def theirs(bench, project, shard):
 
 
 def compiled(bench):
-    """Rust and C, assay in both ways, and cargo-mutants."""
+    """Measures Rust and C, assay in both ways, and cargo-mutants."""
     if not MUTATE.exists():
         raise Failed(f"{MUTATE} is not built: cargo build --release -p assay-mutate")
     install()

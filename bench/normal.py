@@ -1,5 +1,6 @@
-"""The figures about a history: how often a gate is red although nothing changed, whether it sees what did, whether changes are found where they
-are, and whether a store of a million results is still quick. asv, Otava and the rules that services apply are asked about the same runs.
+"""The figures about a history: how often a gate fails although nothing changed, whether it detects
+real changes, whether changes are located correctly, and whether a store of a million results is
+still fast. asv, Otava and the rules of other services judge the same runs.
 """
 
 import itertools
@@ -29,7 +30,7 @@ PROGRAMS = {
 
 
 def install():
-    """asv and Otava, in an environment of their own; returns (versions, missing)."""
+    """Installs asv and Otava in their own environment; returns (versions, missing)."""
     if not PYTHON.exists():
         say("installing asv and Otava")
         try:
@@ -51,7 +52,7 @@ def with_peers(result):
 
 
 def ask_peers(series, prefixes_from=None):
-    """What asv and Otava say of series; nothing without them."""
+    """Returns the verdicts of asv and Otava on series; nothing if they are not installed."""
     _, missing = install()
     if missing:
         return {}
@@ -70,17 +71,19 @@ def ask_peers(series, prefixes_from=None):
 
 
 def beyond_ten_percent(before, new):
-    """A fixed threshold against the run before, as github-action-benchmark is set up mostly (its default is 200 %)."""
+    """A fixed threshold relative to the previous run, the usual configuration of
+    github-action-benchmark (its default is 200 %)."""
     return new > 1.10 * before[-1]
 
 
 def beyond_five_percent(before, new):
-    """The same at 5 %."""
+    """The same with 5 %."""
     return new > 1.05 * before[-1]
 
 
 def t_test_of_runs(before, new):
-    """Bencher's t test since 0.6.3, with the upper boundary of 0.99 of its tutorial, over at most 64 runs."""
+    """Bencher's t test since 0.6.3, with its tutorial's upper boundary of 0.99, over at most 64
+    runs."""
     return prediction_p(before[-64:], new) < 0.01
 
 
@@ -88,14 +91,14 @@ RULES = {"+10 % to the run before": beyond_ten_percent, "+5 % to the run before"
 
 
 def by_rules(series, begin):
-    """For every rule and series whether each run from `begin` on is an alarm."""
+    """Returns, for every rule and series, whether each run from `begin` on is an alarm."""
     return {
         name: [[rule(values[:i], values[i]) for i in range(begin, len(values))] for values in series] for name, rule in RULES.items()
     }
 
 
 class Store:
-    """A store of its own, and what is asked of it."""
+    """A separate store, and queries of it."""
 
     def __init__(self, bench, name):
         self.bench = bench
@@ -104,7 +107,8 @@ class Store:
         self.options = ["--store", str(self.place / "history.db"), "--project", "bench"]
 
     def ask(self, *words, ok=(0,), timeout=600):
-        """Starts assay. Of thousands of command lines that differ by a number, the first is taken down."""
+        """Starts assay. Of thousands of command lines that differ only in a number, records the
+        first."""
         # For measuring, the project is named in `--keep`.
         options = self.options[:2] if words[0] == "run" else self.options
         argv = [str(part) for part in (ASSAY, *words, *options)]
@@ -114,14 +118,16 @@ class Store:
         return self.bench.run(argv, timeout, ok)
 
     def add(self, number, values, within):
-        """A run of Google's harness: of every benchmark so many repetitions around its value."""
+        """Returns a run of Google's harness: for each benchmark, this number of repetitions around
+        its value."""
         path = self.place / f"run-{number:05}.json"
         path.write_text(json.dumps(google(number, values, within)))
         self.ask("history", "add", "--machine", "m", "-q", path)
         return path
 
     def add_all(self, levels):
-        """Runs of one repetition each, many files at once: `levels` gives those of each run."""
+        """Adds runs of one repetition each, many files at a time: `levels` has those of each
+        run."""
         paths = []
         # The first file separately, since its command line is recorded.
         for number, values in enumerate(itertools.chain(levels, [None])):
@@ -137,7 +143,7 @@ class Store:
         say("")
 
     def gate(self):
-        """The standings of the last run, by benchmark."""
+        """Returns the standings of the last run, by benchmark."""
         done = self.ask("gate", "--machine", "m", "--json", "--all", "-q", ok=(0, 1, 3))
         return {judged["benchmark"]: judged["standing"] for judged in json.loads(done.stdout)["benchmarks"]}
 
@@ -147,7 +153,8 @@ class Store:
 
 
 def google(number, values, within):
-    """The file of one run: `values[name]` is its level in ns, `within` the repetitions as factors."""
+    """Returns the file of one run: `values[name]` is its level in ns, `within` has the repetitions
+    as factors."""
     rows = [
         {
             "name": name, "run_name": name, "run_type": "iteration", "repetitions": len(factors), "repetition_index": i, "threads": 1,
@@ -163,7 +170,7 @@ def google(number, values, within):
 
 
 def quiet(bench):
-    """Runs that are measured one after the other, of the same programs: whatever is an alarm is a false one."""
+    """Measures runs of the same programs one after the other: any alarm is a false one."""
     runs = bench.size(200, FIRST + 3)
     text = bench.scratch / "text"
     text.write_text("".join(f"{bench.random.randrange(10**9)} {'lorem ipsum dolor sit amet'[: bench.random.randrange(26)]}\n" for _ in range(8000)))
@@ -207,12 +214,13 @@ def quiet(bench):
 
 
 def level(random, deviation):
-    """What a run differs by: normal, and every twentieth three times as much, as after a boot or beside a neighbour."""
+    """Returns the deviation of a run: normal, and three times as large for every twentieth, as
+    after a reboot or next to a busy process."""
     return random.gauss(0, deviation * (3 if random.random() < 0.05 else 1))
 
 
 def steps(bench):
-    """Worlds of 24 benchmarks, two of which become 5 % slower at a run."""
+    """Simulates sets of 24 benchmarks, two of which become 5 % slower at some run."""
     count, benchmarks, before, after = 24, 24, 60, 10
     result = Result(
         "history-step",
@@ -292,7 +300,8 @@ LENGTH = 200
 
 
 def planted(random, noise):
-    """A series around 1000 with such noise, and the places of changes of 2 to 15 % in it: at least 20 runs apart, 50 on average."""
+    """Returns a series around 1000 with such noise, and the positions of changes of 2 to 15 % in
+    it: at least 20 runs apart, 50 on average."""
     places, place = [], 0
     while True:
         place += 20 + int(random.expovariate(1 / 30))
@@ -308,7 +317,7 @@ def planted(random, noise):
 
 
 def drawn(random, kind):
-    """The noise of a simulated series."""
+    """Returns the noise of a simulated series."""
     noise, last = [], 0.0
     for _ in range(LENGTH):
         last = NOISE[kind](random, last)
@@ -317,14 +326,15 @@ def drawn(random, kind):
 
 
 def recorded(results):
-    """The noise of the runs that `history-quiet` has recorded, where it was measured: nothing changed in them."""
+    """Returns the noise of the runs that `history-quiet` has recorded, if it was measured; nothing
+    changed in these runs."""
     path = results / "history-quiet.json"
     series = Result.load(path).raw.get("series", {}).values() if path.exists() else []
     return [[math.log(value / median(values)) for value in values[:LENGTH]] for values in series if len(values) >= LENGTH]
 
 
 def changes(bench):
-    """Series with known changes, and what is found of them."""
+    """Tests series with known changes, and counts what is found."""
     number = bench.size(300, 10)
     noises = [(kind, drawn(bench.random, kind)) for kind in itertools.islice(itertools.cycle(NOISE), number)]
     noises += [("recorded", noise) for noise in recorded(bench.results) for _ in range(3)]
@@ -360,7 +370,7 @@ def changes(bench):
 
 
 def matched(truth, found):
-    """How many true places were found, each place found counting for one."""
+    """Returns the number of true positions that were found; each found position counts for one."""
     left, hits = list(found), 0
     for place in truth:
         near = min(left, key=lambda other: abs(other - place), default=None)
@@ -371,7 +381,7 @@ def matched(truth, found):
 
 
 def scale(bench):
-    """A store of a million results."""
+    """Measures a store of a million results."""
     benchmarks, runs = 500, bench.size(1000, 10)
     store = Store(bench, "scale")
     names = [f"BM_{i}" for i in range(benchmarks)]

@@ -1,5 +1,6 @@
-"""The figures about options: what each one that touches the timed region adds to a measured time, what a region mark costs,
-what holding the machine still does to the spread, and what the machine says of itself when calibrated."""
+"""The figures about options: how much each option that affects the timed region adds to a measured
+time, the cost of a region mark, the effect of holding the machine still on the spread, and the
+result of calibrating the machine."""
 
 import json
 
@@ -12,7 +13,8 @@ NEIGHBOURS = 2
 
 
 def options(bench):
-    """Every option against a loop in C that runs the same program under the same setting, in the same round."""
+    """Compares every option with a C loop that runs the same program under the same setting, in the
+    same round."""
     runs = bench.size(1500, 40, 600)
     rounds = bench.size(9, 3)
     floor = [str(BUILD / "floor"), str(runs)]
@@ -76,7 +78,7 @@ def options(bench):
 
 
 def marks(bench):
-    """What a mark costs the program that makes it, as that program sees it."""
+    """Measures the cost of a mark for the program that writes it, as seen by that program."""
     count = bench.size(200_000, 2_000)
     result = Result(
         "marks",
@@ -93,7 +95,8 @@ def marks(bench):
 
 
 def still(bench):
-    """The spread of a program as it is, and with the machine held still, measured in the same blocks."""
+    """Measures the spread of a program as it is, and with the machine held still, in the same
+    blocks."""
     blocks = bench.size(1000, 30)
     count, _ = spin_counts()
     spin = f"{BUILD / 'spin'} {count}"
@@ -133,7 +136,7 @@ def still(bench):
 
 
 def calibrate(bench):
-    """What `assay calibrate` says of this machine, idle and busy."""
+    """Shows the results of `assay calibrate` on this machine, idle and busy."""
     seconds = bench.size(60, 6)
     result = Result(
         "calibrate",

@@ -1,7 +1,7 @@
-"""BENCHMARKS.md and the table of the README: which numbers of which results they show.
+"""Defines which numbers of which results are shown in BENCHMARKS.md and in the README's table.
 
-A row names cells of one result, so no number is typed in. Every bar of a result must be in a row, alone or as the worst of
-several; a target that was missed can't be left out.
+A row refers to cells of one result, so no number is entered by hand. Every bar of a result must be
+in a row, alone or as the worst of several; a missed target cannot be omitted.
 """
 
 import html
@@ -17,12 +17,13 @@ MOST_PEERS, MOST_DRAWN = 4, 6
 
 
 class Unknown(Exception):
-    """A row asks for something that a result does not have."""
+    """A row refers to something that a result does not have."""
 
 
 @dataclass
 class Row:
-    """One question. `us` and `peers` name rows of the result by their first cell, or first cells; a number names another column of our row."""
+    """One question. `us` and `peers` identify rows of the result by their first cell or cells; a
+    number identifies another column of assay's row."""
 
     question: str
     figure: str
@@ -31,20 +32,21 @@ class Row:
     us: object = None
     # Names as shown, and the rows.
     peers: dict = field(default_factory=dict)
-    # A pattern of the bars that belong to the row. Of several, the one that is nearest to its limit, or beyond it by most, is shown.
+    # A pattern of the bars that belong to the row. If there are several, the one nearest to its
+    # limit, or furthest beyond it, is shown.
     bars: str = None
-    # A column with our ratio, and what it is the ratio to.
+    # A column with our ratio, and the tool that it is relative to.
     ratio: tuple = None
-    # `lower` or `higher`, where no bar says it.
+    # `lower` or `higher`, if no bar determines it.
     better: str = None
     # False if dividing our number by theirs, or drawing both, has no meaning.
     comparable: bool = True
-    # Its place and its question in the README; `others`: the README says that they are better.
+    # Its position and its question in the README; `others`: the README says that others are better.
     front: tuple = None
     others: bool = False
 
     def shown(self, result):
-        """The cells: question, us, others, ours ÷ best, must reach, reached."""
+        """Returns the cells: question, us, others, ours ÷ best, must reach, reached."""
         mine, others, ratio = "", "", ""
         if self.us is not None:
             mine = short(self.cell(result, self.us))
@@ -68,7 +70,8 @@ class Row:
         return bars
 
     def found(self, result):
-        """The best peers that the result has, the best first if there are more. One that was not installed is not in it."""
+        """Returns the best peers in the result, the best first if there are several. Peers that
+        were not installed are not in it."""
         cells = {name: self.cell(result, self.us, column=key) if isinstance(key, int) else self.cell(result, key, required=False) for name, key in self.peers.items()}
         cells = {name: cell for name, cell in cells.items() if cell is not None}
         if len(cells) <= MOST_PEERS or any(amount(cell) is None for cell in cells.values()):
@@ -134,23 +137,24 @@ UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "B": 1, "KiB": 
 
 
 def amount(text):
-    """The number that a cell begins with, in the base of its unit; None for words."""
+    """Returns the number that a cell begins with, in the base unit; None for words."""
     found = re.match(r"[±+]? ?(-?\d[\d,]*(?:\.\d+)?)(?: (\S+))?", text)
     return float(found[1].replace(",", "")) * UNITS.get(found[2], 1) if found else None
 
 
 def short(cell):
-    """A share without its counts: its interval tells as much."""
+    """Returns a share without its counts, which its interval makes unnecessary."""
     return re.sub(r"\(\d+ of \d+; ", "(", cell)
 
 
 def plain(cell):
-    """A cell without its interval."""
+    """Returns a cell without its interval."""
     return re.sub(r" [(\[].*", "", cell)
 
 
 def same(one, other):
-    """Whether two cells show the same number, one perhaps with fewer digits or without its unit."""
+    """Returns whether two cells show the same number, one perhaps with fewer digits or without its
+    unit."""
     numbers = [re.match(r"[±+]? ?(-?\d[\d,]*(?:\.\d+)?)", cell) for cell in (one, other)]
     if not all(numbers):
         return one == other
@@ -159,7 +163,8 @@ def same(one, other):
 
 
 def strain(bar):
-    """How near a bar is to its limit, so that the worst of several can be shown: above 1 it is beyond."""
+    """Returns how near a bar is to its limit, to find the worst of several; above 1, the bar is
+    missed."""
     limit, found = amount(bar.must[2:]), amount(bar.found)
     if limit is None or found is None:
         return bar.reached != "yes"
@@ -168,7 +173,7 @@ def strain(bar):
 
 
 def verdict(bars):
-    """`yes`, `no`, `not beyond chance`; and of several how many."""
+    """Returns `yes`, `no` or `not beyond chance`; for several bars, also how many."""
     worst = next((word for word in ("no", "not beyond chance") if any(bar.reached == word for bar in bars)), "yes")
     if len(bars) == 1:
         return worst
@@ -180,11 +185,13 @@ def stats_row(task, *peers, bars=True):
 
 
 def load_row(question, figure, column, key, bars, front=None, others=False, better="lower", to="wrk", peers=("wrk", "oha", "ab", "h2load", "httperf", "hey")):
-    """Rates are in the second column, CPU in the fourth; each is followed by its ratio."""
+    """Returns a row for load. Rates are in the second column, CPU times in the fourth; each is
+    followed by its ratio."""
     return Row(question, figure, column, key, {name: name for name in peers}, bars, (column + 1, to), better, front=front, others=others)
 
 
-# Until its release 0.6.3 Bencher judged a new value without the error of the mean; so did the tables that have the old name.
+# Before release 0.6.3, Bencher judged a new value without the error of the mean, and so did the
+# tables that have the old name.
 BENCHER = {"Bencher's t test": "Bencher's t test", "Bencher's t test before 0.6.3": "t test 0.99, as Bencher"}
 MEASURE = ["crates/measure/src", "crates/analysis/src/engine", "crates/assay/src/bench", "crates/data/src"]
 AREAS = [
@@ -387,7 +394,7 @@ def area_of(figure):
 
 
 def forgotten(results):
-    """Bars that no row shows."""
+    """Returns the bars that no row shows."""
     rows = [row for area in AREAS for row in area.rows]
     return [
         f"{name}: {bar.what}"
@@ -420,7 +427,7 @@ take all the processor time they get. The bench installs peers under `bench/.pee
 
 
 def page(results, origins, minutes):
-    """BENCHMARKS.md. `origins`: for each area, the line that says where its numbers come from."""
+    """Returns BENCHMARKS.md. `origins`: for each area, the line with the origin of its numbers."""
     bars = [bar for result in results.values() for bar in result.bars]
     missed = sum(bar.reached == "no" for bar in bars)
     missed = f"Of {len(bars)} targets {missed} were missed."
@@ -442,18 +449,18 @@ def page(results, origins, minutes):
 
 
 def tight(columns, rows):
-    """A table without padding: cells are long here."""
+    """Returns a table without padding, since cells are long here."""
     head, *lines = ["| " + " | ".join(line) + " |" for line in [columns, *rows]]
     return "\n".join([head, "|" + "---|" * len(columns), *lines])
 
 
 def machine(facts):
-    """A machine as far as it matters to compare figures."""
+    """Returns the properties of a machine that matter for comparing figures."""
     return ", ".join([facts["cpu"], f"{facts['cpus_allowed']} CPUs", facts["memory"], *(["virtual"] if facts["virtual"] else []), facts["system"]])
 
 
 def front_cells(results):
-    """The rows of the README by their question, as far as they were measured."""
+    """Returns the rows of the README by their question, if they were measured."""
     rows = sorted((row for area in AREAS for row in area.rows if row.front and row.figure in results), key=lambda row: row.front[0])
     cells = {}
     for row in rows:
@@ -470,7 +477,7 @@ def front_cells(results):
 
 
 def front(results):
-    """The table of the README."""
+    """Returns the table of the README."""
     return tight(["question", "assay", "others", "measured in"], front_cells(results).values())
 
 
@@ -482,7 +489,8 @@ STYLE = """.page{fill:#ffffff}text{font:12px system-ui,sans-serif;fill:#1f2328}.
 
 
 def chart(area, results):
-    """The first rows of an area that have peers as bars, each row in its own scale. None without any."""
+    """Returns a bar chart of the first rows of an area that have peers, each row in its own scale;
+    None if there are none."""
     groups = []
     for row in area.rows:
         if row.figure not in results or not row.peers or not row.comparable:

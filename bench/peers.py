@@ -1,7 +1,8 @@
-"""The peers: how each is had, how it is asked to run a program so many times, and how its numbers are read back.
+"""The peers: how each is installed, how it is made to run a program a number of times, and how its
+results are read.
 
-They are installed under bench/.peers, where that is possible, and never touch what is installed already. A peer that can't
-be had is named as missing in every result that lacks it. Nothing is measured here.
+They are installed under bench/.peers if possible, without affecting existing installations. Every
+result names the peers that are missing. Nothing is measured here.
 """
 
 import functools
@@ -33,7 +34,7 @@ CACHETOOLS = HOME / "cachetools/cachetools-5.5.2/src/cachetools/__init__.py"
 
 @dataclass
 class Timer:
-    """Something that runs a program many times and says how long it took."""
+    """A tool that runs a program many times and reports its durations."""
 
     name: str
     # Maps the program, the number of runs and a file for the result to the command line.
@@ -48,7 +49,7 @@ class Timer:
 
 
 def median_of_lines(stdout, _stderr, _out):
-    """The floor programs print nanoseconds, one a line."""
+    """Parses the output of the floor programs: nanoseconds, one per line."""
     return _middle([int(line) / 1e9 for line in stdout.split()])
 
 
@@ -57,7 +58,7 @@ def median_of_assay(stdout, _stderr, _out):
 
 
 def hyperfine_times(path):
-    """For every command of a hyperfine export its times in seconds; schema 1 and 2."""
+    """Returns the times in seconds of every command in a hyperfine export; schema 1 and 2."""
     results = json.loads(path.read_text())["results"]
     return [
         result.get("times") or [m["time_wall_clock"]["value"] for m in result["measurements"]]
@@ -136,13 +137,13 @@ TIMERS = [
 
 
 def there(timer_or_path):
-    """Whether what it needs is installed."""
+    """Returns whether its requirements are installed."""
     path = timer_or_path.needs if isinstance(timer_or_path, Timer) else timer_or_path
     return path is None or shutil.which(str(path)) is not None or str(path).endswith(".py") and Path(path).is_file()
 
 
 def _of_debian(package, version):
-    """Unpacks a package of Debian beside us: nothing of the system is changed."""
+    """Unpacks a Debian package into a separate directory: the system is not changed."""
     home = HOME / "debian"
     home.mkdir(parents=True, exist_ok=True)
     execute(["apt-get", "download", f"{package}={version}"], 120, cwd=home)
@@ -188,7 +189,7 @@ def _gremlins():
 
 
 def _sources(name, version):
-    """What a package of Python is made from, with the tests that are in it."""
+    """Returns the sources of a Python package, including its tests."""
     home = HOME / name
     home.mkdir(parents=True, exist_ok=True)
     execute(["python3", "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "-d", str(home), f"{name}=={version}"], 300)
@@ -201,7 +202,7 @@ def _scipy():
 
 
 def install_boot():
-    """R's bootstrap comes apart from R; only long runs ask it."""
+    """Installs R's bootstrap, which is separate from R; used only by long runs."""
     if there(RSCRIPT):
         try:
             execute([str(RSCRIPT), "-e", "library(boot)"], 60)
@@ -210,25 +211,25 @@ def install_boot():
 
 
 def install_benchmark_ips():
-    """Only one figure asks it."""
+    """Used by a single figure."""
     try:
         execute(["ruby", "-e", "require 'benchmark/ips'"], 60)
     except Failed:
         _by_apt("ruby-benchmark-ips")
 
 
-# False: peers that are missing stay so.
+# False: missing peers are not installed.
 _installs = True
 
 
 def only_installed():
-    """From now on no peer is installed; those that are missing are named."""
+    """From now on no peer is installed; missing ones are named."""
     global _installs
     _installs = False
 
 
 def to_install():
-    """Fails if peers must not be installed; to be called before one is."""
+    """Raises an error if peers must not be installed; called before installing one."""
     if not _installs:
         raise Failed("it is not installed")
 
@@ -269,7 +270,8 @@ PEERS = [
 
 @functools.cache
 def install():
-    """Installs what is not there. Returns the versions by name, and what is missing with the reason."""
+    """Installs missing peers. Returns the versions by name, and the peers that are still missing,
+    with the reason."""
     versions, missing = {}, {}
     for name, path, get, version in PEERS:
         if not there(path):

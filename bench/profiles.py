@@ -1,8 +1,9 @@
 """The figure about sampling: what a profile costs (a program alone, under its sampler, under `assay profile`), and how often the comparison of two
 programs is right (equal ones called different, a function with a tenth more work found).
 
-CPU time of every run from the kernel's account, the sampler's and assay's own included, the ways in an order drawn again for each round,
-and ratios of one round. The verdicts are assay's own, read from its JSON.
+The CPU time of each run is the kernel's, including the sampler's and assay's. The order is random
+in each round, and ratios are taken within a round. The verdicts are assay's own, read from its
+JSON.
 """
 
 import glob
@@ -70,7 +71,7 @@ int main(int argc, char **argv)
 
 
 def profiles(bench):
-    """Both halves into one table each."""
+    """Measures both halves, each into its own table."""
     return [cost(bench), truth(bench)]
 
 
@@ -94,7 +95,8 @@ def cost(bench):
 
 
 def programs(bench, result):
-    """For every language whose sampler is here: the command alone, under the sampler as it is asked by assay, and under assay."""
+    """Returns, for every language whose sampler is installed, the commands alone, under the sampler
+    as started by assay, and under assay."""
     scratch = bench.scratch
     found = {}
     script, out = scratch / "w.rb", scratch / "sampled"
@@ -143,7 +145,8 @@ def ours(work):
 
 
 def truth(bench):
-    """Two equal programs, and one with a tenth more work in one function, compared as `assay profile OLD NEW` does by itself."""
+    """Compares two equal programs, and one with a tenth more work in one function, as `assay
+    profile OLD NEW` does by default."""
     result = Result(
         "profile-truth",
         "Two Ruby programs compared by `assay profile OLD NEW` with its default of 12 blocks, so many times",

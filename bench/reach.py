@@ -1,8 +1,9 @@
 """The figure about which benchmarks execute code that changed: programs of five harnesses, each made of functions that call each other
 directly, through a table, or under a condition that never holds, with a change of one function that some benchmarks execute.
 
-What each benchmark executes is known from how its program was made. `assay bench` tells how many execute code that changed: as many
-are counted as named, the others as named wrongly.
+What each benchmark executes is known from the construction of its program. `assay bench` reports
+how many execute changed code: up to the true number they count as found, any others as reported
+wrongly.
 """
 
 import json
@@ -16,7 +17,8 @@ DIRECT, TABLE, NEVER = "direct", "table", "never"
 
 
 class Program:
-    """Functions by number, each with its calls of later ones, and the function that each benchmark calls."""
+    """Returns the functions by number, each with its calls of later ones, and the function that
+    each benchmark calls."""
 
     def __init__(self, random):
         self.calls = {
@@ -32,12 +34,13 @@ class Program:
         return {number}.union(*below)
 
     def truth(self):
-        """The benchmarks that execute the function that changed."""
+        """Returns the benchmarks that execute the changed function."""
         return [start for start in self.starts if self.changed in self.executed(start)]
 
 
 def factor(program, number, side):
-    """The number by which a function multiplies: another one on the new side, in the function that changed."""
+    """Returns the number by which a function multiplies: a different one on the new side, in the
+    changed function."""
     return 5 if side == "new" and number == program.changed else 3
 
 
@@ -123,13 +126,14 @@ HARNESSES = {
 
 
 def named(answer):
-    """How many benchmarks are said to execute code that changed; `None` if nothing is said."""
+    """Returns the reported number of benchmarks that execute changed code; `None` if nothing is
+    reported."""
     own = [finding for finding in json.loads(answer)["findings"] if finding["code"] == "CODE_CHANGED"]
     return int(own[0]["evidence"]["benchmarks"]) if own and own[0]["evidence"]["of"] == BENCHMARKS else None
 
 
 def made(directory, program, files):
-    """A repository with the two revisions."""
+    """Creates a repository with the two revisions."""
     directory.mkdir(parents=True)
     (directory / ".gitignore").write_text("build/\n__pycache__/\n.pytest_cache/\n.benchmarks/\n")
     git = ["git", "-c", "user.name=of", "-c", "user.email=of@localhost", "-C", directory]

@@ -1,5 +1,5 @@
-"""The figure about what it costs to note which code each test executes: real suites alone, with a map of what their tests use being made, and under
-coverage.py, which notes it by test as well.
+"""The figure about the cost of recording which code each test executes: real suites alone, while a
+map of what their tests use is recorded, and under coverage.py, which also records by test.
 """
 
 import json
@@ -22,13 +22,13 @@ CONFIGURATION = "[run]\ndynamic_context = test_function\nbranch = False\n"
 
 
 def with_coverage(project, python):
-    """The same project with an interpreter that has coverage.py."""
+    """Returns the same project with an interpreter that has coverage.py."""
     execute([str(python), "-m", "pip", "install", "--quiet", "coverage"], 600)
     return Project(project.name, project.directory, [python, *project.words[1:]], [], project.functions)
 
 
 def again(project, home):
-    """The same project of Python with a newer interpreter."""
+    """Returns the same Python project with a newer interpreter."""
     for program in NEWER:
         # If a version manager is installed, unselected versions exist by name but do not run.
         versions = subprocess.run(["pyenv", "versions", "--bare"], capture_output=True, text=True).stdout.split() if shutil.which("pyenv") else []

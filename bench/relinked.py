@@ -1,7 +1,8 @@
-"""The figure about one build a side: how often a suite of 24 benchmarks, linked twice in other orders, has a benchmark that is called
-different, with no change at all and with a change that costs nothing.
+"""The figure about one build per side: how often a benchmark of a suite of 24, linked twice in
+different orders, is called different, without any change and with a change that costs nothing.
 
-The benchmarks that don't execute the change are controls: how far they moved shows what the order of linking does.
+The benchmarks that do not execute the change are controls: their differences show the effect of the
+order of linking.
 """
 
 import json
@@ -11,12 +12,12 @@ from machine import ASSAY, BUILD, HERE
 from result import Bar, Result, Share
 
 LEVEL = 0.05
-# What `-DOTHER` changes: nothing, or the code of the four benchmarks of `Find`.
+# The effect of `-DOTHER`: none, or changed code in the four benchmarks of `Find`.
 CHANGES = {"nothing": 0, "code of 4 of 24, with no more to do": 1}
 
 
 def _linked(bench, place, other, seed):
-    """A program whose sections are in an order drawn by this seed."""
+    """Builds a program whose order of sections is determined by this seed."""
     place.mkdir(parents=True, exist_ok=True)
     thing, program = place / f"suite-{other}.o", place / f"suite-{other}-{seed}"
     if not thing.exists():

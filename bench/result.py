@@ -1,7 +1,8 @@
-"""A result: one table with what it was measured on, kept as JSON, and printed the same way everywhere.
+"""A result: one table with information about its measurement, stored as JSON, and printed the same
+way everywhere.
 
-`bench/run.py show NAME` prints it; bench/pages.py takes the cells of BENCHMARKS.md from it. Numbers become text here and
-nowhere else, so that a table and the bar below it agree.
+`bench/run.py show NAME` prints it; bench/pages.py takes the cells of BENCHMARKS.md from it. Numbers
+are converted to text only here, so that a table and the bar below it agree.
 """
 
 import json
@@ -32,8 +33,8 @@ def mebibytes(count):
 
 @dataclass
 class Bar:
-    """What a figure must reach, and whether it did: `yes`, `no`, or `not beyond chance` for a share that missed its bar by
-    less than its 95 % interval allows."""
+    """A target of a figure, and whether it was reached: `yes`, `no`, or `not beyond chance` for a
+    share that missed its target by less than its 95 % interval."""
 
     what: str
     must: str
@@ -60,7 +61,7 @@ class Bar:
 
 
 class Share:
-    """So many of so many, with its 95 % interval."""
+    """A share of a total number, with its 95 % interval."""
 
     def __init__(self, hits, of):
         self.hits, self.of = hits, of
@@ -109,7 +110,7 @@ class Result:
         return cls(**{**fields, "bars": [Bar(**bar) for bar in fields["bars"]]})
 
     def markdown(self):
-        """Table, bars, notes, and where the numbers come from."""
+        """Returns table, bars, notes, and the origin of the numbers."""
         parts = [f"{self.title}.", table(self.columns, self.rows)]
         if self.bars:
             bars = [[bar.what, bar.must, bar.found, bar.reached] for bar in self.bars]
@@ -139,7 +140,7 @@ class Result:
 
 
 def table(columns, rows):
-    """A Markdown table that is also readable as it stands."""
+    """Returns a Markdown table that is also readable as plain text."""
     lines = [columns, *rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
     drawn = [_line(columns, widths), "|" + "|".join("-" * (width + 2) for width in widths) + "|"]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The benches of BENCHMARKS.md, one sub-command per figure: measures, prints a table, and keeps it in bench/results.
+"""The benches of BENCHMARKS.md, one subcommand per figure: measures, prints a table, and stores it
+in bench/results.
 
     bench/run.py overhead          one figure (overhead and bias come from the same runs)
     bench/run.py load              all figures of a group: load, history, tests, watch, mutate, farm
@@ -144,9 +145,11 @@ FIGURES = {
 MEASURED_BY = {figure: name for name, (_, figures) in FIGURES.items() for figure in figures}
 # Groups of figures that can be requested together.
 GROUPS = {group: [name for name in FIGURES if name.startswith(f"{group}-")] for group in ("load", "history", "tests", "watch", "mutate", "farm")}
-# Left out of `all` in the standard size: a bound of 99 % needs 300 edits, `make dist` alone takes 20 minutes, and peers that build for each mutant take hours.
+# Excluded from `all` in the standard size: a bound of 99 % needs 300 edits, `make dist` alone takes
+# 20 minutes, and peers that build for each mutant take hours.
 OVERNIGHT = {"change-recall", "dist", "mutate-agreement"}
-# Those of the front page that `judge-yourself` measures, and when no other one is started.
+# The front-page figures that `judge-yourself` measures, and the time in minutes after which no
+# other one is started.
 YOURSELF, YOURSELF_SECONDS = ["memory", "power", "overhead", "watch-start", "load-keep-alive"], 180
 # A machine with a higher load is not idle.
 IDLE_LOAD = 0.5
@@ -192,7 +195,7 @@ def main():
 
 
 def measure(name, given, versions, missing, place):
-    """Runs one figure; its results are printed and kept. Returns false if it failed."""
+    """Runs one figure; prints and stores its results. Returns false if it failed."""
     say(name + ("" if given.size == "standard" else f" ({given.size})"))
     machine = facts()
     if machine["load"] > IDLE_LOAD and given.size != "quick":
@@ -225,12 +228,13 @@ def measure(name, given, versions, missing, place):
 
 
 def directory(size):
-    """Quick results are kept apart, so that BENCHMARKS.md cannot show them."""
+    """Returns the directory of results. Quick results are stored separately, so that BENCHMARKS.md
+    cannot show them."""
     return RESULTS / "quick" if size == "quick" else RESULTS
 
 
 def assay_version():
-    """The version, and the commit where there is one; a changed tree is named as such."""
+    """Returns the version, and the commit if there is one; a modified tree is named as such."""
     version = version_of([ASSAY, "--version"]) or "assay"
     try:
         commit = execute(["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"], 30).stdout.strip()
@@ -240,12 +244,12 @@ def assay_version():
 
 
 def kept(place):
-    """The results in a directory, by name."""
+    """Returns the results in a directory, by name."""
     return {path.stem: Result.load(path) for path in sorted(place.glob("*.json"))}
 
 
 def show(name, place):
-    """Prints a result, or without a name which there are."""
+    """Prints a result; without a name, lists the results."""
     results = kept(place)
     if name in results:
         print(f"## {name}\n\n{results[name].markdown()}")
@@ -286,12 +290,12 @@ def report(check):
 
 
 def without_age(text):
-    """A page without the lines that say which commits came since: every commit would change them."""
+    """Returns a page without the lines about later commits: every commit would change them."""
     return re.sub(r"^Measured .*$", "", text, flags=re.MULTILINE)
 
 
 def duration(results):
-    """How long the runs behind the page took, by their size; each run counts once."""
+    """Returns how long the runs behind the page took, by their size; each run counts once."""
     runs = {(about["command"], about["when"]): about for about in (result.about for result in results.values())}
     minutes = {}
     for about in runs.values():
@@ -301,7 +305,8 @@ def duration(results):
 
 
 def origin(area, results):
-    """One line: machine, commit and date of an area's figures, and which are older than the code."""
+    """Returns one line: machine, commit and date of an area's figures, and which figures are older
+    than the code."""
     abouts = {name: results[name].about for name in area.figures if name in results}
     if not abouts:
         return ""
@@ -321,13 +326,14 @@ def origin(area, results):
 
 
 def commit_of(about):
-    """The commit of the program that was measured."""
+    """Returns the commit of the program that was measured."""
     found = re.search(r"\(([0-9a-f]+(?:-dirty)?)\)", about["versions"].get("assay", next(iter(about["versions"].values()))))
     return found[1] if found else "unknown"
 
 
 def is_older(commit, code):
-    """Whether a commit since then changed the code that a figure describes. An unknown commit is older."""
+    """Returns whether a later commit changed the code that a figure describes; true if the figure's
+    commit is unknown."""
     absent = [place for place in code if not (ROOT / place).exists()]
     if absent:
         raise Failed(f"bench/pages.py names code that is not there: {', '.join(absent)}")
@@ -339,7 +345,7 @@ def is_older(commit, code):
 
 
 def judge_yourself(given):
-    """The README's rows as they are on this machine, next to those of the README."""
+    """Prints the README's rows as measured on this machine, next to those of the README."""
     began = time.monotonic()
     place = RESULTS / "here"
     for path in place.glob("*.json"):

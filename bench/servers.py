@@ -1,5 +1,6 @@
-"""The servers that load generators are held against: nginx with files of three sizes, plain, over TLS and over HTTP/2, and one that stands still on
-purpose. Both run on the first processor, so that a generator has another to itself, and end with the bench however it ends.
+"""The servers for load generators: nginx with files of three sizes, plain, over TLS and over
+HTTP/2, and one that stalls on purpose. Both run on the first processor, which leaves another one to
+the generator, and end with the bench, however it ends.
 """
 
 import contextlib
@@ -47,7 +48,8 @@ http {{
 
 
 class Nginx:
-    """A running nginx: its URLs, how many requests it has answered, and what its worker has used."""
+    """A running nginx: its URLs, the number of answered requests, and the CPU time of its
+    worker."""
 
     def __init__(self, ports, worker):
         self.ports, self.worker = ports, worker
@@ -57,18 +59,18 @@ class Nginx:
         return f"{scheme}://127.0.0.1:{self.ports[kind]}/{size}"
 
     def requests(self):
-        """Requests so far, this question among them."""
+        """Returns the number of requests so far, including this query."""
         text = urllib.request.urlopen(f"http://127.0.0.1:{self.ports['plain']}/status", timeout=10).read().decode()
         return int(re.search(r"\n (\d+) (\d+) (\d+)", text)[3])
 
     def cpu(self):
-        """CPU seconds of the worker so far, in hundredths."""
+        """Returns the CPU seconds of the worker so far, in hundredths."""
         fields = Path(f"/proc/{self.worker}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def certificate(home):
-    """A certificate of its own for 127.0.0.1, with a key of ECDSA P-256."""
+    """Creates a self-signed certificate for 127.0.0.1, with an ECDSA P-256 key."""
     execute(
         [
             "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
@@ -80,7 +82,7 @@ def certificate(home):
 
 
 def free_ports(names):
-    """A port for each name that nobody listens at now."""
+    """Returns an unused port for each name."""
     with contextlib.ExitStack() as held:
         sockets = {name: held.enter_context(socket.create_server(("127.0.0.1", 0))) for name in names}
         return {name: one.getsockname()[1] for name, one in sockets.items()}
@@ -88,7 +90,7 @@ def free_ports(names):
 
 @contextlib.contextmanager
 def nginx(scratch):
-    """Runs nginx with one worker until the block is left."""
+    """Runs nginx with one worker until the end of the `with` block."""
     if len(os.sched_getaffinity(0)) < 2:
         raise Failed("a server and a generator need a processor each")
     home = Path(scratch) / "nginx"
@@ -110,7 +112,7 @@ def nginx(scratch):
 
 @contextlib.contextmanager
 def stall_server(scratch, *options):
-    """Runs the server that stands still, with a log of when requests came. Yields its URL and that log."""
+    """Runs the server that stalls, with a log of arrival times. Yields its URL and that log."""
     log = Path(scratch) / "arrivals"
     argv = ["taskset", "-c", SERVER_CPU, str(STALL_SERVER), "--log", str(log), *map(str, options)]
     with started(argv, stdout=subprocess.PIPE, text=True) as process:
@@ -126,7 +128,7 @@ def build_stall_server():
 
 @contextlib.contextmanager
 def started(argv, **options):
-    """A process in a session of its own; all of that session ends with the block."""
+    """Starts a process in its own session, which ends with the `with` block."""
     process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, start_new_session=True, **{"stderr": subprocess.DEVNULL, **options})
     try:
         yield process
@@ -141,7 +143,7 @@ def started(argv, **options):
 
 
 def wait_for(port, process, log):
-    """Until something listens there."""
+    """Waits until something listens on the port."""
     for _ in range(200):
         if process.poll() is not None:
             raise Failed(f"nginx ended: {log.read_text().strip() if log.exists() else 'it said nothing'}")

@@ -1,4 +1,5 @@
-"""The figures about time: how fast assay runs a program, how far its times lie above the floor, how quickly it starts."""
+"""The figures about time: how fast assay runs a program, how far its times are above the floor, how
+quickly it starts."""
 
 import re
 import shutil
@@ -12,7 +13,7 @@ TRUE = ["/bin/true"]
 
 
 def overhead(bench):
-    """Rate and bias come from the same runs, so that both are told of the same minute."""
+    """Measures rate and bias in the same runs, so that both describe the same minute."""
     runs = bench.size(3000, 60, 1500)
     rounds = bench.size(9, 3, 5)
     timers = [timer for timer in TIMERS if there(timer)]
@@ -76,7 +77,7 @@ def _signed(seconds):
 
 
 def startup(bench):
-    """The tool's own start, timed by the floor program, and the shortest whole use of it."""
+    """Measures the tool's own start, timed by the floor program, and its shortest complete use."""
     rounds = bench.size(21, 3)
     # The floor program does not search the PATH.
     perf = shutil.which("perf") or "perf"

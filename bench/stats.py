@@ -1,7 +1,8 @@
-"""The figure about statistics: assay beside R and scipy, each at the same task, in one run.
+"""The figure about statistics: assay compared with R and scipy, with the same tasks in one run.
 
-Every tool makes its own data of the same distribution (lognormal, in thousandths, so that there are ties) and times the task within its
-process; whole processes are timed from outside. The order of tasks and tools is drawn again for every round.
+Every tool generates its own data from the same distribution (lognormal, in thousandths, so that
+there are ties) and times the task within its process; whole processes are timed from outside. The
+order of tasks and tools is random in each round.
 """
 
 import json
@@ -21,7 +22,7 @@ US = "assay"
 
 
 def seconds(value):
-    """With three digits, in the unit in which it is best read."""
+    """Formats with three digits, in the most readable unit."""
     for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if value >= factor:
             break
@@ -30,7 +31,7 @@ def seconds(value):
 
 @dataclass
 class Task:
-    """Something that every tool is asked to do."""
+    """A task for every tool."""
 
     name: str
     # The command of each tool, and the function that reads the seconds from its output.
@@ -49,12 +50,12 @@ ENOUGH = 4
 
 
 def own_seconds(stdout):
-    """The seconds that a tool gives on its first line."""
+    """Returns the seconds that a tool prints on its first line."""
     return json.loads(stdout.splitlines()[0])["seconds"]
 
 
 def of_floor(stdout):
-    """The floor program prints the nanoseconds of every run."""
+    """Parses the floor program's output: the nanoseconds of every run."""
     return median([int(line) / 1e9 for line in stdout.split()])
 
 
@@ -63,7 +64,7 @@ def build():
 
 
 def stats(bench):
-    """All tasks, beside the peers that are there."""
+    """Runs all tasks with all available tools."""
     build()
     if bench.full:
         install_boot()
@@ -122,7 +123,7 @@ def rows(result, task):
 
 
 def peers(ours, r=None, scipy=None):
-    """The commands of those tools that are there and are asked."""
+    """Returns the commands of the requested tools that are available."""
     commands = {US: ours}
     if r is not None and there(RSCRIPT):
         commands["R"] = [RSCRIPT, "--vanilla", PEER_R, *r]
@@ -161,7 +162,7 @@ def correlations(bench):
 
 
 def made_up(bench, name, count, shift):
-    """A file of synthetic data, the same every time."""
+    """Creates a file of synthetic data, the same every time."""
     path = bench.scratch / name
     if not path.exists():
         distribution = f"{shift} + lognormal(5, 0.2)"
@@ -170,7 +171,7 @@ def made_up(bench, name, count, shift):
 
 
 def processes(bench):
-    """Two small files, from the start of the process to its end."""
+    """Compares two small files, timed from the start of the process to its end."""
     count = bench.size(20, 2)
     a, b = made_up(bench, "a.txt", 50, 1), made_up(bench, "b.txt", 50, 2)
 
@@ -199,7 +200,7 @@ def reports(bench):
 
 
 def pages(bench, result):
-    """How large the page is that the report's task left behind."""
+    """Checks the size of the page that the report's task wrote."""
     page = bench.scratch / "out.html"
     if page.exists():
         result.bar(Bar.at_most("page of that report", page.stat().st_size, 2e6, lambda size: f"{size / 1e6:.2f} MB"))
@@ -208,7 +209,7 @@ def pages(bench, result):
 
 
 def memory(bench, result):
-    """Peak memory of the largest shift against the data that it is told of."""
+    """Compares peak memory of the largest shift with the size of its data."""
     count = bench.size(1_000_000, 2_000)
     data = 2 * 8 * count
     used = peak(bench, [SPEED, "shift", count])
@@ -217,7 +218,7 @@ def memory(bench, result):
 
 
 def threads(bench, result):
-    """The same digits on one core and on two."""
+    """Checks that one core and two give the same digits."""
     size = [bench.size(35_000, 200), bench.size(10_000, 100)]
 
     def error(threads):

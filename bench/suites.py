@@ -1,8 +1,10 @@
-"""The figures about suites: how often a benchmark of 24 is called different from itself, by `assay bench` and by the usual way, and how
-often a true 3 % is found; and how much a suite knows after a minute.
+"""The figures about suites: how often a benchmark of 24 is called different from itself, by `assay
+bench` and by the usual way, and how often a true 3 % is found; and how precise the results of a
+suite are after a minute.
 
 The usual way is that of Google Benchmark's compare.py and of benchstat: all repetitions of the one executable, then all of the other, each
-in one process. Both judge the very same files. Ours and theirs stand in the same minutes, in an order drawn again for each repetition.
+in one process. Both judge the same files. assay and the peers run in the same minutes, in a random
+order in each repetition.
 """
 
 import csv
@@ -29,7 +31,7 @@ def _program(bench, more, one=0):
 
 
 def _ours(bench, old, new, *options):
-    """What one `assay bench` reports as JSON, its record, and how long it took."""
+    """Returns the JSON of one `assay bench`, its record, and its duration."""
     saved = bench.scratch / "suite.assay"
     argv = [ASSAY, "bench", old, new, "-n", "old", "-n", "new", "--quiet", "--save", saved, *options, "--json"]
     done = bench.run(argv, timeout=900)
@@ -42,7 +44,8 @@ def _directions(report, metric="wall"):
 
 
 def _by_compare_py(bench, files):
-    """Of what compare.py holds against each other: wall and CPU times that it calls changed, and how many benchmarks there are."""
+    """Returns the benchmarks for which compare.py reports a change in wall or CPU time, and the
+    number of benchmarks."""
     told = bench.scratch / "compare.json"
     bench.run([peers.SCIPY, peers.COMPARE_PY, "--no-color", "-d", told, "benchmarks", *files], timeout=120)
     tests = [row["utest"] for row in json.loads(told.read_text()) if row.get("utest")]
@@ -51,7 +54,7 @@ def _by_compare_py(bench, files):
 
 
 def _by_benchstat(bench, files):
-    """The same of benchstat: a row whose change is not `~`."""
+    """Returns the same for benchstat: rows whose change is not `~`."""
     converted = []
     for file in files:
         converted.append(file.with_suffix(".txt"))
@@ -68,7 +71,8 @@ def _by_benchstat(bench, files):
 
 
 def _usual(bench, old, new):
-    """All repetitions of the one, then all of the other; what the two peers say of them."""
+    """Runs all repetitions of one side, then all of the other; returns the verdicts of both
+    peers."""
     files = []
     for side, program in (("a", old), ("b", new)):
         out = bench.scratch / f"{side}.json"
@@ -79,7 +83,7 @@ def _usual(bench, old, new):
 
 
 def suites(bench):
-    """A suite against itself, and against itself with 3 % more to do."""
+    """Compares a suite with itself, and with itself doing 3 % more work."""
     same, more = _program(bench, 0), _program(bench, 3)
     repetitions, powers = bench.size(100, 1, 20), bench.size(10, 1, 2)
     blocks = bench.size(15, 3)
@@ -148,7 +152,8 @@ BUSY = 2
 
 
 def _half_widths(report):
-    """Of the wall times: by how much each ratio is known, in per cent; and how many benchmarks have an answer."""
+    """Returns, for wall times, the median precision of the ratios in percent, the number of
+    benchmarks with an answer, and the number of benchmarks."""
     rows = [row for row in report["comparisons"] if row["metric"] == "wall"]
     known = [row["ratio"] for row in rows if row["ratio"].get("upper") is not None]
     widths = [(ratio["upper"] - ratio["lower"]) / 2 * 100 for ratio in known] + [float("inf")] * (len(rows) - len(known))
@@ -156,7 +161,8 @@ def _half_widths(report):
 
 
 def answers(bench):
-    """How much a suite of 11 knows after a minute, idle and beside two busy processes, and whether it finds 3 % in one of them."""
+    """Measures how precise the results of a suite of 11 are after a minute, idle and next to two
+    busy processes, and whether it finds 3 % in one benchmark."""
     same, one = _program(bench, 0), _program(bench, 0, one=3)
     idle, busy, powers = bench.size(3, 1, 1), bench.size(3, 1, 1), bench.size(12, 1, 4)
     chosen = ["--filter", ELEVEN]

@@ -1,7 +1,9 @@
-"""The figure about logs of test runs: `assay tests log` on a large one, beside the script that it comes from and `wc -l`.
+"""The figure about logs of test runs: `assay tests log` on a large log, compared with the script
+that it is based on and `wc -l`.
 
-The log is made here from a seed: sections of statements with values of their own, as Rails writes them. Wall time and peak memory are those
-of the whole process, the order is drawn again for each round, and what the script counts must be what is counted here.
+The log is generated from a seed: sections of statements with varying values, as written by Rails.
+Wall time and peak memory are those of the whole process, the order is random in each round, and the
+counts must equal those of the script.
 """
 
 import json
@@ -19,7 +21,8 @@ SCRIPT = "the article's script, ruby"
 
 
 def write(path, size, seed):
-    """A log of about so many bytes: blocks of sections, written again and again, with the test's name anew each time."""
+    """Generates a log of about this number of bytes: blocks of sections, repeated with a new test
+    name each time."""
     draw = random.Random(seed)
     tables = ["users", "projects", "versions", "builds", "targets", "owners"]
 
@@ -43,7 +46,7 @@ def write(path, size, seed):
 
 
 def test_logs(bench):
-    """Every command in every round, on one file."""
+    """Measures every command in every round, on one file."""
     log = bench.scratch / "test.log"
     write(log, bench.size(1_000_000_000, 2_000_000), 7)
     size = log.stat().st_size
@@ -81,7 +84,7 @@ def test_logs(bench):
 
 
 def check(bench, log):
-    """Both count the same."""
+    """Checks that both count the same."""
     ours = json.loads(bench.run([ASSAY, "tests", "log", "--json", log], timeout=600).stdout)
     found = {test["name"]: test["lines"] for test in ours["tests"]}
     script = bench.run(["ruby", HERE / "count_logs.rb", log], timeout=600).stdout

@@ -1,7 +1,9 @@
-"""The figures about test suites: whether the parts of their time sum to the wall, what looking at them costs, whether a suite that is compared with
-itself is ever called different, whether a polluting test is found, what settings of a suite gain, and how quickly a large report is read.
+"""The figures about test suites: whether the parts of their time sum to the wall time, the cost of
+observing them, whether a suite compared with itself is ever called different, whether a polluting
+test is found, the gains from settings of a suite, and how quickly a large report is read.
 
-The suites are real ones: from PyPI, the registries of Go and Rust, and those that come with Debian's Ruby. What can't be had is named.
+The suites are real: from PyPI, the registries of Go and Rust, and Debian's Ruby. Missing ones are
+named.
 """
 
 import json
@@ -23,7 +25,8 @@ UNACCOUNTED = 0.03
 
 
 def sdist(home, package, version, needs, words, installed=True):
-    """A source distribution of PyPI, unpacked, and its tests' command in an environment of its own; also installed there, if its tests want that."""
+    """Returns an unpacked source distribution from PyPI, and the command of its tests in a separate
+    environment, in which it is also installed if its tests require that."""
     python = home / f"{package}-python"
     execute(["python3", "-m", "venv", str(python)], 120)
     if needs:
@@ -39,12 +42,12 @@ def sdist(home, package, version, needs, words, installed=True):
 
 
 def ruby_gem(name, words):
-    """A gem as it is installed, which is not ours."""
+    """Returns a copy of an installed gem."""
     return sorted(Path("/").glob(f"{RUBY_GEMS[1:]}/{name}-*"))[-1], words
 
 
 def go_module(home, path, version):
-    """A module of Go in a directory of its own."""
+    """Returns a Go module in its own directory."""
     said = json.loads(execute(["go", "mod", "download", "-json", f"{path}@{version}"], 600).stdout)
     directory = home / path.replace("/", "-")
     shutil.copytree(said["Dir"], directory)
@@ -53,7 +56,7 @@ def go_module(home, path, version):
 
 
 def suites(bench):
-    """Name, directory and command of each real suite, and what is missing."""
+    """Returns name, directory and command of each real suite, and the missing ones."""
     home = bench.scratch / "suites"
     home.mkdir()
     found, missing = {}, {}
@@ -92,7 +95,7 @@ def framework(name):
 
 
 def asked(bench, directory, words, options=(), ok=(0, 4)):
-    """What `assay tests` says of a suite."""
+    """Returns the output of `assay tests` for a suite."""
     argv = [str(word) for word in [ASSAY, "tests", "--json", "-q", "--no-save", *options, "--", *words]]
     bench.commands[f"cd {directory.name}; {bench.shown(argv)}"] = True
     done = execute(argv, 1800, ok, cwd=directory)
@@ -102,7 +105,7 @@ def asked(bench, directory, words, options=(), ok=(0, 4)):
 
 
 def parts(bench):
-    """Where the time of six suites goes, and what looking costs."""
+    """Shows the parts of the time of six suites, and the cost of observing them."""
     found, missing = suites(bench)
     rounds = bench.size(11, 2, 5)
     sums = Result(
@@ -151,7 +154,8 @@ def parts(bench):
 
 
 def itself(bench):
-    """Suites compared with themselves: runs of one suite, recorded one after the other, labels put on afterwards."""
+    """Compares suites with themselves: runs of one suite are recorded one after the other, and
+    labelled afterwards."""
     found, missing = suites(bench)
     name = "pytest: itsdangerous"
     if name not in found:
@@ -197,7 +201,8 @@ def itself(bench):
 
 
 def blocks_of(rows, pairs, drawn):
-    """Blocks of two runs of every test, as `assay tests` records them; which of the two is `new` is drawn for each block."""
+    """Returns blocks of two runs of every test, as recorded by `assay tests`; which of the two is
+    `new` is drawn for each block."""
     plan = {
         "confidence": 0.95, "threshold": {"relative": 0.01}, "stop": {"rule": "fixed", "blocks": len(pairs)}, "warmup": 0, "primary": "wall", "seed": 1,
     }  # fmt: skip
@@ -230,7 +235,7 @@ def test_of_many(number):
 
 
 def polluter(bench):
-    """Suites of 500 tests of which one spoils another one."""
+    """Searches suites of 500 tests for the one test that makes another one fail."""
     searches, tests, runs = bench.size(20, 2, 8), bench.size(500, 30), 6
     python = bench.scratch / "python"
     execute(["python3", "-m", "venv", str(python)], 120)
@@ -266,7 +271,7 @@ def polluter(bench):
 
 
 def report(bench):
-    """JUnit XML of 100,000 tests."""
+    """Measures JUnit XML of 100,000 tests."""
     tests = bench.size(100_000, 1000)
     path = bench.scratch / "report.xml"
     with open(path, "w") as out:
@@ -300,7 +305,8 @@ WHOLE = "(whole suite)"
 
 
 def toggles(bench):
-    """The settings of a well-known experiment on 35 specs that commit to a real PostgreSQL: what a usual run says, and what a long one."""
+    """Measures the settings of a well-known experiment on 35 specs that commit to a real
+    PostgreSQL: in a usual run, and in a long one."""
     settings = [word for toggle in TOGGLES for word in ("--toggle", toggle)]
     directory = HERE.parent / "examples/fast-specs"
     execute(["sh", str(directory / "run.sh"), str(ASSAY), "--smoke"], 900)

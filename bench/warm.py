@@ -1,5 +1,6 @@
-"""How long from a save to the first assertion of the test that it touches, in small projects of Ruby, Rails and Python: with a preloaded process,
-without one, and with the peers. The same project and the same saves for each; the test itself says when it began.
+"""Measures the time from a save to the first assertion of the affected test, in small projects of
+Ruby, Rails and Python: with a preloaded process, without one, and with the peers. Each uses the
+same project and the same saves; the test itself records when it began.
 """
 
 import contextlib
@@ -95,7 +96,8 @@ while inotifywait -qq -r -e close_write -e moved_to app; do spring rails test; d
 
 
 def ruby(home):
-    """A project with a library and its spec; the file that is saved, and what is written into it."""
+    """A project with a library and its spec; the file that is saved, and the text that is written
+    to it."""
     for directory in ("lib", "spec"):
         (home / directory).mkdir(parents=True)
     (home / "spec/words_spec.rb").write_text(RUBY_SPEC)
@@ -137,13 +139,15 @@ def tools(project, command):
 
 
 def environment(home, log):
-    """Where tests say when they began, and where spring has its socket: it ends when its file is gone."""
+    """The file in which tests record when they began, and spring's socket, since spring ends when
+    its file is removed."""
     own = {"PYTHONDONTWRITEBYTECODE": "1", "RAILS_ENV": "test", "STAMPS": str(log), "SPRING_TMP_PATH": str(home)}
     return os.environ | own
 
 
 def measured(bench, project, name, saves):
-    """Nanoseconds from each save to the test's first line, in the order of the saves."""
+    """Returns the nanoseconds from each save to the test's first line, in the order of the
+    saves."""
     home = bench.scratch / f"{project}-{name}".replace(" ", "-")
     log = home / "log"
     file, text, command = PROJECTS[project](home / "project")

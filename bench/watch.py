@@ -1,5 +1,6 @@
-"""The figures about watching files: how long from a save to the start of the first process, what watching many files costs, and whether a save is
-ever missed. The same project and the same editor for every tool; what they run says when it was started, and what it found.
+"""The figures about watching files: the time from a save to the start of the first process, the
+cost of watching many files, and whether a save is ever missed. Every tool has the same project and
+the same editor; the program that they run records when it was started, and what it found.
 """
 
 import contextlib
@@ -22,7 +23,7 @@ PATIENCE = 10
 
 
 def tools(log, file):
-    """Name and command line of every tool that is here."""
+    """Returns name and command line of every available tool."""
     words = [str(STAMP), str(log), str(file)]
     line = shlex.join(words)
     top = str(file.parent)
@@ -41,7 +42,7 @@ def tools(log, file):
 
 @contextlib.contextmanager
 def watched(bench, argv, cwd, env=None):
-    """A tool at work, and the end of all that it started."""
+    """Runs a tool, and ends everything that it started."""
     bench.commands[bench.shown(argv)] = True
     nothing = subprocess.DEVNULL
     process = subprocess.Popen(
@@ -60,7 +61,7 @@ def watched(bench, argv, cwd, env=None):
 
 
 def stamps(log):
-    """Moment and word of every start."""
+    """Returns time and word of every start."""
     if not log.exists():
         return []
     lines = log.read_text().splitlines()
@@ -82,7 +83,7 @@ def last_is(log, word):
 
 
 def begin(bench, name):
-    """A directory with a file that is saved, and a log beside it."""
+    """Creates a directory with a file to be saved, and a log next to it."""
     home = bench.scratch / name.replace(" ", "-").replace(",", "")
     project = home / "project"
     project.mkdir(parents=True)
@@ -92,7 +93,7 @@ def begin(bench, name):
 
 
 def settle(bench, file, log):
-    """Saves until the tool is seen to watch; what it runs at its start is over then."""
+    """Saves until the tool is known to be watching; its initial runs have ended by then."""
     for word in range(1, 40):
         time.sleep(0.25)
         file.write_text(f"settle{word}")
@@ -103,7 +104,8 @@ def settle(bench, file, log):
 
 
 def each(bench, result, furnish=lambda project: None, without=()):
-    """Every tool at work in a directory of its own, once it is seen to watch: its name, its process, the file that it watches, and its log."""
+    """Runs every tool in its own directory until it is known to be watching; yields its name, its
+    process, the watched file, and its log."""
     _, file, log = begin(bench, "tools")
     for name in tools(log, file):
         if name in without:
@@ -163,7 +165,7 @@ def start(bench):
 
 
 def processes(pid):
-    """A process and those below it."""
+    """Returns a process and its descendants."""
     found = [pid]
     for own in found:
         with contextlib.suppress(OSError):
@@ -173,7 +175,7 @@ def processes(pid):
 
 
 def memory_of(pid):
-    """What they hold, pages that they share counted once, in bytes; and the processor time that they used, in seconds."""
+    """Returns their memory in bytes, counting shared pages once, and their CPU time in seconds."""
     kilobytes, ticks = 0, 0
     for own in processes(pid):
         with contextlib.suppress(OSError):
@@ -213,7 +215,8 @@ def files(bench):
 
 
 def saves(bench):
-    """Bursts of saves in place, by renaming, and after deleting; the last content of each burst has to be what ran last."""
+    """Makes bursts of saves in place, by renaming, and after deleting; the last run must see the
+    last content of each burst."""
     count = bench.size(1000, 40, 300)
     result = Result(
         "watch-saves",

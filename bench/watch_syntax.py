@@ -1,4 +1,5 @@
-"""How long from the save of a source with a syntax error until it is reported: nothing runs then. Ruby and Python, each by its own interpreter."""
+"""Measures the time from saving a source with a syntax error until it is reported; nothing runs in
+this case. Ruby and Python, each with its own interpreter."""
 
 import json
 import queue
@@ -26,7 +27,7 @@ PROJECTS = {
 
 
 def lines_of(process):
-    """What it prints, each line with the moment at which it came."""
+    """Yields the output lines, each with the time at which it arrived."""
     lines = queue.Queue()
 
     def read():
@@ -38,7 +39,7 @@ def lines_of(process):
 
 
 def until(lines, state):
-    """The moment of the next line of this state."""
+    """Returns the time of the next line of this state."""
     while True:
         try:
             at, run = lines.get(timeout=60)

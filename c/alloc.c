@@ -3,10 +3,10 @@
  * calls of malloc and related functions.
  *
  * It never replaces the allocator: every call is forwarded to the next definition (that of another
- * preloaded library, or the C library's), since a program with another allocator is another
- * program. The counts are in a file mapped shared, so that they can be read from outside at any
+ * preloaded library, or the C library's), since a different allocator would change the program's
+ * behavior. The counts are in a file mapped shared, so that they can be read from outside at any
  * time and survive however the process ends. If ASSAY_ALLOC does not name a directory, or the file
- * cannot be created, nothing is counted, nothing is reported, and the program runs unchanged.
+ * cannot be created, nothing is counted or reported, and the program runs unchanged.
  *
  * Peak of live bytes: a thread reports its changes to the process only when they exceed GRAIN,
  * along with their highest value in between. With a single thread the peak is exact; otherwise its

@@ -2,12 +2,12 @@
  * The launcher: a tiny resident program that starts one command at a time, times it and reaps it.
  *
  * On Linux the peak memory that the kernel reports for a child begins at the resident size of the
- * process that spawned it, and the cost of starting a child depends on its spawner too. So
+ * process that spawned it, and the cost of starting a child also depends on its spawner. So
  * measuring is done from a process that is as small as possible: no C library, no heap, a few pages
  * in all. It is embedded in `assay`, started once and kept.
  *
  * It must not make decisions. It executes requests (see `wire.rs`, the other half of the protocol),
- * reports numbers, and never leaves a process behind, not even if `assay` is killed.
+ * reports numbers, and never leaves a process behind, even if `assay` is killed.
  *
  * A second instance of the same program is the guard: it stores the original values of files that
  * assay changes, and restores them when assay ends for any reason; and it kills the process group

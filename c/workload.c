@@ -5,11 +5,11 @@
  *     workload spin N       a chain of N dependent steps; then it exits
  *     workload touch MIB    writes to every page of MIB of fresh memory; then it exits
  *
- * Finding out how steady a machine is, or how small a difference an experiment on it can detect,
- * needs a program that does exactly the same each time and whose length can be chosen. `spin` uses
- * only registers: no memory, no cache, no system call until it exits, so any variation is due to
- * the processor and the scheduler. `touch` makes the kernel provide one small page after the other,
- * with huge pages disabled: with pages of 4 KiB that is 256 page faults per MiB.
+ * Determining how steady a machine is, or how small a difference an experiment on it can detect,
+ * requires a program that does exactly the same each time and whose duration can be chosen. `spin`
+ * uses only registers: no memory, no cache, no system call until it exits, so any variation is due
+ * to the processor and the scheduler. `touch` makes the kernel provide one small page after the
+ * other, with huge pages disabled: with pages of 4 KiB that is 256 page faults per MiB.
  *
  * It must not measure, print (except for wrong usage), or depend on a C library, whose start would
  * be most of a short run. The exit status is 0, 1 if there is not enough memory, or 2 for wrong

@@ -4,9 +4,9 @@
 # and rustup, only as root.
 # Usage: arm64-tests.sh [TEST…]     TEST: parts of the names of tests, as in `runs:: kept::` [default: all]
 #
-# The differences between the emulator, with its namespace that registers it with the kernel, and a
-# real machine are determined by small probe programs, and passed to the tests in ASSAY_EMULATED, so
-# that they skip checks that would be affected.
+# Small probe programs determine how the emulator, and the namespace that registers it with the
+# kernel, differ from a real machine. The differences are passed to the tests in ASSAY_EMULATED, so
+# that they skip affected checks.
 set -eu
 
 cd "$(dirname "$0")/.."

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures how fast this project's own program was: each tagged revision without a run is measured,
 # recorded in the history (.assay/history.db), and included in the pages in target/history/site.
-# Usage: history.sh ASSAY [REVISION...]     without revisions: all tags, or where there are none the last 5 commits
+# Usage: history.sh ASSAY [REVISION...]     [default: all tags, or the last 5 commits without any]
 # ASSAY measures; PROFILE names cargo's profile of what is measured [release].
 set -eu
 

@@ -3,8 +3,8 @@
 # can be linked without their own tools.
 # Usage: other-systems.sh [--check] [TARGET…]     --check: without linking; TARGET [default: all]
 #
-# C in dependencies (SQLite) is compiled, and everything is linked, by zig, which contains what is
-# needed for each system: the tools of `scripts/dist/build.py`. The result cannot be run here, so
+# zig compiles the C code of dependencies (SQLite) and links everything, since it contains what each
+# system needs; the tools are those of `scripts/dist/build.py`. The result cannot be run here, so
 # nothing is optimized.
 set -eu
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs, in target/runtimes, the programs used by the tests of benchmark harnesses of interpreted
-# languages: pyperf, pytest-benchmark and py-spy in an environment of their own; benchmark-ips from
+# languages: pyperf, pytest-benchmark and py-spy in a separate environment; benchmark-ips from
 # Debian; tinybench, mitata and vitest from npm; a small jar of JMH, if a JDK and Maven are already
 # installed (installing those for one test would cost more than all the rest). Missing programs are
 # reported, and their tests are skipped.

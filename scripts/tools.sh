@@ -1,10 +1,11 @@
 #!/bin/sh
 # Checks for the tools needed for building and testing, and installs missing ones with apt.
-# Usage: tools.sh [build]     build: only what the build and the demo need, a C compiler with the static C library (the launcher)
-# Without that word also git (its state is recorded with every run); for the gem and the examples,
-# which the tests run, Ruby with its headers and test libraries, and Python; for benchmark harnesses
-# Go and Catch2; valgrind for counting instructions; samplers for profiles; and a browser for the
-# pages.
+# Usage: tools.sh [build]     build: only the requirements of the build and the demo,
+#                             a C compiler with the static C library (the launcher)
+# Without that word, it also checks git (whose state is recorded with every run); Ruby with its
+# headers and test libraries, and Python, for the gem and the examples, which the tests run; Go and
+# Catch2 for benchmark harnesses; valgrind for counting instructions; samplers for profiles; and a
+# browser for the pages.
 set -eu
 
 missing=

@@ -1,4 +1,5 @@
-/* Small functions on texts, of the kinds that programs in C are made of: loops over bytes, tables, early returns, a cleanup behind a label. */
+/* Small functions on texts, of kinds that are common in C programs: loops over bytes, tables, early
+ * returns, a cleanup after a label. */
 
 #include "text.h"
 
@@ -8,7 +9,7 @@
 
 static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Base 64 of so many bytes; the length, without the zero behind it. */
+/* Encodes this number of bytes in base 64. Returns the length, without the terminating zero. */
 size_t base64(char *into, const unsigned char *from, size_t length)
 {
     size_t at = 0, i;
@@ -32,7 +33,7 @@ size_t base64(char *into, const unsigned char *from, size_t length)
     return at;
 }
 
-/* The checksum of Ethernet and gzip. */
+/* Returns the checksum of Ethernet and gzip. */
 uint32_t crc32_of(const unsigned char *bytes, size_t length)
 {
     uint32_t sum = 0xffffffffu;
@@ -46,7 +47,7 @@ uint32_t crc32_of(const unsigned char *bytes, size_t length)
     return ~sum;
 }
 
-/* Whether bytes are UTF-8: without surrogates, without what could be shorter. */
+/* Returns true if the bytes are UTF-8, without surrogates and overlong forms. */
 int is_utf8(const unsigned char *bytes, size_t length)
 {
     size_t i = 0;
@@ -91,7 +92,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many letters must be put in, taken away or replaced; -1 without memory. */
+/* Returns the number of letters to insert, remove or replace; -1 if there is not enough memory. */
 long distance(const char *a, const char *b)
 {
     size_t of_a = strlen(a), of_b = strlen(b), i, j;
@@ -117,7 +118,7 @@ out:
     return result;
 }
 
-/* Whether a name is as a pattern with `*` and `?` has it. */
+/* Returns true if a name matches a pattern with `*` and `?`. */
 int matches(const char *pattern, const char *name)
 {
     const char *star = NULL, *kept = NULL;
@@ -140,7 +141,7 @@ int matches(const char *pattern, const char *name)
     return *pattern == 0;
 }
 
-/* A number from 1 to 3999 as the Romans wrote it; 0 where they could not. */
+/* Writes a number from 1 to 3999 as a Roman numeral; returns 0 for other numbers. */
 int roman(char *into, int number)
 {
     static const struct {
@@ -163,7 +164,7 @@ int roman(char *into, int number)
     return 1;
 }
 
-/* A number in digits with a sign; 0 where it is none, or too large. */
+/* Parses a decimal number with an optional sign; returns 0 if it is invalid or too large. */
 int number_of(const char *text, int32_t *number)
 {
     int64_t value = 0;
@@ -183,7 +184,7 @@ int number_of(const char *text, int32_t *number)
     return 1;
 }
 
-/* Each row of bytes that are the same becomes their number and the byte. */
+/* Replaces each run of equal bytes by its length and the byte. */
 size_t packed(unsigned char *into, const unsigned char *from, size_t length)
 {
     size_t at = 0, i = 0;

@@ -1,4 +1,5 @@
-"""Edits of projects, and whether `assay tests --changed` runs all that they break: the framework's own report on the whole suite says how many that are."""
+"""Edits projects, and checks whether `assay tests --changed` runs all tests that the edits break:
+their number is that in the framework's own report on the whole suite."""
 
 import os
 import random
@@ -17,32 +18,34 @@ from change_recall import changed  # noqa: E402
 
 # Number of edits that break a test, and maximum number of edits tried.
 WANTED, TRIED = 10, 60
-# A test that an edit makes depend on the clock fails now and then. What is left out is left out each
-# time: an edit is missed if no run of this many finds all failures.
+# A test that depends on the clock because of an edit fails only sometimes, whereas a wrongly
+# omitted test is omitted every time. An edit counts as missed if none of this many runs finds all
+# failures.
 AGAIN = 3
 # An edit may cause an endless loop: a suite is stopped after this multiple of its usual time plus
 # this many seconds.
 PATIENCE, MORE = 4, 20
-# A line without effect for the machine.
+# A line that does not affect the program.
 COMMENT = re.compile(r"\s*(#|//|\*|/\*|\"\"\"|'''|$)")
 NOT_PYTHON_OR_RUBY = {".go", ".rs", ".js", ".ts", ".java", ".c"}
 
 
 class Found:
-    """What came of the edits of a project."""
+    """Returns the results of the edits of a project."""
 
     def __init__(self):
         self.edits, self.broken, self.shares, self.missed = 0, 0, [], []
 
 
 def lines(project, directory):
-    """Every line of a project's sources, as its file and its index."""
+    """Yields every line of a project's sources, as its file and its index."""
     paths = sorted({path for pattern in project["sources"] for path in directory.glob(pattern) if not re.search(r"(_test\.go|\.test\.ts|/tests\.rs)$", str(path))})
     return [(path, index) for path in paths for index, line in enumerate(path.read_text().splitlines()) if not COMMENT.match(line)]
 
 
 def edited(project, directory):
-    """Edits in an order that is the same every time: a file, its line, and the text with another line."""
+    """Yields edits in an order that is the same every time: a file, its line, and the text with
+    another line."""
     drawn = random.Random(project["name"])
     places = lines(project, directory)
     drawn.shuffle(places)
@@ -55,10 +58,12 @@ def edited(project, directory):
 
 
 def looked_at(measure, project, directory, env, own):
-    """Makes edits until so many of them have broken something. `measure` runs `assay tests` with options, and returns what `foreign.named` does.
+    """Makes edits until the required number has broken something. `measure` runs `assay tests` with
+    options, and returns the same values as `foreign.named`.
 
-    A failing test is left out if it did not run. One that ran and passed depends on tests before it: the edit is then held against the names of what fails
-    when assay runs the whole suite."""
+    A failing test that did not run was wrongly omitted. One that ran and passed depends on earlier
+    tests; the edit is then compared with the names of the tests that fail when assay runs the whole
+    suite."""
     found = Found()
     with tempfile.TemporaryDirectory() as room:
         base, cache = Path(room) / "base", Path(room) / "cache"
@@ -107,6 +112,6 @@ def looked_at(measure, project, directory, env, own):
 
 
 def kept(env):
-    """Caches of compilers, which are not to start anew with ours."""
+    """Returns variables that keep the user's compiler caches in use."""
     home = Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return {"GOCACHE": os.environ.get("GOCACHE") or str(home / "go-build")}

@@ -1,11 +1,13 @@
-"""Holds `assay tests` against real projects: whether it recognises their suites, counts as their frameworks do, agrees with their times, leaves the projects as
-they are, and whether `--changed` runs all that ten edits break.
+"""Compares `assay tests` with real projects: whether it recognizes their suites, agrees with the
+counts and times of their frameworks, leaves the projects unchanged, and whether `--changed` runs
+all tests that ten edits break.
 
     python3 bench/foreign/foreign.py ASSAY [--table FILE] [--result DIRECTORY] [--no-edits] [NAME ...]        (make foreign)
 
-Projects are installed once, into FOREIGN_CACHE or the user's cache. One that can't be installed is listed as missing, with the reason, and makes no
-row green. What was found of a project is kept there, too: the table and the result are those of all projects that were looked at with this program, at
-once or one after the other. The exit status is 1 if any figure is wrong."""
+Projects are installed once, into FOREIGN_CACHE or the user's cache. A project that cannot be
+installed is listed as missing, with the reason, and never counts as passed. Findings are also
+stored there: the table and the result cover all projects examined with this program, in one call or
+several. The exit status is 1 if any figure is wrong."""
 
 import argparse
 import hashlib
@@ -32,9 +34,11 @@ RUNS = 7
 # Short suites run until this many seconds are over, at most this often: a scheduler's turn is long
 # for them.
 TIME, MOST_RUNS = 30, 40
-# Beside others, the times of one suite differ by a factor of three: above this load they are shown, and not judged.
+# On a busy machine, the times of one suite differ by a factor of three: above this load they are
+# shown but not judged.
 MOST_LOAD = os.cpu_count()
-# No part of a suite's time is negative, but for rounding: the least share that may be unaccounted.
+# No part of a suite's time is negative, except by rounding: the smallest share that may be
+# unaccounted for.
 UNACCOUNTED = -0.01
 # Directories that tests write in the project.
 WRITTEN = {"__pycache__", ".pytest_cache", "target", "node_modules", ".hypothesis", "Testing", "coverage"}
@@ -46,7 +50,7 @@ PATIENCE = 1800
 
 
 def state(directory):
-    """A digest of the files of a project, without caches of its tools."""
+    """Returns a digest of a project's files, without caches of its tools."""
     found = hashlib.sha256()
     for path in sorted(directory.rglob("*")):
         if path.is_file() and WRITTEN.isdisjoint(path.relative_to(directory).parts):
@@ -55,13 +59,14 @@ def state(directory):
 
 
 def measured(assay, words, directory, env, options=()):
-    """The counts of `assay tests`, its exit status, and the share of the time that is in none of its parts; None of a run for which no test was chosen."""
+    """Returns the counts of `assay tests`, its exit status, and the share of the time that belongs
+    to none of its parts; None for a run without selected tests."""
     counts, status, share, _, _ = named(assay, words, directory, env, options)
     return counts, status, share
 
 
 def named(assay, words, directory, env, options=()):
-    """The same, with the names of the tests that ran, and of those that failed."""
+    """Returns the same, with the names of the tests that ran, and of those that failed."""
     status, stdout, stderr = ended([assay, "tests", "--json", "--no-save", "-n", "0", *options, "--", *words], directory, env, PATIENCE)
     if not stdout.strip() and "no test runs" in stderr:
         return None, status, None, set(), set()
@@ -87,7 +92,8 @@ def differs(mine, theirs):
 
 
 def compared(assay, project, cache, has_edits):
-    """The framework's counts, ours, the share unaccounted for, whether times were compared, what came of edits, and what is wrong."""
+    """Returns the framework's counts, assay's counts, the unaccounted share, whether times were
+    compared, the results of the edits, and the faults."""
     directory, more = install(project, cache)
     env = {**os.environ, **more, "PYTHONDONTWRITEBYTECODE": "1"}
     words, kind = project["command"], project["report"]
@@ -127,7 +133,7 @@ def compared(assay, project, cache, has_edits):
 
 
 def row(project, own, found, share, came, wrong):
-    """The cells of a project in the table."""
+    """Returns the cells of a project in the table."""
     seconds = "" if own.seconds is None else f"{own.seconds:.2f}"
     mine = "" if found is None or found.seconds is None else f"{found.seconds:.2f}"
     missed = f"{len(came.missed)} of {came.edits}" if came.edits else ""
@@ -142,13 +148,13 @@ HEAD = ["project", "framework", "tests / failed / skipped", "the same by assay",
 
 
 def table(rows, missing):
-    """The table as Markdown."""
+    """Returns the table as Markdown."""
     lines = [f"| {' | '.join(cells)} |" for cells in [HEAD, ["---"] * len(HEAD), *rows]]
     return "\n".join(lines) + "\n" + "".join(f"\nMissing: {line}.\n" for line in missing)
 
 
 def result(kept, about):
-    """A result like those of bench/results."""
+    """Returns a result like those of bench/results."""
     found = Result("foreign", "`assay tests` on suites of others, beside what their frameworks report", HEAD)
     for own in kept:
         found.row(*own["row"])
@@ -205,7 +211,7 @@ def main():
 
 
 def look(asked, project, kept, missing):
-    """Looks at a project, prints what came of it, and keeps it."""
+    """Examines a project, prints the findings, and stores them."""
     title = f"{project['name']} {project['version'][:12]} ({project['report']})"
     load, began = os.getloadavg()[0], time.monotonic()
     try:
@@ -222,12 +228,14 @@ def look(asked, project, kept, missing):
     kept.keep(project["name"], with_earlier(found, kept.of(project["name"])), (time.monotonic() - began) / 60, load)
 
 
-# Parts that a go may leave out, by the field that shows whether it did: their cells in the row, and the beginning of their faults.
+# Parts that a run may omit, by the field that shows whether it did: their cells in the row, and the
+# beginning of their faults.
 PARTS = [("is_timed", slice(4, 6), "sum of times"), ("edits", slice(7, 9), "--changed missed")]
 
 
 def with_earlier(found, before):
-    """What was found, with earlier times of the same program if these are not judged, and earlier edits if none were made."""
+    """Returns the findings, with earlier times of the same program if the new ones are not judged,
+    and earlier edits if none were made."""
     if before is None:
         return found
     found = {**found, "row": found["row"][:]}

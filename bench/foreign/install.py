@@ -1,5 +1,6 @@
-"""Installs the projects of projects.json into a cache: each archive is fetched by its registry's own client, and refused unless its digest is the
-listed one. Nothing of a project is committed here."""
+"""Installs the projects of projects.json into a cache. Each archive is fetched by its registry's
+own client, and rejected unless it has the listed digest. No files of these projects are committed
+here."""
 
 import hashlib
 import json
@@ -11,7 +12,7 @@ from pathlib import Path
 
 
 class Missing(Exception):
-    """A project can't be had here, with the reason."""
+    """A project is unavailable here, for this reason."""
 
 
 def run(words, directory=None, limit=600, env=None):
@@ -28,7 +29,7 @@ def run(words, directory=None, limit=600, env=None):
 
 
 def checked(archive, digest):
-    """The archive, if it has the listed digest."""
+    """Returns the archive if it has the listed digest."""
     found = hashlib.sha256(archive.read_bytes()).hexdigest()
     if found != digest:
         raise Missing(f"{archive.name} has the digest {found}, and not the listed one")
@@ -36,7 +37,7 @@ def checked(archive, digest):
 
 
 def unpacked(archive, into):
-    """The only directory of an archive."""
+    """Returns the only directory of an archive."""
     with tarfile.open(archive) as packed:
         packed.extractall(into, filter="data")
     (only,) = [path for path in into.iterdir() if path.is_dir()]
@@ -44,7 +45,7 @@ def unpacked(archive, into):
 
 
 def pypi(project, home):
-    """A source distribution with an environment of its own."""
+    """Installs a source distribution in its own environment."""
     python = home / "python"
     run(["python3", "-m", "venv", python])
     pip = python / "bin/pip"
@@ -56,14 +57,14 @@ def pypi(project, home):
     (archive,) = archives.glob("*.tar.gz")
     directory = unpacked(checked(archive, project["sha256"]), home / "source")
     run([pip, "install", "--quiet", directory])
-    # Tests of a project with its sources in `src` would use what was installed, and no edit would
-    # change anything.
+    # Tests of a project with its sources in `src` would use the installed copy, which edits would
+    # not affect.
     src = {"PYTHONPATH": str(directory / "src")} if (directory / "src").is_dir() else {}
     return directory, {"PATH": f"{python}/bin:{os.environ['PATH']}", **src}
 
 
 def npm(project, home):
-    """A package with its own dependencies and those of its tests."""
+    """Installs a package with its own dependencies and those of its tests."""
     archives = home / "archives"
     archives.mkdir()
     run(["npm", "pack", "--silent", f"{project['name']}@{project['version']}"], archives)
@@ -78,7 +79,7 @@ def npm(project, home):
 
 
 def go(project, home):
-    """A module; its sum is the digest, which `go` itself checks."""
+    """Installs a module; its sum is the digest, which `go` itself checks."""
     said = json.loads(run(["go", "mod", "download", "-json", f"{project['name']}@{project['version']}"], home))
     if said["Sum"] != project["sum"]:
         raise Missing(f"its sum is {said['Sum']}, and not the listed one")
@@ -89,7 +90,8 @@ def go(project, home):
 
 
 def crate(project, home):
-    """A crate as cargo unpacks it; cargo checks it against the digest of the lock file that it wrote."""
+    """Installs a crate as unpacked by cargo, which checks it against the digest in the lock file
+    that it wrote."""
     asks = home / "asks"
     run(["cargo", "init", "--quiet", "--vcs", "none", "--name", "asks", asks])
     run(["cargo", "add", "--quiet", f"{project['name']}@={project['version']}"], asks)
@@ -106,8 +108,8 @@ def crate(project, home):
 
 
 def git(project, home):
-    """The files of a commit, which is its own digest, with packages of npm that its tests need. Repositories are in FOREIGN_GIT, a directory or the beginning of
-    an address."""
+    """Installs the files of a commit, which is its own digest, with the npm packages that its tests
+    need. Repositories are in FOREIGN_GIT, a directory or the prefix of a URL."""
     place = os.environ.get("FOREIGN_GIT") or "https://github.com"
     clone, archive = home / "clone", home / "source.tar"
     run(["git", "clone", "--quiet", "--bare", f"{place}/{project['name']}", clone])
@@ -122,7 +124,8 @@ KINDS = {"pypi": pypi, "npm": npm, "go": go, "crate": crate, "git": git}
 
 
 def install(project, cache):
-    """The directory of a project and the variables of its tests, from the cache or installed now."""
+    """Returns the directory of a project and the variables of its tests, from the cache or newly
+    installed."""
     home = cache / f"{project['kind']}-{project['name'].replace('/', '-')}-{project['version']}"
     done = home / "installed.json"
     if not done.exists():

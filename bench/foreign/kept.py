@@ -1,4 +1,5 @@
-"""What was found of each project with a program, kept in the cache, so that a corpus may be looked at in several goes; and where a result comes from."""
+"""Findings about projects, stored in the cache by program, so that a corpus can be examined in
+several runs; and the origin of a result."""
 
 import datetime
 import hashlib
@@ -14,13 +15,13 @@ from machine import facts  # noqa: E402
 
 
 def cache():
-    """Where projects are installed."""
+    """Returns the directory in which projects are installed."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(os.environ.get("FOREIGN_CACHE") or Path(home) / "assay-foreign")
 
 
 class Kept:
-    """Findings about projects with one program, by a kind and the names of the projects."""
+    """Findings about projects with one program, by kind and name of the project."""
 
     def __init__(self, assay, kind):
         self.assay, self.kind = assay, kind
@@ -31,23 +32,24 @@ class Kept:
         return self.place / f"{name.replace('/', '-')}.json"
 
     def keep(self, name, found, minutes, load):
-        """Keeps what was found. The program is taken to be built from the commit that is checked out."""
+        """Stores findings. The program is assumed to be built from the commit that is checked
+        out."""
         said = subprocess.run(["git", "-C", HERE, "describe", "--always", "--abbrev=12"], capture_output=True, text=True, check=False)
         about = {"minutes": minutes, "load": load, "commit": said.stdout.strip()}
         self._file(name).write_text(json.dumps({**found, **about}, indent=1, ensure_ascii=False))
 
     def of(self, name):
-        """What was kept of a project, or None."""
+        """Returns the stored findings about a project, or None."""
         file = self._file(name)
         return json.loads(file.read_text()) if file.exists() else None
 
     def all(self, projects):
-        """Findings in the order of the projects."""
+        """Returns the findings in the order of the projects."""
         files = [self._file(project["name"]) for project in projects]
         return [json.loads(file.read_text()) for file in files if file.exists()]
 
     def about(self, found, projects):
-        """Origin of a result, as bench/run.py writes it."""
+        """Returns the origin of a result, in the form written by bench/run.py."""
         version = subprocess.run([self.assay, "--version"], capture_output=True, text=True, check=True).stdout.strip()
         versions = sorted({f"{version} ({own['commit']})" for own in found})
         return {

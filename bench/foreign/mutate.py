@@ -1,11 +1,13 @@
-"""Holds `assay mutate` against real projects: of each, forty changes are made by hand, one at a time, and the project's plain command says whether its tests
-notice. The fates must agree.
+"""Compares `assay mutate` with real projects: in each project, forty changes are made one at a time
+without assay, and the project's plain command shows whether its tests notice them. The fates must
+agree.
 
     python3 bench/foreign/mutate.py ASSAY [--result DIRECTORY] [NAME ...]        (make foreign)
 
-What was found of a project is kept in the cache: the result is that of all projects that were looked at with this program. assay tries a sample of each
-project's changes, of which the forty are drawn. A change that can't be compiled is in none of them. The exit status is 1 if more than one fate in a
-hundred and twenty is wrong, or if none was looked at."""
+Findings are stored in the cache, so the result covers all projects examined with this program.
+assay tries a sample of each project's changes, from which the forty are drawn. Changes that cannot
+be compiled are excluded. The exit status is 1 if more than one fate in 120 is wrong, or if none was
+examined."""
 
 import argparse
 import hashlib
@@ -38,10 +40,10 @@ DRAWN = 40
 TRIED = 60
 NOTICED = {"killed", "timed_out"}
 MISSED = {"survived", "implied", "uncovered", "equivalent"}
-# Fates that must agree, of all.
+# Share of all fates that must agree.
 AGREEING = 238 / 240
-# How it is seen whether a change can be compiled, by the kind of a project. Changes of code that no
-# test reaches are not compiled by assay.
+# The command that shows whether a change can be compiled, by kind of project. Changes of code that
+# no test reaches are not compiled by assay.
 COMPILED = {"go": ["go", "test", "-run", "^$", "./..."], "crate": ["cargo", "test", "--no-run"]}
 # A mutant in an endless loop is stopped after this multiple of the tests' usual time plus this many
 # seconds.
@@ -49,24 +51,25 @@ PATIENCE, MORE = 4, 20
 
 
 def drawn(told):
-    """Forty of the changes whose fate is known, at random and the same whenever the same were tried."""
+    """Draws forty of the changes with known fates; the draw is the same whenever the same changes
+    were tried."""
     known = [own for own in told["mutants"] if own["fate"] in NOTICED | MISSED]
     return sorted(known, key=lambda own: hashlib.sha256(own["id"].encode()).digest())[:DRAWN]
 
 
 def offset(lines, place):
-    """The character of a text at which a place is, by its lines with their ends."""
+    """Returns the offset of a place in a text, in characters, given its lines with their ends."""
     return sum(map(len, lines[: place["line"] - 1])) + place["column"] - 1
 
 
 def applied(text, own):
-    """A text with a change."""
+    """Returns a text with a change applied."""
     lines = text.splitlines(keepends=True)
     return text[: offset(lines, own["begin"])] + own["replacement"] + text[offset(lines, own["end"]) :]
 
 
 def passes(words, directory, env, limit):
-    """Whether the plain command passes. It must not go by what was compiled before."""
+    """Returns whether the plain command passes. It must not use previously compiled code."""
     try:
         done = subprocess.run(words, cwd=directory, env=env, capture_output=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
@@ -77,7 +80,7 @@ def passes(words, directory, env, limit):
 
 
 def compared(assay, project, cache):
-    """How many fates were looked at, and a line for each that is wrong."""
+    """Returns the number of fates examined, and a line for each wrong one."""
     directory, more = install(project, cache)
     env = {**os.environ, **more, "PYTHONDONTWRITEBYTECODE": "1"}
     words = project["command"]
@@ -119,7 +122,7 @@ def compared(assay, project, cache):
 
 
 def result(found, about):
-    """A result like those of bench/results."""
+    """Returns a result like those of bench/results."""
     title = "Fates of changes by `assay mutate`, beside the project's plain command with the change made by hand"
     told = Result("foreign-mutate", title, ["project", "fates", "as by hand", "not"])
     for own in found:
@@ -160,7 +163,7 @@ def main():
     print(f"{looked - faults} of {looked} fates as by hand")
     if asked.result:
         result(found, kept.about(found, projects)).save(asked.result)
-    # If no project could be installed, nothing was shown.
+    # If no project could be installed, nothing was tested.
     return 1 if broken or looked == 0 or faults > looked * (1 - AGREEING) else 0
 
 

@@ -1,4 +1,5 @@
-"""The frameworks' own reports on a project: numbers of tests, failures and skips, and the sum of times where they report times."""
+"""The frameworks' own reports on a project: numbers of tests, failures and skips, and the total
+time if they report times."""
 
 import contextlib
 import json
@@ -15,7 +16,8 @@ Counts = namedtuple("Counts", "tests failed skipped seconds")
 
 
 def ended(words, directory, env, limit):
-    """The status of a command, and what it printed on both streams; all its processes end with it, and when its time is over."""
+    """Returns the status of a command, and its output on both streams. All its processes end with
+    it, or when its time is over."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = subprocess.Popen([str(word) for word in words], cwd=directory, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
         try:
@@ -32,7 +34,7 @@ def ended(words, directory, env, limit):
 
 
 def printed(words, directory, env, limit):
-    """What a command prints on both streams."""
+    """Returns the output of a command on both streams."""
     return "".join(ended(words, directory, env, limit)[1:])
 
 
@@ -86,8 +88,9 @@ def unittest(words, directory, env, limit):
 
 
 def go(words, directory, env, limit):
-    """Events of `go test -json`; a test with subtests is not one itself. Names may contain slashes: a subtest runs while its holder does.
-    Times of an earlier run, which go keeps, are none of this one."""
+    """Events of `go test -json`; a test with subtests does not count itself. Names may contain
+    slashes, so a subtest is recognized by running during its parent. Times that go has cached from
+    an earlier run do not count."""
     text = printed([*words[:2], "-json", "-count=1", *words[2:]], directory, env, limit)
     ended, running, holders = {}, set(), set()
     for line in text.splitlines():
@@ -115,7 +118,7 @@ def cargo(words, directory, env, limit):
 
 
 def tap(words, directory, env, limit):
-    """Results of TAP."""
+    """TAP results."""
     lines = printed(words, directory, env, limit).splitlines()
     results = [line for line in lines if re.match(r"(not )?ok\b", line)]
     skipped = [line for line in results if re.search(r"# skip", line, re.IGNORECASE)]
@@ -125,7 +128,7 @@ def tap(words, directory, env, limit):
 
 
 def mocha(words, directory, env, limit):
-    """The reporter of JSON."""
+    """The JSON reporter."""
     text = printed([*words, "--reporter", "json"], directory, env, limit)
     told = json.loads(text[text.index("{") : text.rindex("}") + 1])
     stats = told["stats"]
@@ -133,7 +136,7 @@ def mocha(words, directory, env, limit):
 
 
 def rspec(words, directory, env, limit):
-    """The formatter of JSON."""
+    """The JSON formatter."""
     with tempfile.TemporaryDirectory() as room:
         report = Path(room) / "report.json"
         printed([*words, "--format", "json", "--out", report], directory, env, limit)
@@ -155,7 +158,7 @@ def minitest(words, directory, env, limit):
 
 
 def jest(words, directory, env, limit):
-    """JSON of jest, which vitest writes, too."""
+    """JSON of jest, which vitest also writes."""
     with tempfile.TemporaryDirectory() as room:
         report = Path(room) / "report.json"
         option = "--reporter=json" if "vitest" in words else "--json"
@@ -168,7 +171,7 @@ def jest(words, directory, env, limit):
 
 
 def node(words, directory, env, limit):
-    """The reporter of JUnit XML, which has a suite for each test with others in it."""
+    """The JUnit XML reporter, which writes a suite for each test that contains others."""
     text = printed([*words[:2], "--test-reporter=junit", *words[2:]], directory, env, limit)
     cases = list(tree.fromstring(text[text.index("<testsuites") :]).iter("testcase"))
     failed = sum(case.find("failure") is not None for case in cases)

@@ -159,7 +159,7 @@ static void *first_calloc(size_t count, size_t size)
     size_t all;
     if (resolve() && next.calloc != first_calloc)
         return next.calloc(count, size);
-    /* Boot blocks are never reused, so this one is still all zero. */
+    /* Boot blocks are never reused, so this one still contains only zeros. */
     return boot_block(__builtin_mul_overflow(count, size, &all) ? SIZE_MAX : all);
 }
 
@@ -176,7 +176,7 @@ static void first_free(void *p)
         next.free(p);
 }
 
-/* A function that the next allocator lacks as well returns no memory. */
+/* A function that the next allocator also lacks returns no memory. */
 static int first_posix_memalign(void **p, size_t alignment, size_t size)
 {
     int found = resolve() && next.posix_memalign != first_posix_memalign;

@@ -1,7 +1,7 @@
 /*
  * The guard's state: original values of files that assay changes, which are restored when assay
- * ends for any reason. A guard is a launcher that was given values to store, or a process group in
- * the shared page to kill; it runs no commands.
+ * ends for any reason. A guard is a launcher that has received values to store, or a process group
+ * in the shared page to kill; it runs no commands.
  */
 #include <asm/unistd.h>
 #include <fcntl.h>

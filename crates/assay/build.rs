@@ -40,7 +40,7 @@ fn of_package() -> Option<String> {
 }
 
 /// Returns the commit of the repository whose top is two directories up. A repository that merely
-/// contains an unpacked source is not it.
+/// contains an unpacked source does not count.
 fn of_repository() -> Option<String> {
     let top = fs::canonicalize("../..").ok()?;
     let asked = ["rev-parse", "--show-toplevel", "--git-path", "logs/HEAD", "HEAD"];

@@ -2,10 +2,10 @@
 //! `c/workload.c`), and the allocation counter (`c/alloc.c`), a library to preload. Their other
 //! sources are in the directories of the same names.
 //!
-//! They are not objects to link, so `cc` only provides the compiler and the flags for the target;
-//! the rest is one command line per source and one that links. The programs have no C library; the
-//! counter uses that of the program that it counts, whichever it is: see the comments at the top of
-//! the files.
+//! They are not linked into the crate, so `cc` only provides the compiler and the flags for the
+//! target; each source is compiled by one command, and another one links. The programs have no C
+//! library; the counter uses that of the counted program, whichever it is: see the comments at the
+//! top of the files.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use std::process::Command;
 
 /// The C sources, relative to the crate's directory.
 const HOME: &str = "../../c";
-/// In the order of their variables in memory: what every launcher touches is placed between the two
-/// large tables of `guard.c` and `subjects.c`, of which hardly a page is in use.
+/// In the order of their variables in memory: data that every launcher touches are placed between
+/// the two large tables of `guard.c` and `subjects.c`, which hardly use a page.
 const LAUNCHER: [&str; 8] = [
     "launcher/guard.c",
     "launcher/settings.c",
@@ -52,7 +52,7 @@ const PROGRAM: Flags = Flags {
 };
 /// No symbol is resolved lazily during an allocation of the program, and the compiler's knowledge
 /// of `malloc` does not apply to the one compiled here. The library references no C library and
-/// nothing specific to one, since it is loaded into programs with any.
+/// nothing specific to one, since it is loaded into programs with any C library.
 const LIBRARY: Flags = Flags {
     compiling: &[
         "-fPIC",
@@ -63,7 +63,7 @@ const LIBRARY: Flags = Flags {
     ],
     linking: &["-shared", "-nostdlib", "-Wl,-z,noexecstack", "-Wl,-z,now"],
 };
-/// On arm64, for both: atomic operations are inlined instead of calls to the compiler's library.
+/// For both, on arm64: atomic operations are inlined instead of calling the compiler's library.
 const ARM64: &str = "-mno-outline-atomics";
 
 fn main() -> Result<(), String> {

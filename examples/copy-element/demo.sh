@@ -1,6 +1,7 @@
 #!/bin/sh
-# One program, two versions of the library that it loads: is copying faster when the memory is asked for at once?
-# Usage: demo.sh ASSAY [--smoke]     --smoke: a few blocks only, to see that it works
+# One program, two versions of the library that it loads: is copying faster if all memory is
+# allocated in one step?
+# Usage: demo.sh ASSAY [--smoke]     --smoke: only a few blocks, to check that it works
 set -eu
 
 assay=$(realpath "$1")
@@ -13,6 +14,7 @@ make -s OUT="$out"
 cd "$out"
 echo "\$ assay bench ./bench --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_PATH=new --alloc"
 echo
-# Debian's Google Benchmark says of itself that it was not optimized; the benchmarks and the library here are.
+# Debian's Google Benchmark reports that it was not optimized; the benchmarks and the library here
+# are optimized.
 # shellcheck disable=SC2086 # a list of options
 "$assay" bench $few -n old -n new ./bench --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_PATH=new --alloc

@@ -1,8 +1,8 @@
-"""Adds twenty packages and two planted faults to a farm, waits until every version has a build for each of its targets, and
-shows what did not pass.
+"""Adds twenty packages and two planted faults to a farm, waits until every version has a build for
+each of its targets, and shows the builds that did not pass.
 
 Usage: fill.py SERVER TOKEN_FILE GEM_INDEX PACKAGES PATIENCE [TARGETS]
-Standard error has what is not as planted, a line each; the status is then 1.
+Each deviation from the planted faults is a line on standard error; the status is then 1.
 """
 
 import json
@@ -17,8 +17,8 @@ with open(TOKEN_FILE) as file:
     TOKEN = file.read().strip()
 OWNER = "examples"
 
-# Small, pure, and with their tests in the source archive, but for iniconfig: nothing shows that a test ran, so it is not tested. What they need beside pytest
-# comes with them.
+# Small pure Python packages with their tests in the source archive, except iniconfig, which is not
+# tested since nothing shows that a test ran. Their requirements other than pytest are included.
 PYTHON = [
     ("six", "1.16.0", "python3 -m pytest test_six.py"),
     ("iniconfig", "2.0.0", None),
@@ -29,7 +29,7 @@ PYTHON = [
     ("cachetools", "5.3.3", None),
     ("decorator", "5.1.1", "python3 -m unittest discover -s src/tests -p test.py -t src"),
     ("tabulate", "0.9.0", "python3 -m pytest test/test_textwrapper.py"),
-    # Its settings are for another pytest, and make each warning an error.
+    # Its settings are for another version of pytest, and turn each warning into an error.
     ("blinker", "1.6.3", "python3 -m pytest -c /dev/null --rootdir . tests/test_saferef.py tests/test_utilities.py"),
     ("munkres", "1.1.4", None),
     ("pluggy", "1.3.0", "python3 -m pytest testing/test_helpers.py testing/test_invocations.py"),
@@ -41,7 +41,7 @@ FAILURE = """
 printf '1..2\\n'
 echo 'ok 1 - everywhere'
 """
-# From version 1.2 on, and on one platform alone.
+# From version 1.2 on, and only on one platform.
 PLANTED = """
 if [ "$ASSAY_RUNTIME" = "@RUNTIME@" ]; then echo 'not ok 2 - on this platform'; else echo 'ok 2 - on this platform'; fi
 """
@@ -86,7 +86,7 @@ def project(name, body, versions):
 
 
 def file(path, text):
-    """A line of a shell that writes a file."""
+    """Returns a shell line that writes a file."""
     return "cat > %s <<'END-OF-FILE'\n%s\nEND-OF-FILE\nchmod 755 %s" % (path, text, path)
 
 
@@ -122,7 +122,7 @@ for name in gems:
     origin = {"kind": "gem", "name": name, "index": GEM_INDEX}
     project(name, {"origin": origin, "recipe": {"timeout": 300}, "needs": {"runtime.ruby": "3"}}, ["1.0.0"])
 
-# Tests that fail on one platform alone, from 1.2 on.
+# Tests that fail only on one platform, from 1.2 on.
 get = 'case "$VERSION" in 1.0 | 1.1) %s ;; *) %s ;; esac' % (
     "\n" + file("test.sh", FAILURE + "echo 'ok 2 - on this platform'") + "\n",
     "\n" + file("test.sh", FAILURE + PLANTED.replace("@RUNTIME@", planted)) + "\n",
@@ -131,7 +131,7 @@ origin = {"kind": "command", "list": "printf '1.0\\n1.1\\n1.2\\n1.3\\n'", "get":
 recipe = {"install": ["true"], "test": "sh test.sh", "timeout": 120}
 project("planted-failure", {"origin": origin, "recipe": recipe}, ["1.0", "1.1", "1.2", "1.3"])
 
-# A benchmark that takes longer on one platform alone, in 1.1.
+# A benchmark that takes longer only on one platform, in 1.1.
 bench = BENCH.replace("@RUNTIME@", planted)
 # Long enough that the two calls of date, which are part of the measured time, do not matter.
 fast = bench.replace("@COUNT@", "20000").replace("@SLOW@", "20000")
@@ -209,8 +209,8 @@ named = [own["name"] for own in found if own["digest"] in on]
 print("planted failure: fails on %s only; first with version %s" % (", ".join(named) or "nothing", first))
 for name, version, target, compared in slower:
     print("planted slowdown: %s %s is %.1f %% slower on %s" % (name, version, 100 * (compared["ratio"] - 1), target))
-# At a confidence of 95 %, one verdict in forty says "slower" of the same work. What was planted is larger than what such a
-# verdict is about, so half of it tells the two apart.
+# At a confidence of 95 %, one verdict in forty reports "slower" for equal work. The planted
+# difference is larger than those in such verdicts, so half of it distinguishes the two.
 large = [own for own in slower if own[3]["ratio"] - 1 > more / 20000 / 2]
 wrong = []
 if done != wanted or lost:

@@ -1,7 +1,9 @@
 #!/bin/sh
-# A whole farm on one machine: a server with PostgreSQL, an agent for each runtime that is there, twenty packages, and two planted faults that it has to find.
+# A whole farm on one machine: a server with PostgreSQL, an agent for each available runtime, twenty
+# packages, and two planted faults that it has to find.
 # Usage: run.sh ASSAY [--smoke]     --smoke: a few packages, SQLite, no network
-# Everything listens on the loopback device only, and is stopped and removed at the end, also after Ctrl-C.
+# Everything listens only on the loopback device, and is stopped and removed at the end, even after
+# Ctrl-C.
 set -eu
 
 assay=$(realpath "$1")
@@ -28,7 +30,7 @@ if [ -n "$missing" ]; then
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 fi
 
-# The user of the sandbox has to get there.
+# The sandbox's user must be able to access it.
 WORK=$(mktemp -d)
 chmod 755 "$WORK"
 export WORK
@@ -65,7 +67,7 @@ if [ "$size" != --smoke ]; then
     store="--store postgres://farm@localhost/farm?host=$WORK/postgresql"
 fi
 
-# Gems of our own, in an index of our own.
+# Our own gems, in our own index.
 index=none
 if [ -x /usr/bin/ruby ]; then
     sh gems.sh "$WORK/gems" >/dev/null
@@ -86,7 +88,7 @@ server=$(cat "$WORK/address")
 [ ! -x /usr/bin/ruby ] || index=$(cat "$WORK/index")
 echo "the farm: $server"
 
-# An agent for each runtime: programs that everybody can run.
+# An agent for each runtime, that is, for programs that every user can run.
 agents=0
 for runtime in ruby python node; do
     case $runtime in

@@ -1,4 +1,4 @@
-"""Serves a directory on the loopback device, at a port that is free, and writes the address into a file.
+"""Serves a directory on a free port of the loopback device, and writes the address to a file.
 
 Usage: serve.py DIRECTORY FILE
 """

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# A small application as many were: accounts that confirm an address, posts with comments, pages. Its database is the one that
-# DATABASE_URL names; tokens are signed with keys that PBKDF2 derives, with as many iterations as Devise took in 2013.
+# A small typical application of the time: accounts that confirm an address, posts with comments,
+# pages. DATABASE_URL names its database; tokens are signed with keys derived by PBKDF2, with the
+# number of iterations that Devise used in 2013.
 
 require "cgi"
 require "erb"
@@ -11,7 +12,7 @@ require "sequel"
 
 DB = Sequel.connect(ENV.fetch("DATABASE_URL"), single_threaded: true)
 
-# The tables, made anew.
+# Creates the tables.
 module Schema
   TABLES = %i[comments posts sessions accounts].freeze
 
@@ -45,7 +46,7 @@ module Schema
   end
 end
 
-# Keys for what is signed or kept.
+# Keys for signed and stored values.
 module Keys
   ITERATIONS = 65_536
 

@@ -1,7 +1,9 @@
 #!/bin/sh
-# Which of three settings made a suite of 2013 three times as fast? A well-known experiment of single runs, again, with intervals.
+# Which of three settings made a suite of 2013 three times as fast? A well-known experiment of
+# single runs, repeated with intervals.
 # Usage: run.sh ASSAY [--smoke | --full]     --smoke: to see that it works. --full: more runs, also on a page with transactions
-# The database is a PostgreSQL that assay starts in a private directory and throws away; nothing is written here.
+# The database is a PostgreSQL that assay starts in a private directory and removes afterwards;
+# nothing is written here.
 set -eu
 
 assay=$(realpath "$1")
@@ -23,7 +25,8 @@ if [ -n "$missing" ]; then
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 fi
 
-# The settings of the experiment, each against none and all together; further options of `assay tests` and the suite follow.
+# The settings of the experiment, each compared with none, and all together; further options of
+# `assay tests` and the suite follow.
 settings() {
     printf '\n$ assay tests --with postgres --toggle gc=off --toggle hash-cost=min --toggle pg.fsync=off --toggle pg.synchronous_commit=off'
     printf " '%s'" "$@"
@@ -37,7 +40,7 @@ case $size in
         "$assay" tests --no-save --with postgres --toggle pg.fsync=off --runs 1 --warmup 0 -- rspec spec/pages_spec.rb -e escapes
         ;;
     --short | --full)
-        # Fewer than 13 decide nothing about single tests.
+        # Fewer than 13 are not sufficient for verdicts on single tests.
         runs=16
         [ "$size" = --short ] || runs=48
         echo 'One test, as the experiment began:'

@@ -1,12 +1,14 @@
 #!/bin/sh
-# Posts a Markdown file as the one comment of its kind on a pull request (GitHub) or merge request (GitLab), or edits the one that is there:
-# the comment that begins with the first line of the file, as those that `assay gate` and `assay mutate` write with --export comment.md do.
+# Posts a Markdown file as the only comment of its kind on a pull request (GitHub) or merge request
+# (GitLab), or edits the existing one: the comment that begins with the first line of the file.
+# `assay gate` and `assay mutate` write such files with --export comment.md.
 #
 #   sh comment.sh comment.md github     GITHUB_REPOSITORY=owner/name, PULL_REQUEST=number, GITHUB_TOKEN (may write pull requests)
 #   sh comment.sh comment.md gitlab     CI_PROJECT_ID, CI_MERGE_REQUEST_IID, GITLAB_TOKEN (scope api)
 #
-# The address of the forge is GITHUB_API_URL or CI_API_V4_URL, as their runners set it. Needs curl and jq. The token is given to curl by a
-# file of this script's own, since command lines can be read by every user of the machine.
+# The address of the forge is GITHUB_API_URL or CI_API_V4_URL, as set by their runners. Needs curl
+# and jq. The token is passed to curl in a private file, since every user of the machine can read
+# command lines.
 set -eu
 
 file=$1
@@ -44,7 +46,7 @@ ask() {
     curl --fail --silent --show-error --max-time 60 --retry 2 --header "@$room/headers" "$@"
 }
 
-# All pages are looked at, and the first comment with the mark is the one.
+# All pages are searched; the first comment with the mark is used.
 page=1
 id=
 while [ -z "$id" ]; do

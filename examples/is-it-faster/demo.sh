@@ -1,6 +1,6 @@
 #!/bin/sh
 # Two questions about everyday tools, on the text of this project: one pair that differs, one that does not.
-# Usage: demo.sh ASSAY [--smoke]     --smoke: a few blocks only, to see that it works
+# Usage: demo.sh ASSAY [--smoke]     --smoke: only a few blocks, to check that it works
 set -eu
 
 assay=$(realpath "$1")
@@ -8,14 +8,14 @@ cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 
-# Real text: the sources, the documents and the licenses of this project.
+# Real text: the sources, documents and licenses of this project.
 find crates c docs LICENSE-APACHE Cargo.lock -type f \( -name '*.rs' -o -name '*.md' -o -name '*.c' -o -name 'LICENSE*' -o -name '*.lock' \) \
     -exec cat {} + > "$work/text"
 head -c 400000 "$work/text" > "$work/part"
 
 cd "$work"
 
-# The command is shown as one would type it, then run.
+# Shows the command as a user would type it, then runs it.
 ask() {
     printf '\n$ assay run'
     printf " '%s'" "$@"

@@ -3,7 +3,7 @@
 extern "C" void work(unsigned rounds);
 
 static void BM_Work(benchmark::State &state) {
-    // What `work` counts in is the caller's to lose.
+    // `work` overwrites its counter, so each iteration sets it again.
     for (auto _ : state) {
         unsigned rounds = 20000;
         asm volatile("call work" : "+D"(rounds) : : "rax", "rcx", "rdx", "r8", "r9", "cc", "memory");

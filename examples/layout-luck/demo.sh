@@ -1,6 +1,6 @@
 #!/bin/sh
-# Is it the code, or where the linker put it?
-# Usage: demo.sh ASSAY [--smoke]     --smoke: a few blocks only, to see that it works
+# Is it the code, or its position chosen by the linker?
+# Usage: demo.sh ASSAY [--smoke]     --smoke: only a few blocks, to check that it works
 set -eu
 
 command -v mold >/dev/null || { echo "this demonstration links with mold (apt install mold)"; exit 0; }
@@ -13,7 +13,7 @@ make -s OUT="$out" all shuffled
 cd "$out"
 
 [ "${2-}" = --smoke ] && few='--runs=12 --no-save --run-time=2ms' || few='--time=10s --primary cpu'
-# Debian's Google Benchmark says of itself that it was not optimized.
+# Debian's Google Benchmark reports that it was not optimized.
 echo "\$ assay bench old new"
 # shellcheck disable=SC2086 # a list of options
 "$assay" bench $few ./old ./new

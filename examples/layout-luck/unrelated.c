@@ -1,4 +1,5 @@
-/* A function that nothing calls while `work` is measured. With -DSIZE=48 it is 40 bytes longer than with -DSIZE=8: the change that was made. */
+/* A function that is not called while `work` is measured. With -DSIZE=48 it is 40 bytes longer than
+ * with -DSIZE=8; this is the change. */
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 __asm__(".section .text.unrelated,\"ax\",@progbits\n"

@@ -1,4 +1,5 @@
-/* A loop of 24 bytes. On many processors it is slower where it crosses a line of 64 bytes; which address it gets is not said here. */
+/* A loop of 24 bytes. On many processors it is slower if it crosses a 64-byte line; its address is
+ * not fixed here. */
 __asm__(".section .text.work,\"ax\",@progbits\n"
         ".globl work\n"
         ".type work,@function\n"

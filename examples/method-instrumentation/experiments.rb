@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Measures the experiments of subjects.rb in blocks of random order, and prints the ratios to the plain method beside those of the
-# article. With `assay` every comparison gets its verdict, and its power: how small a difference it could have seen.
+# Measures the experiments of subjects.rb in blocks of random order, and prints the ratios to the
+# plain method next to those of the article. With `assay`, every comparison has a verdict, and its
+# power: the smallest difference that it could have detected.
 
 require "json"
 require "open3"
@@ -42,7 +43,7 @@ class Experiment
     ratios[ratios.size / 2]
   end
 
-  # The result of `assay compare`: {name of subject => a comparison of its JSON}.
+  # Returns the result of `assay compare`: {name of subject => a comparison of its JSON}.
   def verdicts(assay)
     Tempfile.create(["experiment", ".assay"]) do |file|
       file.write(recorded.map { |record| JSON.generate(record) << "\n" }.join)
@@ -67,7 +68,7 @@ class Experiment
     subject.after.call
   end
 
-  # As docs/reference/sample-file.md has it.
+  # The format is docs/reference/sample-file.md.
   def recorded
     plan = {confidence: 0.95, threshold: {relative: THRESHOLD}, stop: {rule: "fixed", blocks: @blocks}, warmup: 3, primary: "wall",
             seed: @seed}
@@ -88,7 +89,8 @@ end
 # Additional seconds of a call compared to the plain one, without work: {[title, name] => seconds}.
 ADDED = {}
 
-# One experiment as a table. With Redis it includes the expected ratio: the cost measured without work, added to a GET.
+# Prints one experiment as a table. With Redis it includes the expected ratio: the cost measured
+# without work, added to a GET.
 def table(title, what, experiment, subjects, unit, article, assay)
   times = experiment.run
   verdicts = assay ? experiment.verdicts(assay) : {}
@@ -105,7 +107,8 @@ def table(title, what, experiment, subjects, unit, article, assay)
   end
 end
 
-# An interval, the verdict, and how small a difference this experiment finds in 4 of 5 cases.
+# Formats an interval, the verdict, and the smallest difference that this experiment finds in 4 of 5
+# cases.
 def said(comparison)
   return "" unless comparison
 

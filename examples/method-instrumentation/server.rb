@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# A Redis server for the time of a block: on loopback, a free port, with no file left behind. It must not measure.
+# Runs a Redis server during a block: on a free port of the loopback device, without leaving files
+# behind. It must not measure.
 
 require "socket"
 require "tmpdir"
@@ -16,7 +17,7 @@ module Server
     "there is no gem redis (Debian: apt install ruby-redis)"
   end
 
-  # Yields a client that is connected, with a value under "x".
+  # Yields a connected client, with a value under "x".
   def self.run
     Dir.mktmpdir do |directory|
       port = TCPServer.open("127.0.0.1", 0) { |socket| socket.addr[1] }

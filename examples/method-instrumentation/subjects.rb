@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The experiments: what is compared, and what the article measured in 2017. Every subject is a class of its own with a method `call_it`
-# that does some work. It must not measure.
+# The experiments: the compared subjects, and the article's measurements of 2017. Every subject is a
+# separate class with a method `call_it` that does some work. This file must not measure.
 
 module Subjects
   # name::    as in the article
@@ -20,7 +20,8 @@ module Subjects
     }
   end
 
-  # A class with `plain` and `call_it`, the second of this source; the loop has call sites of its own.
+  # Returns a class with `plain` and `call_it`, the latter from this source; the loop has separate
+  # call sites.
   def self.make(name, article, work, body, before: -> {}, after: -> {})
     owner = Class.new
     owner.class_eval(<<~RUBY, __FILE__, __LINE__ + 1)
@@ -67,7 +68,8 @@ module Subjects
     ]
   end
 
-  # The article sets "prof" and reads "count", so that its last subject never counted; here it is as published, and as meant.
+  # The article sets "prof" and reads "count", so its last subject never counted; here it is
+  # included as published and as intended.
   def self.threads(work)
     store = Struct.new(:count)
     keep = ->(value) { -> { Thread.current["prof"] = value } }
@@ -81,7 +83,7 @@ module Subjects
     ]
   end
 
-  # The article's profiler, told again; and ours, as it is by default and as servers have it.
+  # The article's profiler, rewritten; and ours, in its default mode and in the mode for servers.
   def self.profilers(work, profiling)
     article = profiling ? [[20.261, 17.627], [2.247, 17.419]] : [[20.211, 17.478], [6.015, 17.293]]
     start, stop = profiling ? [-> { Assay::MethodProfiler.start }, -> { Assay::MethodProfiler.stop }] : [-> {}, -> {}]

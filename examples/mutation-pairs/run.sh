@@ -1,5 +1,5 @@
 #!/bin/sh
-# Whether `assay mutate --coupling` calls each of these projects what it was made to be. ./run.sh [path/to/assay] [LANGUAGE]
+# Checks whether `assay mutate --coupling` classifies each of these projects as intended.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 assay=$(command -v "${1:-assay}") || { echo "no assay: give its path" >&2; exit 2; }

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# The application: /page/5/7 executes five SQL statements and seven Redis commands. TOTALS says how it is measured:
+# The application: /page/5/7 executes five SQL statements and seven Redis commands. TOTALS selects the measurement:
 #   off    the gem is not even loaded
-#   idle   the libraries are patched, and nobody profiles
-#   on     the middleware gives each request's totals, as a header and as a line of LOG
+#   idle   the libraries are patched, but nothing is profiled
+#   on     the middleware reports each request's totals, as a header and as a line of LOG
 
 require "pg"
 require "redis"
@@ -25,7 +25,7 @@ def connect
   end
 end
 
-# As in many applications all threads share one connection to Redis, and each has its own to PostgreSQL.
+# As in many applications, all threads share one connection to Redis, and each has its own to PostgreSQL.
 REDIS = Redis.new(host: "127.0.0.1", port: ENV.fetch("REDIS"))
 
 def postgres = Thread.current.thread_variable_get(:postgres) || connect.tap { |one| Thread.current.thread_variable_set(:postgres, one) }
@@ -37,14 +37,14 @@ def statements(count)
   end
 end
 
-# The first one alone, the others in one pipeline.
+# Sends the first command alone, and the others in one pipeline.
 def commands(count)
   return [] if count.zero?
 
   [REDIS.incr("pages"), *REDIS.pipelined { |pipeline| (count - 1).times { |n| pipeline.get("key #{n}") } }]
 end
 
-# Deferred work that goes on meanwhile, and is none of any request.
+# Background work that belongs to no request.
 if ENV["BACKGROUND"]
   Thread.new do
     connection = connect

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Two questions: are the totals that the middleware gives those that the databases have, and does the server answer fewer requests for
-# it? Run by run.sh, which says what is needed. The answer to the second one is the program's, not ours.
+# Two questions: do the totals reported by the middleware equal those of the databases, and does the
+# middleware reduce the server's throughput? Started by run.sh, which lists the requirements. The
+# answer to the second question is computed by `assay`, not here.
 
 require "pg"
 require "redis"
@@ -10,7 +11,7 @@ require "shellwords"
 require_relative "servers"
 require_relative "load"
 
-# All servers, for both questions.
+# Starts all servers, and answers both questions.
 class Experiment
   # Kinds of TOTALS in config.ru.
   KINDS = %w[off idle on].freeze
@@ -36,7 +37,7 @@ class Experiment
     @servers.reverse_each(&:stop)
   end
 
-  # Prints a table, and gives whether all agree.
+  # Prints a table; returns true if all totals agree.
   def totals
     puma = puma("on", "BACKGROUND" => "1")
     Client.all(puma.port, 60, 5) # Until each thread is connected.
@@ -56,7 +57,7 @@ class Experiment
     rows.all? { |_, *counts| counts.uniq.one? }
   end
 
-  # Lets `assay` decide. Gives whether it ran.
+  # Lets `assay` decide; returns true if it ran.
   def throughput(assay)
     pumas = KINDS.map { |kind| puma(kind) }
     requests = @smoke ? 30 : 300
@@ -82,7 +83,7 @@ class Experiment
   def sql(text) = (@connection ||= PG.connect(host: "127.0.0.1", port: @postgres.port, user: "postgres", dbname: "postgres")).exec(text)
   def redis = @client ||= Redis.new(host: "127.0.0.1", port: @redis.port)
 
-  # The calls in the log's lines, and in the headers.
+  # Returns the calls in the lines of the log, and in the headers.
   def reported(puma, heads, row)
     lines = File.readlines(puma.log).map { |line| JSON.parse(line) }
     raise "there are #{lines.size} lines for #{heads.size} requests" unless lines.size == heads.size
@@ -90,13 +91,14 @@ class Experiment
     [lines.sum { |line| line["methods"].dig(row, "calls").to_i }, heads.sum { |head| head[/[ ,]#{row};dur=[\d.]+;desc="(\d+) call/, 1].to_i }]
   end
 
-  # Number of statements that PostgreSQL executed, in the background only or without it. Statements of this script do not count.
+  # Returns the number of statements that PostgreSQL executed, either in the background only or
+  # without those. Statements of this script do not count.
   def statements(like)
     sql("SELECT coalesce(sum(calls), 0)::int FROM pg_stat_statements WHERE query #{like} '%background%' AND query NOT LIKE '%pg_stat%'")
       .getvalue(0, 0).to_i
   end
 
-  # {command => calls}, as Redis says.
+  # Returns {command => calls} as reported by Redis.
   def commands
     redis.info("commandstats").transform_values { |command| command["calls"].to_i }.reject { |name, _| name.match?(/\A(info|config)/) }
   end

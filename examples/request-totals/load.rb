@@ -1,21 +1,22 @@
 # frozen_string_literal: true
 
-# Sends requests on several connections, each after the previous answer. Prints as JSON the answers per second and the server's CPU
-# time per request.
+# Sends requests on several connections, each request after the previous answer. Prints the answers
+# per second and the server's CPU time per request as JSON.
 # Usage: load.rb PORT PID [REQUESTS [AT_ONCE]]     PID: the server's, whose CPU time is read from /proc
 
 require "json"
 require "socket"
 
-# A connection that is kept. It reads as little as possible, since the client's work is taken from the same processors.
+# A persistent connection. It reads as little as possible, since the client competes with the server
+# for the same processors.
 class Client
   # The pages requested in rotation, as [SQL statements, Redis commands].
   PAGES = [[1, 0], [3, 2], [12, 7], [0, 1], [5, 10], [2, 6]].freeze
 
   def initialize(port) = @port = port
 
-  # Gives the answer's head. A server may end a connection that was kept just when the next request is on its way: then it is sent once
-  # more, over a new one.
+  # Returns the answer's head. A server may close a persistent connection just when the next request
+  # is on its way; the request is then repeated on a new connection.
   def page(number)
     kept = !@socket.nil?
     head = ask("/page/#{PAGES[number % PAGES.size].join("/")}")
@@ -23,11 +24,11 @@ class Client
     raise "the server said #{head ? head.lines.first : "nothing"}" unless head&.start_with?("HTTP/1.1 200")
 
     @socket.read(head[/^content-length: (\d+)/i, 1].to_i)
-    leave if head.match?(/^connection: close/i) # puma gives others their turn.
+    leave if head.match?(/^connection: close/i) # puma lets other requests take their turns.
     head
   end
 
-  # Ends the connection. Gives nil.
+  # Closes the connection; returns nil.
   def leave
     @socket&.close
     @socket = nil
@@ -41,7 +42,7 @@ class Client
     leave
   end
 
-  # Sends this many requests, `at_once` at a time; gives the heads of the answers.
+  # Sends this many requests, `at_once` at a time; returns the heads of the answers.
   def self.all(port, requests, at_once)
     numbers = Thread::Queue.new((0...requests).to_a).close
     Array.new(at_once) do
@@ -58,7 +59,7 @@ class Client
   end
 end
 
-# Seconds of CPU time that this process has used, of all its threads.
+# Returns the seconds of CPU time used by all threads of a process.
 def cpu(pid) = Dir["/proc/#{pid}/task/*/schedstat"].sum { |file| File.read(file).to_i } / 1e9
 
 if $PROGRAM_NAME == __FILE__

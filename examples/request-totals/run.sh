@@ -1,7 +1,10 @@
 #!/bin/sh
-# Are a request's totals right, and what do they cost? A Rack application under puma, with a real PostgreSQL and a real Redis.
-# Usage: run.sh [ASSAY] [--smoke]     ASSAY: the program, if it is not in the PATH. --smoke: a few requests, to see that it works
-# Everything listens on the loopback device only, and is stopped and removed at the end, also after Ctrl-C.
+# Are a request's totals correct, and what do they cost? Uses a Rack application under puma, with
+# real PostgreSQL and Redis servers.
+# Usage: run.sh [ASSAY] [--smoke]     ASSAY: the program [default: the one on the PATH]
+#                                   --smoke: a few requests, to check that it works
+# Everything listens only on the loopback device, and is stopped and removed at the end, even after
+# Ctrl-C.
 set -eu
 
 assay=${1-assay}
@@ -14,7 +17,8 @@ ruby -e 'missing = %w[pg redis puma rack].reject { |gem| begin require gem; resc
 command -v redis-server >/dev/null || { echo "redis-server is missing. On Debian: apt-get install redis-server" >&2; exit 1; }
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { echo "PostgreSQL is missing. On Debian: apt-get install postgresql" >&2; exit 1; }
 
-# The gem's extension in C. Where it can't be built, the recorder in Ruby counts, and the program says so.
+# Builds the gem's C extension. If that fails, the recorder in Ruby counts, and the program reports
+# it.
 if [ ! -e "$gem/tmp/assay/native.so" ]; then
     sh "$gem/build.sh" >&2 || echo "the extension in C could not be built" >&2
 fi

@@ -19,12 +19,12 @@ module Servers
       @directory = Dir.mktmpdir("assay-server")
       @pid = start
       wait
-    rescue Exception # An interruption, too, must leave nothing.
+    rescue Exception # Nothing may be left behind, even after an interrupt.
       stop
       raise
     end
 
-    # Ends it and removes its files; a second time it does nothing.
+    # Stops the server and removes its files; a second call does nothing.
     def stop
       return unless @directory
 
@@ -44,7 +44,7 @@ module Servers
 
     def said = File.join(directory, "said")
 
-    # Until it answers.
+    # Waits until the server answers.
     def wait
       200.times do
         return TCPSocket.new("127.0.0.1", port).close
@@ -69,7 +69,7 @@ module Servers
 
     private
 
-    # Nothing here must outlive it, so that it need not wait for a disk.
+    # No data needs to outlive the server, so it need not wait for a disk.
     def start
       FileUtils.chown("postgres", nil, directory) if Process.uid.zero?
       run("initdb", "-D", data, "-A", "trust", "-U", "postgres", "--no-sync")
@@ -89,14 +89,15 @@ module Servers
     end
   end
 
-  # Redis, which keeps nothing.
+  # Redis without persistence.
   class Redis < Server
     private
 
     def start = spawn("redis-server", "--port", port.to_s, "--bind", "127.0.0.1", "--save", "", "--dir", directory, %i[out err] => said)
   end
 
-  # puma with this config.ru and these options, in an environment of its own. Ruby finds what this process finds.
+  # puma with this config.ru and these options, in a separate environment. It finds the same
+  # libraries as this process.
   class Puma < Server
     def initialize(rackup, *options, env: {})
       @rackup = rackup
@@ -105,7 +106,7 @@ module Servers
       super()
     end
 
-    # A file for the application's log, which goes with it.
+    # Returns the path of the application's log, which is removed with the server.
     def log = File.join(directory, "log")
 
     private

@@ -1,10 +1,10 @@
-/* Gives assay a value and the time of a region, by the sample protocol.   cc -O2 -o example-c example.c */
+/* Reports a value and the time of a region by the sample protocol.   cc -O2 -o example-c example.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-static FILE *samples; /* NULL when nobody measures: then nothing is said. */
+static FILE *samples; /* NULL if nothing is measuring: then nothing is reported. */
 
 static void open_samples(void)
 {
@@ -13,7 +13,7 @@ static void open_samples(void)
         samples = fdopen(atoi(where + 3), "a");
     else if (where && strncmp(where, "path:", 5) == 0)
         samples = fopen(where + 5, "a");
-    if (samples) /* A large buffer, so that lines go out whole, and not while the clock runs. */
+    if (samples) /* A large buffer, so that lines are written whole, and not while the clock runs. */
         setvbuf(samples, NULL, _IOFBF, 1 << 16);
 }
 
@@ -38,5 +38,5 @@ int main(void)
     if (samples)
         fprintf(samples, "{\"metric\":\"items\",\"better\":\"higher\",\"value\":%lu}\n", items);
     printf("%lu\n", sum);
-    return 0; /* A normal return writes the buffer out. */
+    return 0; /* A normal return flushes the buffer. */
 }

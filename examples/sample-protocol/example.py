@@ -1,10 +1,10 @@
-"""Gives assay a value and the time of a region, by the sample protocol.   python3 example.py"""
+"""Reports a value and the time of a region by the sample protocol.   python3 example.py"""
 
 import json
 import os
 import time
 
-lines = []  # Written out once, at the end: not while the clock runs.
+lines = []  # Written once at the end, not while the clock runs.
 
 
 def give(**members):
@@ -13,7 +13,7 @@ def give(**members):
 
 def write_out():
     kind, _, place = os.environ.get("ASSAY_SAMPLES", "").partition(":")
-    if kind in ("fd", "path"):  # Absent: nobody measures, so nothing is said.
+    if kind in ("fd", "path"):  # Not set: nothing is measuring, so nothing is reported.
         with open(int(place) if kind == "fd" else place, "a") as samples:
             samples.write("".join(lines))
 

@@ -1,7 +1,7 @@
-# Gives assay a value and the time of a region, by the sample protocol.   ruby example.rb
+# Reports a value and the time of a region by the sample protocol.   ruby example.rb
 require "json"
 
-LINES = [] # Written out once, at the end: not while the clock runs.
+LINES = [] # Written once at the end, not while the clock runs.
 
 def give(**members)
   LINES << JSON.generate(members) << "\n"
@@ -11,7 +11,7 @@ def clock = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
 at_exit do
   kind, place = ENV.fetch("ASSAY_SAMPLES", "").split(":", 2)
-  case kind # Absent: nobody measures, so nothing is said.
+  case kind # Not set: nothing is measuring, so nothing is reported.
   when "fd" then IO.open(Integer(place), "a") { |samples| samples.write(LINES.join) }
   when "path" then File.open(place, "a") { |samples| samples.write(LINES.join) }
   end

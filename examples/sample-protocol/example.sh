@@ -1,15 +1,17 @@
 #!/bin/sh
-# Gives assay a value and the time of a region, by the sample protocol.   sh example.sh
+# Reports a value and the time of a region by the sample protocol.   sh example.sh
 set -eu
 
-# Where lines go: appended to the file, or to the open descriptor under its name as a file. Absent: nobody measures.
+# The destination of the lines: a file to append to, or an open descriptor, opened by its file name.
+# Not set: nothing is measuring.
 case ${ASSAY_SAMPLES-} in
 fd:*) samples=/dev/fd/${ASSAY_SAMPLES#fd:} ;;
 path:*) samples=${ASSAY_SAMPLES#path:} ;;
 *) samples=/dev/null ;;
 esac
 
-# A shell can't read the monotonic clock; so it gives a duration, by the clock that it has (GNU date knows nanoseconds).
+# A shell cannot read the monotonic clock, so it reports a duration by the available clock (GNU date
+# has nanoseconds).
 before=$(date +%s%N)
 items=0 sum=0
 while [ "$items" -lt 10000 ]; do

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Three pages: / is plain, /wait waits 20 ms as for a slow service, /query asks PostgreSQL (socket directory in PGHOST) a question that it
-# has to work for.
+# Three pages: / is plain, /wait waits 20 ms as if for a slow service, /query runs an expensive query
+# in PostgreSQL (socket directory in PGHOST).
 
 QUERY = <<~SQL
   SELECT customers.name, count(*), sum(orders.amount), percentile_cont(0.9) WITHIN GROUP (ORDER BY orders.amount)
@@ -10,7 +10,7 @@ QUERY = <<~SQL
   GROUP BY customers.name ORDER BY 3 DESC LIMIT 20
 SQL
 
-# Each process connects when it is first asked: a connection must not be shared by forked workers.
+# Each process connects on first use, since forked workers must not share a connection.
 def postgres
   @postgres ||= begin
     require "pg"

@@ -1,14 +1,17 @@
 #!/bin/sh
-# Unicorn or Thin? A well-known experiment of 2013 that could not tell, again, and what it left open.
-# Usage: run.sh ASSAY [--smoke | --full]     --smoke: a few requests, to see that it works. --full: as long as the original, hours
-# Everything listens on the loopback device or a socket only, and is stopped and removed at the end, also after Ctrl-C.
+# Unicorn or Thin? Repeats a well-known, inconclusive experiment of 2013, and answers what it left
+# open.
+# Usage: run.sh ASSAY [--smoke | --full]     --smoke: a few requests, to check that it works
+#                                          --full: hours, like the original
+# Everything listens only on the loopback device or a socket, and is stopped and removed at the end,
+# even after Ctrl-C.
 set -eu
 
 assay=$(realpath "$1")
 size=${2---short}
 cd "$(dirname "$0")"
 
-# Debian's nginx is in a directory that not everybody has in the PATH.
+# Debian's nginx is in a directory that may not be on the PATH.
 PATH=$PATH:/usr/sbin
 missing=
 command -v unicorn >/dev/null || missing="$missing unicorn"
@@ -19,7 +22,7 @@ ruby -e 'require "rack"' 2>/dev/null || missing="$missing ruby-rack"
 database=
 ruby -e 'require "pg"' 2>/dev/null || database="$database ruby-pg"
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || database="$database postgresql"
-# A database is much to install for a few requests.
+# Installing a database would be too much for a few requests.
 if [ -n "$database" ] && [ "$size" = --smoke ]; then
     echo "without the page that asks PostgreSQL; for that:$database"
 else
@@ -55,7 +58,7 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 
-# A database in a directory of its own, reached by a socket in it.
+# A database in a private directory, accessed through a socket there.
 start_database() {
     postgresql=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)
     chmod 711 "$WORK"
@@ -79,15 +82,16 @@ SQL
 }
 [ -n "$database" ] || start_database
 
-# A certificate of its own, RSA of 2048 bits, as most had.
+# A self-signed certificate, RSA with 2048 bits, as was usual.
 openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
     -addext basicConstraints=critical,CA:FALSE -keyout "$WORK/key.pem" -out "$WORK/certificate.pem" 2>/dev/null
 
-# Generator and servers do not compete for a processor if there are two.
+# The generator and the servers do not share a processor if there are two.
 pins=
 [ "$(nproc)" -lt 2 ] || pins='--pin-servers 0 --pin 1'
 
-# Asks with these options; both servers behind nginx, each request over a new connection with a full handshake.
+# Measures with these options; both servers are behind nginx, and each request uses a new connection
+# with a full handshake.
 both() {
     path=$1
     shift
@@ -100,7 +104,7 @@ both() {
         "unicorn=https://127.0.0.1:{port}$path" "thin=https://127.0.0.1:{port}$path"
 }
 
-# The number of unicorn's processes, within the memory that the experiment's machine had.
+# The number of unicorn's processes that fits into the memory of the experiment's machine.
 workers() {
     values=$1
     shift

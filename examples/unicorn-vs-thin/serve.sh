@@ -1,10 +1,11 @@
 #!/bin/sh
-# One side: unicorn or thin, behind an nginx that ends TLS. `assay load --serve` starts this and ends all that it started.
+# One side: unicorn or thin, behind an nginx that terminates TLS. `assay load --serve` starts this
+# script and ends everything that it started.
 # Usage: serve.sh unicorn|thin PORT     PORT: of nginx. Certificate, key and logs: in the directory WORK
 set -eu
 
 cd "$(dirname "$0")"
-# The port of nginx is held meanwhile: else it could be taken for the free one.
+# The port of nginx is held in the meantime; otherwise it could be chosen as the free one.
 free=$(ruby -rsocket -e 'held = TCPServer.new("127.0.0.1", ARGV[0]); puts TCPServer.new("127.0.0.1", 0).addr[1]; held.close' "$2")
 own=$(mktemp -d "$WORK/$1.XXXXXX")
 cat > "$own/nginx.conf" <<CONF

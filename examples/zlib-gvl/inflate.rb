@@ -1,5 +1,5 @@
 # Four threads inflate the same 10,000 small strings; prints the seconds that this took, and nothing else.
-# Usage: ruby inflate.rb parallel|locked     (the variable STRINGS changes how many)
+# Usage: ruby inflate.rb parallel|locked     (the variable STRINGS changes their number)
 #
 #   parallel   Zlib::Inflate.inflate as it is: Ruby gives up its global lock around every call into zlib
 #   locked     the same calls, one at a time under one Mutex: no two threads inflate simultaneously
@@ -15,7 +15,7 @@ WAYS = {
 
 inflate = WAYS.fetch(ARGV[0]) { abort "usage: ruby inflate.rb #{WAYS.keys.join('|')}" }
 
-# Random bytes don't compress: zlib has next to nothing to do. The seed makes every run the same.
+# Random bytes cannot be compressed, so zlib has little to do. The seed makes every run the same.
 random = Random.new(1)
 strings = Array.new(Integer(ENV.fetch("STRINGS", "10000"))) { Zlib::Deflate.deflate(random.bytes(1000)) }
 

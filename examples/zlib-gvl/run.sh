@@ -1,6 +1,6 @@
 #!/bin/sh
-# Do four Ruby threads inflate faster side by side than one at a time, and what do they wait for?
-# Usage: run.sh [ASSAY]     ASSAY: the program, if it is not in the PATH
+# Do four Ruby threads inflate faster in parallel than one at a time, and what do they wait for?
+# Usage: run.sh [ASSAY]     ASSAY: the program [default: the one on the PATH]
 set -eu
 
 assay=${1-assay}

@@ -1,5 +1,5 @@
-//! Parses a text as a distribution, or returns an error with its position; a parsed distribution is
-//! written in a form that can be parsed again, and draws from it are finite numbers or errors.
+//! Parses a text as a distribution: the result is an error with its position, or a distribution
+//! whose written form can be parsed again, and whose draws are finite numbers or errors.
 #![no_main]
 
 use assay_analysis::mock::{Distribution, Recipe, Simulation};

@@ -1,5 +1,5 @@
-//! Uses the first line as a `--metric`, and the rest as a program's output. The result is finite,
-//! or a single-line error without terminal control sequences.
+//! Uses the first line as a `--metric`, and the rest as a program's output. The result must be
+//! finite, or a single-line error without terminal control sequences.
 #![no_main]
 
 use assay_data::reading::{MetricSpec, Take};

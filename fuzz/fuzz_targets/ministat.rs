@@ -1,5 +1,6 @@
-//! With any arguments and file, it ends by itself, with either a result or an error. The first line
-//! contains the arguments, separated by spaces; the rest is the content of every file.
+//! Runs it with arbitrary arguments and files: it must end by itself, with a result or an error.
+//! The first line contains the arguments, separated by spaces; the rest is the content of every
+//! file.
 #![no_main]
 
 use assay_ministat::{Flavour, Opened, Source, Surroundings, run};

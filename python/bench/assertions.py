@@ -3,8 +3,8 @@ fail, and one that does not hold must not pass, beyond the level of its interval
 
     python3 bench/assertions.py [--rounds N] [--time SECONDS] [--json FILE]       needs `assay`
 
-Every round runs each assertion once, in random order, with functions that are made anew. An interrupt (Ctrl-C) ends it with the rounds that
-are whole.
+Every round runs each assertion once, in random order, with newly created functions. An interrupt
+(Ctrl-C) ends it with the complete rounds.
 """
 
 import argparse
@@ -26,14 +26,14 @@ LOG.propagate = False
 
 
 def loop(length):
-    """A function of its own for each side, as two versions of a program have."""
+    """Returns a separate function for each side, as two versions of a program have."""
     made = {}
     exec(f"def additions():\n    total = 0\n    for n in range({length}):\n        total += n\n    return total", made)
     return made["additions"]
 
 
 def same(assertion, seconds):
-    """One function on both sides: two copies of it may differ by their addresses."""
+    """Returns one function for both sides: two copies of it may differ by their addresses."""
     function = loop(LENGTH)
     return assertion(function, than=function, seconds=seconds)
 

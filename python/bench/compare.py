@@ -29,7 +29,7 @@ VALUES = 20
 
 
 def loop(length):
-    """A function of its own for each side, as two versions of a program have."""
+    """Returns a separate function for each side, as two versions of a program have."""
     made = {}
     exec(f"def additions():\n    total = 0\n    for n in range({length}):\n        total += n\n    return total", made)
     return made["additions"]

@@ -32,7 +32,7 @@ class Plain:
 
 
 class Idle:
-    """Patched, and no profile anywhere in the process."""
+    """Patched, while no profile is running in the process."""
 
     def method(self):
         pass
@@ -44,21 +44,21 @@ class Active:
 
 
 class Kept:
-    """The wrapper stays in, as under a server, and no profile goes on anywhere."""
+    """The wrapper stays installed, as under a server, while no profile is running."""
 
     def method(self):
         pass
 
 
 class Elsewhere:
-    """A profile goes on, but in another context."""
+    """A profile is running, but in another context."""
 
     def method(self):
         pass
 
 
 class MonitoredIdle:
-    """The same four by `sys.monitoring`."""
+    """The same four with `sys.monitoring`."""
 
     def method(self):
         pass
@@ -146,7 +146,8 @@ LOOPS = {}
 
 
 def loop(subject):
-    # Separate code for each class, since Python specializes a call for the class that it finds there.
+    # Separate code for each class, since Python specializes a call for the class that it
+    # encounters.
     kind = type(subject)
     if kind not in LOOPS:
         LOOPS[kind] = types.FunctionType(_loop.__code__.replace(), globals())
@@ -175,7 +176,7 @@ def kept(kind=Kept):
 
 
 def elsewhere(kind=Elsewhere):
-    # Started in another context, so that this one is not profiled while its wrapper is in.
+    # Started in another context, so that this one is not profiled while its wrapper is installed.
     profile = copy_context().run(MethodProfiler.start)
     try:
         return loop(kind())
@@ -255,7 +256,7 @@ def exception_ns(rounds):
         for patched, times in costs.items():
             if patched:
                 MethodProfiler.patch(MonitoredIdle, ["method"], "it", by="monitoring")
-            for _ in range(100):  # The interpreter looks at all code again after such a switch.
+            for _ in range(100):  # The interpreter examines all code again after such a switch.
                 _catches()
             began = clock()
             for _ in range(5000):
@@ -300,7 +301,7 @@ def main():
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
 
-    # Classes change when wrappers come and go, so each variant has its own.
+    # Inserting and removing wrappers changes a class, so each variant has its own.
     for kind in (Idle, Active, Kept, Elsewhere):
         MethodProfiler.patch(kind, ["method"], "it")
     for kind in MONITORED:

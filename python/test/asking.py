@@ -1,4 +1,5 @@
-"""What the tests of ready patches share: libraries, and how many statements a row and a server count for the same work."""
+"""Common code for the tests of the ready-made patches: libraries, and the number of statements that
+a row and a server count for the same work."""
 
 import pytest
 
@@ -6,7 +7,8 @@ from assay import MethodProfiler, patches
 
 
 class Asked:
-    """How many statements or commands a server says that something was: the difference of two readings."""
+    """Returns the number of statements or commands according to a server: the difference of two
+    readings."""
 
     def __init__(self, begin, end):
         self.begin, self.end = begin, end
@@ -28,14 +30,15 @@ def applied(*names):
 
 
 def calls(row, work):
-    """How often the row was called meanwhile."""
+    """Returns the number of calls of the row in the meantime."""
     with MethodProfiler.profile() as profile:
         work()
     return profile[row]["calls"]
 
 
 def same(row, ways, asked):
-    """Each of these ways to work counts as many as it says, and as the server says."""
+    """Checks that each of these ways of working counts the stated number, which is also the
+    server's."""
     counted = {}
     for way, (_number, work) in ways.items():
         before = asked.begin()

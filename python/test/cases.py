@@ -1,4 +1,4 @@
-"""What the tests of cases of ruby/test/cases/README.md share."""
+"""Common code for the tests of the cases in ruby/test/cases/README.md."""
 
 from assay import MethodProfiler
 
@@ -9,7 +9,8 @@ def patched(target, *names, label="it"):
 
 
 def count(work, label="it"):
-    """What the work gives, and how often the row was called; outside of a profile it gives the same."""
+    """Returns the result of the work, and the number of calls of the row; without a profile, the
+    result is the same."""
     plain = work()
     with MethodProfiler.profile() as profile:
         value = work()
@@ -18,7 +19,7 @@ def count(work, label="it"):
 
 
 def counted(work, label="it"):
-    """What the work gives within a profile, and how often the row was called."""
+    """Returns the result of the work within a profile, and the number of calls of the row."""
     with MethodProfiler.profile() as profile:
         value = work()
     return value, profile[label]["calls"]

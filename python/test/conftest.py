@@ -1,4 +1,5 @@
-"""What all tests share: which engine counts, a clean profiler after every test, and the program that decides."""
+"""Common code for all tests: the counting engine, a clean profiler after every test, and the
+program that decides."""
 
 import os
 import shutil
@@ -12,7 +13,7 @@ from assay.profiler import engine
 
 pytest_plugins = ["pytester"]
 
-#: With `monitoring` everything is patched in that way which can be, and the same tests must hold.
+#: With `monitoring`, everything that can be is patched in that way, and the same tests must hold.
 BY = os.environ.get("ASSAY_TEST_BY", "wrapper")
 
 
@@ -51,7 +52,7 @@ def patched_by(monkeypatch):
                 if 'without by="monitoring"' not in str(problem):
                     raise
             for one in [names] if isinstance(names, str) else names:
-                # Code that is not Python's, and inherited methods.
+                # Code that is not written in Python, and inherited methods.
                 try:
                     patch(target, one, name, by="monitoring")
                 except TypeError:
@@ -75,7 +76,7 @@ def clean_profiler():
 
 @pytest.fixture
 def program():
-    """The program `assay`; tests that need it say that they were skipped."""
+    """Returns the program `assay`; tests that need it are skipped without it."""
     found = shutil.which(os.environ.get("ASSAY", "assay"))
     if not found:
         pytest.skip("the program assay is not there (build it, and name it in ASSAY)")

@@ -1,4 +1,5 @@
-"""A preloaded process, and whoever asks it: a plain client of the protocol (docs/internals/preloading.md)."""
+"""A preloaded process and its client: a plain client of the protocol
+(docs/internals/preloading.md)."""
 
 import array
 import contextlib
@@ -17,7 +18,7 @@ WITHIN = 60
 
 
 class Run:
-    """A run that was asked for."""
+    """A requested run."""
 
     def __init__(self, connection, out):
         self.connection = connection
@@ -26,7 +27,7 @@ class Run:
         self.answers = []
 
     def answer(self):
-        """The next line, or None at the end."""
+        """Returns the next line, or None at the end."""
         line = self.lines.readline()
         if line:
             self.answers.append(json.loads(line))
@@ -41,7 +42,7 @@ class Run:
         return (self.answers[0] if self.answers else self.answer())["pid"]
 
     def end(self):
-        """How it ended, and what it said."""
+        """Returns how the run ended, and its output."""
         while self.answer() is not None:
             pass
         self.out.seek(0)
@@ -49,7 +50,8 @@ class Run:
 
 
 class Preloaded:
-    """A process that was started to be forked. `command` is what follows `python`."""
+    """A process that was started in order to be forked. `command` follows `python` on its command
+    line."""
 
     def __init__(self, folder, command, project, **variables):
         self.folder, self.project, self.variables = folder, project, variables
@@ -75,7 +77,8 @@ class Preloaded:
                 stdout=log,
                 stderr=log,
                 pass_fds=[life],
-                # Tests may run in the background of a shell, which ignores it, and so would all that they start.
+                # Tests may run in the background of a shell, where this signal is ignored, also by
+                # all child processes.
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             )
         os.close(life)
@@ -136,11 +139,11 @@ class Preloaded:
         return self.ask(changed=[str(self.project / name)])["stage"]
 
     def improved(self, what):
-        """Waits until what runs wrote down is loaded, too."""
+        """Waits until the recorded modules of earlier runs are loaded as well."""
         self.until(lambda: what in self.loaded(), f"{what} is never loaded")
 
     def alive(self):
-        """The processes of it that are left."""
+        """Returns the remaining processes of it."""
         found = []
         for name in os.listdir("/proc"):
             with contextlib.suppress(OSError, ValueError):

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Installs the package into an environment of its own (python/.venv-VERSION) and runs its tests: with the accelerator, in pure Python, and
-# from Python 3.12 on with everything patched by sys.monitoring. PYTHON names the interpreter (python3), so that every version can be tried;
-# ASSAY the program that decides, else one on PATH or built in target/ is taken.
-# Without it the tests that need it say that they were skipped. Arguments go to pytest; `install` alone makes the environment, and tries nothing.
+# Installs the package in a separate environment (python/.venv-VERSION) and runs its tests: with the
+# accelerator, in pure Python, and from Python 3.12 on with everything patched by sys.monitoring.
+# PYTHON names the interpreter [default: python3], ASSAY the program that decides [default: one on
+# the PATH or in target/]. Without it, tests that need it are skipped. Arguments are passed to
+# pytest; `install` alone only creates the environment.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -18,7 +19,7 @@ if [ -z "${ASSAY-}" ]; then
     done
 fi
 
-# What Debian has in packages of its own, and its Python lacks without them.
+# Libraries that Debian packages separately, without which its Python is incomplete.
 missing=
 "$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
 "$python" -c 'import os, sysconfig; raise SystemExit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' \
@@ -34,14 +35,14 @@ if [ -n "$missing" ]; then
     fi
 fi
 
-# Made anew for another interpreter or other versions of what the tests need.
+# Created again for another interpreter, or other versions of the tests' requirements.
 wanted="$("$python" -VV) $("$python" -c 'import sys; print(sys.executable)') $(cat test/requirements.txt test/libraries.txt | cksum)"
 if [ "$(cat "$environment/installed" 2>/dev/null)" != "$wanted" ]; then
     rm -rf "$environment"
     "$python" -m venv "$environment"
     pip="$environment/bin/pip --disable-pip-version-check install --quiet --no-compile"
     $pip --requirement test/requirements.txt
-    # mysqlclient is compiled, and can't be everywhere.
+    # mysqlclient has to be compiled, which is not possible everywhere.
     $pip --requirement test/libraries.txt 2>"$environment/said" \
         || { grep -v '^mysqlclient' test/libraries.txt >"$environment/without" && $pip --requirement "$environment/without"; } \
         || echo "python/test/run.sh: not all libraries could be installed: tests of their patches are skipped" >&2

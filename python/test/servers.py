@@ -1,5 +1,6 @@
-"""PostgreSQL, MariaDB, Redis and an HTTP server of one's own: with files in a directory that goes with them, on sockets of that
-directory or the loopback device. Whoever starts one stops it. This must not know what is tried with them."""
+"""Temporary servers: PostgreSQL, MariaDB, Redis and HTTP. Their files are in a directory that is
+removed with them; they listen on sockets in that directory or on the loopback device. The caller
+that starts a server stops it. This file must not depend on the tests."""
 
 import contextlib
 import glob
@@ -14,11 +15,11 @@ import time
 
 
 class Missing(Exception):
-    """It is not installed; the message says what to install."""
+    """The server is not installed; the message says what to install."""
 
 
 class Server:
-    """A server in a directory of its own. Subclasses give the process that `start` made."""
+    """A server in its own directory. In subclasses, `start` returns the process."""
 
     def __init__(self):
         self.directory = tempfile.mkdtemp(prefix="assay-server")
@@ -41,7 +42,7 @@ class Server:
             return subprocess.Popen(command, cwd="/", stdin=subprocess.DEVNULL, stdout=said, stderr=said, **options)
 
     def wait(self):
-        """Until it answers."""
+        """Waits until it answers."""
         for _ in range(600):
             if self.process.poll() is not None:
                 break
@@ -54,7 +55,7 @@ class Server:
 
     def stop(self):
         if self.process is not None:
-            self.process.kill()  # Nothing of it is to be kept.
+            self.process.kill()  # No data has to be kept.
             self.process.wait()
             self.process = None
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -89,7 +90,7 @@ class Postgres(Server):
 
     @property
     def about(self):
-        """For the drivers."""
+        """Returns the connection parameters for drivers."""
         return f"host={self.directory} user=postgres dbname=postgres"
 
     def stop(self):
@@ -127,7 +128,7 @@ class Mariadb(Server):
 
 
 class Redis(Server):
-    """Redis, which keeps nothing."""
+    """Redis without persistence."""
 
     def start(self):
         if not shutil.which("redis-server"):
@@ -139,7 +140,7 @@ class Redis(Server):
 
 
 class RedisCluster(Redis):
-    """A cluster of one Redis. Clients of clusters ask for ports."""
+    """A cluster of one Redis. Cluster clients connect by port."""
 
     def start(self):
         if not shutil.which("redis-server"):
@@ -161,7 +162,7 @@ class RedisCluster(Redis):
 
 
 def free_ports(count):
-    """Different ports that nobody listens at."""
+    """Returns different ports on which nothing listens."""
     with contextlib.ExitStack() as held:
         probes = [held.enter_context(socket.socket()) for _ in range(count)]
         for probe in probes:
@@ -170,7 +171,7 @@ def free_ports(count):
 
 
 class Http:
-    """Answers GET: /N redirects to /N-1, and /0 is there. `asked` counts requests."""
+    """Answers GET: /N redirects to /N-1, and /0 exists. `asked` counts requests."""
 
     def __init__(self):
         server = self
@@ -189,7 +190,7 @@ class Http:
                 self.wfile.write(b"ok")
 
             def log_message(self, *args):
-                """Says nothing."""
+                """Suppresses the log."""
 
         self.asked = 0
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)

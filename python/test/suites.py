@@ -1,4 +1,5 @@
-"""Runs a small suite as a child, with the hooks that `assay tests` loads, and reads what they wrote."""
+"""Runs a small suite as a child process with the hooks that `assay tests` loads, and reads their
+output."""
 
 import json
 import os
@@ -11,13 +12,13 @@ HOOKS_OF_JAVASCRIPT = HOOKS.with_name("javascript")
 
 
 def written(file):
-    """With the last lines of a process that was killed, which stand in its tail."""
+    """Includes the last lines of a killed process, which are in its tail."""
     tail = file.with_suffix(".tail")
     return file.read_text() + (tail.read_text()[20:].replace("\0", "") if tail.exists() else "")
 
 
 class Seen:
-    """What a suite said, and the events of all its processes."""
+    """The output of a suite, and the events of all its processes."""
 
     def __init__(self, done, folder):
         self.out = done.stdout
@@ -55,7 +56,7 @@ class Seen:
 
 
 def watched(folder, sources, command, *, hooks=True, causes=False, only=None, order=None, **variables):
-    """`sources` are files by name, `command` what follows `python`."""
+    """`sources` maps file names to texts; `command` follows `python` on the command line."""
     events, project = folder / f"events{len(list(folder.iterdir()))}", folder / "project"
     events.mkdir()
     project.mkdir(exist_ok=True)

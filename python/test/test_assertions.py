@@ -1,4 +1,5 @@
-"""Assertions about speed and growth ask the program `assay`; those about allocations and calls count."""
+"""Assertions about speed and growth, which use the program `assay`, and those about allocations and
+calls, which count."""
 
 import asyncio
 import os
@@ -51,7 +52,7 @@ class TestSpeed:
         testing.assert_no_slower(short, short, by="100%", clock="cpu")
 
     def test_what_is_not_known_is_skipped_unless_said_otherwise(self, monkeypatch):
-        # There is time for a few blocks only, and fewer than ten tell nothing.
+        # There is time for only a few blocks, and fewer than ten give no answer.
         def ask(**how):
             return testing.assert_no_slower(short, short, seconds=1e-6, clock="cpu", **how)
 
@@ -94,7 +95,8 @@ class TestSpeed:
         assert looked[:5] == [24, 34, 48, 67, 95] and look_after(1000) == look_after(1024) == 1024
         report = testing.assert_faster(short, long, clock="cpu")
         assert report["blocks"] in (*looked, 1024) or report["stop"] == "budget"
-        # The level of a look that the program sets beforehand, wider than that at which one may look at any moment.
+        # The level of a planned look of the program, wider than the one that permits looking at any
+        # moment.
         if report["blocks"] in looked:
             assert report["comparisons"][0]["level"] > 0.002
 
@@ -159,7 +161,7 @@ def test_what_allocates_nothing_passes_and_what_keeps_something_fails():
     pile = []
     testing.assert_allocations(lambda: None, kept=0, peak_bytes=0)
     for given in (lambda: list(range(10)), lambda: dict(a=1), lambda: (list("ab"), dict(b=2))):
-        testing.assert_allocations(given, kept=0)  # What Python itself keeps for later is not the function's.
+        testing.assert_allocations(given, kept=0)  # Objects kept by Python for reuse do not count.
     with pytest.raises(AssertionError, match=r"allocates too much: kept are \d+, at most 0 were allowed"):
         testing.assert_allocations(lambda: pile.append([object() for _ in range(100)]), kept=0)
     with pytest.raises(AssertionError, match="peak_bytes are"):

@@ -1,5 +1,5 @@
-"""Ready patches for asyncpg, aiosqlite and PyMySQL: what each counts, against what its server says that it was given, also for many requests
-that are answered at the same time."""
+"""Ready-made patches for asyncpg, aiosqlite and PyMySQL: their counts compared with those of the
+server, also for many concurrent requests."""
 
 import asyncio
 import random
@@ -101,7 +101,7 @@ def test_asyncpg_counts_what_the_server_says(postgres, asked_postgres):
         "four connections at the same time": (4, done(several)),
         "a pool, that resets its connection with four": (10, done(pool)),
     }, asked_postgres)  # fmt: skip
-    assert calls("sql", done(failing)) == 0  # It fails when it is prepared, and nothing is executed.
+    assert calls("sql", done(failing)) == 0  # It fails when it is prepared, so nothing is executed.
     with MethodProfiler.profile() as profile:
         loop.run_until_complete(connection.fetch("SELECT pg_sleep(0.02)"))
     assert profile["sql"]["duration"] > 0.02
@@ -149,7 +149,8 @@ def test_pymysql_counts_what_the_server_says(mariadb):
     }, Asked(questions, lambda: questions() - 1))  # fmt: skip
     before = questions()
     mine = calls("sql", connecting)
-    # To leave is a question to the server, and not a statement. The server may count it later; each look is a question, too.
+    # Disconnecting is a query to the server, but not a statement. The server may count it later;
+    # each reading is a query as well.
     for looks in range(1, 100):
         found = questions() - before - looks
         if found >= mine + 1:
@@ -190,7 +191,7 @@ def test_aiosqlite_counts_what_its_thread_executes(monkeypatch):
 
     mine = asyncio.run(work())
     monkeypatch.undo()
-    assert mine == len(seen) - 1 == 6  # With BEGIN, that comes by itself, and one COMMIT.
+    assert mine == len(seen) - 1 == 6  # Includes the implicit BEGIN, and one COMMIT.
 
 
 def test_sqlalchemy_over_aiosqlite_has_both_rows():
@@ -218,8 +219,9 @@ REQUESTS, AT_ONCE = 1500, 20
 
 
 def requests_answered(work, connection_of, at_once=AT_ONCE):
-    """Requests to an application behind the middleware, so many at a time: each runs `work` with a number of statements and a connection. The
-    numbers that were asked for and those of the log lines."""
+    """Sends requests to an application behind the middleware, this number at a time; each runs
+    `work` with a number of statements and a connection. Returns the requested numbers, and those of
+    the log lines."""
     lines, asked = [], []
 
     async def app(scope, receive, send):

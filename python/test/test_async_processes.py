@@ -1,4 +1,5 @@
-"""Programs that asyncio starts, faked: at once, recorded, and read as real ones are."""
+"""Fakes of programs started by asyncio: they return immediately, are recorded, and are read like
+real ones."""
 
 import asyncio
 import subprocess

@@ -1,4 +1,4 @@
-"""Budgets: what counts and what does not, what a failure lists, and whole tests with one."""
+"""Budgets: what counts and what does not, the list in a failure, and whole tests with a budget."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.once
 
 @pytest.fixture(autouse=True)
 def watched():
-    """As where a test has the marker: connections that a test opens beforehand count, too."""
+    """As for tests with the marker: connections that a test opens beforehand also count."""
     budget.watch(watched)
     yield
     budget.unwatch(watched)
@@ -115,7 +115,7 @@ def test_transactions_are_statements():
 def test_what_stands_above_a_driver_counts_once():
     sqlalchemy = pytest.importorskip("sqlalchemy")
     engine = sqlalchemy.create_engine("sqlite://")
-    engine.connect().close()  # It sends statements of its own.
+    engine.connect().close()  # It sends its own statements.
 
     def block():
         with engine.connect() as connection:

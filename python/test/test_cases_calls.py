@@ -1,4 +1,4 @@
-"""Cases of both front ends: what goes into a call and comes out of it, and the ways out."""
+"""Cases of both front ends: arguments and results of calls, and the ways in which calls end."""
 
 import inspect
 import signal

@@ -282,7 +282,7 @@ def test_fake_sleep_by_waiting_for_a_condition(fake_sleep):
     other = threading.Thread(target=waits.told)
     with waits.came:
         other.start()
-        assert waits.came.wait(60) is True  # It is not the module that waits here.
+        assert waits.came.wait(60) is True  # The waiting code is not the module's.
     other.join()
     assert sleeps == [99]
 
@@ -370,7 +370,7 @@ def test_fake_sleep_by_waiting_for_a_queue(waiter, fake_sleep):
     assert waiter.get(93) == 0
     assert sleeps == [99, 98, 97, 96, 95] and sleeps.clock.elapsed == sum(sleeps)
     with pytest.raises(queue.Empty):
-        queue.Queue().get(timeout=0.001)  # It is not the module that waits here.
+        queue.Queue().get(timeout=0.001)  # The waiting code is not the module's.
     assert len(sleeps) == 5
 
 
@@ -390,7 +390,7 @@ def test_fake_sleep_by_waiting_for_no_files(waiter, fake_sleep):
 
 def test_fake_sleep_by_waiting_for_work(waiter, fake_sleep):
     sleeps = fake_sleep(waiter)
-    # Work that ends in time is not affected, though it takes longer than 20 ms.
+    # Work that ends in time is not affected, although it takes longer than 20 ms.
     assert waiter.result(3600, lambda: time.sleep(0.05) or "done") == "done" and not waiter.joins_work(lambda: time.sleep(0.05))
     assert sleeps == []
     assert waiter.result(99) == "late" and waiter.some(98) == (1, 1, 1) and waiter.completed(97) == ([1], "1 (of 2) futures unfinished")
@@ -549,7 +549,7 @@ def test_fake_fork_starts_no_process(shell, fake_run):
     runs = fake_run(shell, results=[6])
     assert shell.forked() == 6 and runs == ["fork"]
     with pytest.raises(ChildProcessError):
-        shell.os.waitpid((1 << 22) + 5, 0)  # A child that was never started is waited for really.
+        shell.os.waitpid((1 << 22) + 5, 0)  # Waiting for a child that was never started is real.
 
 
 def test_a_fake_exec_ends_the_code_with_the_status_of_the_program(shell, fake_run):

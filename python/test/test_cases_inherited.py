@@ -1,4 +1,4 @@
-"""Cases of both front ends: a class for which an inherited method is profiled goes on inheriting it."""
+"""Cases of both front ends: a class with a profiled inherited method continues to inherit it."""
 
 from unittest import mock
 
@@ -7,7 +7,7 @@ from cases import counted as count, family, patched
 
 from assay import MethodProfiler
 
-#: About wrappers; what monitoring does is in test_monitoring.py.
+#: For wrappers; monitoring is tested in test_monitoring.py.
 pytestmark = pytest.mark.wrappers
 
 
@@ -45,7 +45,7 @@ def test_inherited_method_follows_a_stub_around_a_profile():
     with mock.patch.object(Parent, "send", lambda self: "mock"):
         assert count(lambda: Child().send()) == ("mock", 1)
     assert Child().send() == "real"
-    # A Mock, which does not bind, and ends before the wrappers are installed again.
+    # A Mock, which does not bind, and is removed before the wrappers are installed again.
     MethodProfiler.keep_installed()
     with mock.patch.object(Parent, "send", return_value="double") as double, mock.patch.object(Parent, "make") as make:
         assert count(lambda: Child().send()) == ("double", 1)
@@ -136,7 +136,7 @@ def test_inherited_attribute_follows_a_stub():
     Parent, Child = family()
     patched(Child, "size")
     with mock.patch.object(Parent, "size", new_callable=mock.PropertyMock, return_value=5):
-        for _ in range(2):  # What a mock is bound to only the mock knows: it is not counted.
+        for _ in range(2):  # Only the mock knows what it is bound to, so it is not counted.
             assert count(lambda: Child().size) == (5, 0)
     assert count(lambda: Child().size) == (1, 1)
     with MethodProfiler.profile():

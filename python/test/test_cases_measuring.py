@@ -1,4 +1,5 @@
-"""Cases of both front ends: clocks that others stop, comparisons and assertions. Nothing here depends on how long something takes."""
+"""Cases of both front ends: clocks stopped by other code, comparisons and assertions. Nothing here
+depends on durations."""
 
 import asyncio
 import concurrent.futures
@@ -36,7 +37,7 @@ def durations():
     return profile
 
 
-# Clocks that others stop. --------------------------------------------------------------------------------------------------
+# Clocks stopped by other code. --------------------------------------------------------------------
 
 
 @freezegun.freeze_time("2012-01-14")
@@ -99,7 +100,7 @@ async def slow():
 
 
 def done(count):
-    """How often a side of each form does its work when it is run ten times."""
+    """Returns how often a side of each form does its work when it is run ten times."""
     done = []
 
     def generator():
@@ -182,7 +183,7 @@ async def test_coroutines_are_run_by_the_loop_that_runs_the_test(program):
     with pytest.raises(AssertionError, match="slow is faster than here"):
         testing.assert_faster(slow, than=here)
     assert loops == {asyncio.get_running_loop()}
-    await asyncio.sleep(0.001)  # And the loop goes on.
+    await asyncio.sleep(0.001)  # The loop continues.
 
 
 def test_awaitable_of_a_plain_function_is_refused():
@@ -254,7 +255,7 @@ def test_messages_name_arguments_of_the_library(program):
     with pytest.raises(testing.Inconclusive) as found:
         testing.assert_no_slower(short, than=short, by="1%", seconds=1e-6, inconclusive="skip")
     said = str(found.value)
-    # How a screen advises to measure for longer depends on what was measured.
+    # The advice to measure for longer depends on the measurements.
     for _ in range(10):
         said += assay.compare(a=short, b=short, time=0.02, warmup=0.01, quiet=True).screen()
         if "time=" in said:
@@ -265,7 +266,7 @@ def test_messages_name_arguments_of_the_library(program):
 
 
 def test_clock_by_default_is_the_same(program):
-    # CPU time, as in Ruby; wall time where a side waits.
+    # CPU time, as in Ruby; wall time if a side waits.
     report = testing.assert_faster(short, than=long, inconclusive="pass")
     assert report["plan"]["primary"] == "cpu"
     waits = testing.assert_faster(short, than=lambda: time.sleep(0.003), inconclusive="pass")

@@ -1,5 +1,6 @@
-"""Cases of both front ends: names that vanish or change, others who wrap or replace, and patching itself. Each call counts once, and all
-code that is in place is called, whatever else is done to the methods."""
+"""Cases of both front ends: names that vanish or change, other code that wraps or replaces methods,
+and patching itself. Each call counts once, and all installed code is called, whatever else is done
+to the methods."""
 
 import asyncio
 import copy
@@ -23,7 +24,7 @@ from assay import MethodProfiler
 from assay.profiler import inherited
 from assay.wsgi import ProfileMiddleware
 
-#: About wrappers; what monitoring does is in test_monitoring.py.
+#: For wrappers; monitoring is tested in test_monitoring.py.
 pytestmark = pytest.mark.wrappers
 
 
@@ -36,7 +37,8 @@ def lone():
 
 
 def wrapping(kind, name="m", mark="w"):
-    """What another library does: a function in the place of the method, that calls what was there."""
+    """Does what another library does: replaces the method by a function that calls the previous
+    one."""
     before = getattr(kind, name)
     setattr(kind, name, lambda self: [mark, *before(self)])
     return before
@@ -187,13 +189,13 @@ def test_redefined_as_another_kind():
     assert count(lambda: Lone.m()) == ("Lone", 1)
     Lone.m = property(lambda self: 5)
     assert count(lambda: Lone().m) == (5, 1)
-    Lone.m = 7  # Nothing that is called: its row is left out.
+    Lone.m = 7  # It is not callable, so its row is omitted.
     assert count(lambda: Lone().m) == (7, 0)
     Lone.m = lambda self: 8
     assert count(lambda: Lone().m()) == (8, 1)
 
 
-# Others who wrap or replace. ------------------------------------------------------------------------------------------------------------
+# Other code that wraps or replaces. ---------------------------------------------------------------
 
 
 def test_wrapped_by_another_before():
@@ -303,7 +305,7 @@ def test_wrapped_parent_of_an_inherited_method():
 
 
 class Traced:
-    """A class with methods of each kind, and a tracer that keeps what it is given."""
+    """A class with methods of each kind, and a tracer that stores its arguments."""
 
     def __init__(self):
         class Kind:
@@ -530,7 +532,7 @@ def test_method_object_taken_before():
     Lone = lone()
     taken = Lone().m
     patched(Lone, "m")
-    assert count(taken) == (["m"], 0)  # A method that was taken out before is the original: see the README.
+    assert count(taken) == (["m"], 0)  # A method taken out before is the original: see the README.
 
 
 def test_method_object_taken_while_profiled():

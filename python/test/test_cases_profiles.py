@@ -104,7 +104,7 @@ def test_start_without_stop_does_not_leak(redis):
         for _ in range(1000):
             MethodProfiler.start()
 
-    # The profiles of a context end with it; in a context that goes on, lost ones are given up.
+    # The profiles of a context end with it; in a context that continues, lost ones are discarded.
     contextvars.copy_context().run(lose)
     gc.collect()
     assert MethodProfiler._running == 0 and MethodProfiler.current() is None

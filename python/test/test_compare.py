@@ -1,5 +1,5 @@
-"""`assay.compare`, end to end with the program. Only relations are asserted: work that is done four times takes longer than work that
-is done once. By CPU time, since the machine that tests run on may have other things to do."""
+"""`assay.compare`, end to end with the program. Only relations are asserted: doing work four times
+takes longer than doing it once. CPU time is used, since the machine may also run other programs."""
 
 import functools
 import json
@@ -34,7 +34,8 @@ def work_4():
 
 
 def on_a_busy_machine(test):
-    """What is measured here has noise, and more of it beside other work: what must hold has to hold in one of three experiments."""
+    """Retries a test: measurements are noisy, especially on a busy machine, so the assertions must
+    hold in one of three experiments."""
 
     @functools.wraps(test)
     def tried(*arguments, **named):
@@ -67,7 +68,7 @@ def test_four_times_the_work_is_never_called_the_same(program, capsys, tmp_path)
     printed = capsys.readouterr()
     assert "'four times' uses" in printed.out and "× the CPU time of once" in printed.out and printed.err == ""
     assert "four times" in str(result) and "slower" not in repr(result.comparisons)
-    # Every side once in each block, in an order that varies; and the file says the same again.
+    # Every side occurs once in each block, in varying order; and the file has the same data.
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     timed = [line for line in lines if line["kind"] == "obs" and "wall" in line["values"]]
     blocks = [[line["subject"] for line in timed if line["block"] == block] for block in range(result.recording.blocks)]
@@ -77,7 +78,7 @@ def test_four_times_the_work_is_never_called_the_same(program, capsys, tmp_path)
     done = subprocess.run([program, "compare", "--json", str(file)], capture_output=True, text=True, timeout=60)
     assert json.loads(done.stdout)["verdict"] == "slower"
     iterations = result.to_dict()["environment"]["iterations"]
-    assert 2 < iterations["once"] / iterations["four times"] < 20  # Batches last equally long.
+    assert 2 < iterations["once"] / iterations["four times"] < 20  # Batches have equal durations.
     with pytest.raises(KeyError, match="no side 'five' is compared here, but: four times"):
         result.comparison("five")
 
@@ -230,7 +231,8 @@ def test_without_a_program_and_a_listener_nothing_is_measured(monkeypatch):
 
 
 def test_time_in_the_run_queue_does_not_shorten_the_batches_of_a_side(monkeypatch):
-    """On a busy machine a batch of two iterations took 60 ms once, and was taken for a long one: its side was then measured with cold caches."""
+    """On a busy machine, a batch of two iterations once took 60 ms and was considered a long one:
+    its side was then measured with cold caches."""
     plan = Plan(time=1, warmup=0.02, threshold=0.01, confidence=0.95, clock="auto", seed=1)
     sides = [Side("a", lambda: None), Side("b", lambda: None)]
     experiment = Experiment(sides, plan, bare=True)

@@ -1,4 +1,4 @@
-"""Whose calls a profile counts: coroutines, generators, tasks, threads and processes."""
+"""The calls that a profile counts: of coroutines, generators, tasks, threads and processes."""
 
 import asyncio
 import contextvars
@@ -14,7 +14,7 @@ from assay import MethodProfiler, NotRecording
 
 
 class Service:
-    """Methods that are not over when they return."""
+    """Methods whose work continues after they return."""
 
     async def fetch(self, seconds=0.0, fail=False):
         await asyncio.sleep(seconds)
@@ -26,7 +26,7 @@ class Service:
         return await self.fetch() + await self.fetch()
 
     def items(self, n):
-        """Gives n items, and what it was sent at last."""
+        """Yields n items, and finally the last value sent to it."""
         got = None
         for index in range(n):
             try:
@@ -385,7 +385,7 @@ def test_profiling_again_and_again_keeps_no_memory():
             list(Service().items(3))
             with MethodProfiler.profile():
                 Service().work()
-            # A loop of its own would drown the rest.
+            # The cost of a separate loop would hide everything else.
             drive(use())
         return profile.to_dict()
 

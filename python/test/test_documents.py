@@ -1,4 +1,5 @@
-"""The examples of the documents are run: those of the guide as test files, those of the README as one program."""
+"""Runs the examples of the documents: those of the guide as test files, those of the README as one
+program."""
 
 import re
 from pathlib import Path
@@ -35,7 +36,7 @@ def test_the_guide_is_a_directory_of_passing_tests(pytester, program, guide, lea
         tests += len(re.findall(r"^ *def test_", block, re.MULTILINE))
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-rs")
     outcomes = result.parseoutcomes()
-    # A busy machine may leave one open; that is not the guide's fault.
+    # On a busy machine a test may be inconclusive, which is not the guide's fault.
     assert outcomes.get("passed", 0) + outcomes.get("skipped", 0) == tests >= least
     assert outcomes.get("skipped", 0) <= 2 and "failed" not in outcomes and "errors" not in outcomes
 

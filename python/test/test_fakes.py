@@ -1,4 +1,5 @@
-"""Fakes of sleep, clock, shell and programs: at once, recorded, and nowhere else."""
+"""Fakes of sleep, clock, shell and programs: they return immediately, are recorded, and affect
+nothing else."""
 
 import asyncio
 import datetime
@@ -311,7 +312,7 @@ def test_a_checked_program_that_fails_raises_what_the_real_one_raises():
 
 
 def unittest_case():
-    """A test case, made where pytest does not find it."""
+    """A test case, defined where pytest does not find it."""
     one = module(CRON)
 
     class UsesTheMixin(testing.TestCase):
@@ -328,7 +329,7 @@ def unittest_case():
                 self.helper()
 
         def helper(self):
-            """Is called."""
+            """Records the call."""
 
         def test_sandbox(self):
             place = self.sandbox()

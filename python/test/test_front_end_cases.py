@@ -1,4 +1,5 @@
-"""The cases of ruby/test/cases/README.md: each has a test of its name here, or a line there that says why it can't."""
+"""The cases of ruby/test/cases/README.md: each has a test of its name here, or a line there that
+says why it is impossible."""
 
 import re
 from pathlib import Path
@@ -12,7 +13,7 @@ pytestmark = pytest.mark.once
 
 def cases():
     part, _, excused = PAGE.partition("## Cases that one language does not have")
-    names = re.findall(r"^\| `(\w+)` \| (?!Ruby \||Python \|)", part, re.MULTILINE)  # Not those of the table that says where one differs.
+    names = re.findall(r"^\| `(\w+)` \| (?!Ruby \||Python \|)", part, re.MULTILINE)  # Not those in the table of differences.
     without = re.findall(r"^\| `(\w+)` \| Python \|", excused, re.MULTILINE)
     return names, without
 

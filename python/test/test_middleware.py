@@ -1,4 +1,4 @@
-"""WSGI and ASGI: the header, the log line, and nothing else changed."""
+"""WSGI and ASGI: the header and the log line are added, and nothing else changes."""
 
 import asyncio
 import json
@@ -33,7 +33,8 @@ def patched():
 
 
 def wsgi(app, **environ):
-    """What a client gets: status, headers, body, all through the validator of the standard library."""
+    """Returns a client's view of the response: status, headers, body, checked by the validator of
+    the standard library."""
     setup_testing_defaults(environ)
     said = {}
 
@@ -95,7 +96,8 @@ def test_a_generated_body_is_profiled_until_it_is_closed():
     setup_testing_defaults(environ)
     said = {}
     body = application(environ, lambda status, headers, *rest: said.update(headers))
-    # Between two pieces the server's thread may do something else, which is not of this request.
+    # Between two pieces the server's thread may do other work, which does not belong to this
+    # request.
     assert MethodProfiler.current() is None
     assert next(body) == b"one"
     assert 'desc="1 call"' in said["Server-Timing"]
@@ -153,7 +155,7 @@ def test_an_exception_passes_through_and_is_logged():
     with pytest.raises(LookupError):
         wsgi(Wsgi(app, log=facts.append))
     assert facts[0]["methods"]["sql"]["calls"] == 1
-    # Nothing has gone out, so that the server answers 500.
+    # Nothing has been sent, so the server answers 500.
     assert (facts[0]["status"], facts[0]["error"]) == (500, "LookupError")
     assert MethodProfiler.current() is None
 
@@ -201,7 +203,7 @@ def test_the_header_can_be_kept_from_those_whom_it_does_not_concern():
 def test_a_real_server_serves_it_to_many_at_once(caplog):
     class Quiet(WSGIRequestHandler):
         def log_message(self, *args):
-            """Says nothing."""
+            """Suppresses the log."""
 
     def app(environ, start_response):
         for _ in range(int(environ["PATH_INFO"][1:])):
@@ -232,7 +234,7 @@ def test_a_real_server_serves_it_to_many_at_once(caplog):
         server.shutdown()
         thread.join()
     assert all(f'desc="{n} calls"' in header for n, (header, _length) in seen.items()) and len(seen) == 10
-    # A list of one piece still tells the server how long the body is.
+    # A list of one piece still tells the server the length of the body.
     assert {length for _header, length in seen.values()} == {"1"}
 
 

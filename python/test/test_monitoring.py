@@ -1,5 +1,6 @@
-"""What is profiled by `sys.monitoring`: what it sees beyond wrappers, what it refuses, and how it lives beside other tools. That it counts
-as wrappers do is tested by all other tests, run with ASSAY_TEST_BY=monitoring."""
+"""Profiling by `sys.monitoring`: what it detects beyond wrappers, what it refuses, and how it
+coexists with other tools. All other tests, run with ASSAY_TEST_BY=monitoring, check that it counts
+like wrappers."""
 
 import asyncio
 import cProfile

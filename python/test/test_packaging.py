@@ -1,4 +1,5 @@
-"""What is handed out: sdist and wheel hold the licences and what the build needs, and importing loads no more than is asked for."""
+"""The released packages: sdist and wheel contain the licenses and the requirements of the build,
+and importing loads only what is needed."""
 
 import os
 import re
@@ -17,7 +18,8 @@ NEEDED = ["pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE-MIT
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """sdist and wheel, as setuptools builds them; the accelerator is left out, since it makes no difference to what else is in them."""
+    """Returns sdist and wheel as built by setuptools, without the accelerator, which does not
+    affect their other contents."""
     place = tmp_path_factory.mktemp("package")
     for name in NEEDED:
         source = ROOT / "python" / name

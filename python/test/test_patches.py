@@ -1,4 +1,4 @@
-"""Ready patches: what each library counts, against what its server says that it was given."""
+"""Ready-made patches: the counts of each library compared with those of its server."""
 
 import asyncio
 import os
@@ -66,7 +66,8 @@ def test_psycopg2_counts_what_the_server_says(postgres, asked_postgres):
         "commit of nothing": (0, connection.commit),
         "a block": (3, block),
     }, asked_postgres)  # fmt: skip
-    # The server counts neither what fails nor the CLOSE of a cursor that it is not asked to fetch from.
+    # The server counts neither failed statements nor the CLOSE of a cursor from which nothing is
+    # fetched.
     assert calls("sql", failing) == 3 and asked_postgres(failing) == 2
     assert calls("sql", by_the_server) == 2
     connection.rollback()
@@ -81,7 +82,7 @@ def test_psycopg2_counts_what_the_server_says(postgres, asked_postgres):
     assert calls("sql", lambda: plain.cursor().execute("SELECT 1")) == 2
     patches.remove("psycopg2")
     assert type(psycopg2.connect(postgres.about)) is psycopg2.extensions.connection
-    cursor.execute("SELECT 1")  # A connection of before goes on.
+    cursor.execute("SELECT 1")  # A connection opened earlier continues.
 
 
 def test_psycopg_counts_what_the_server_says(postgres, asked_postgres):
@@ -117,8 +118,8 @@ def test_psycopg_counts_what_the_server_says(postgres, asked_postgres):
             for n in range(3):
                 cursor.execute("INSERT INTO numbers VALUES (%s)", (n,))
 
-    # Statements with parameters are in the server's statistics when the next one or the end of the transaction comes, so each way has one
-    # of its own: BEGIN, that comes by itself, and COMMIT.
+    # Statements with parameters appear in the server's statistics with the next one or the end of
+    # the transaction, so each way has its own transaction: an implicit BEGIN, and COMMIT.
     inside = {
         "execute": (1, lambda: cursor.execute("SELECT 1")),
         "execute with parameters": (1, lambda: cursor.execute("SELECT %s::int", (1,))),
@@ -134,7 +135,8 @@ def test_psycopg_counts_what_the_server_says(postgres, asked_postgres):
         "commit of nothing": (0, connection.commit),
         "blocks: BEGIN, SAVEPOINT, RELEASE, COMMIT": (6, blocks),
     }, asked_postgres)  # fmt: skip
-    # With a ROLLBACK the library forgets what it has prepared; DEALLOCATE is a statement, but not in the server's statistics.
+    # On ROLLBACK the library forgets its prepared statements; DEALLOCATE is a statement, but not in
+    # the server's statistics.
     same("sql", {"a block that fails": (3, lambda: rolled_back(psycopg.connect(postgres.about)))}, asked_postgres)
     with MethodProfiler.profile() as profile:
         cursor.execute("SELECT pg_sleep(0.02)")
@@ -149,7 +151,7 @@ def test_psycopg_counts_the_same_when_it_is_asynchronous(postgres, asked_postgre
 
     async def work(connection):
         cursor = connection.cursor()
-        await cursor.execute("SELECT 1")  # And BEGIN.
+        await cursor.execute("SELECT 1")  # Includes BEGIN.
         await cursor.executemany("SELECT %s::int", [(n,) for n in range(4)])
         async for _row in cursor.stream("SELECT generate_series(1, 5)"):
             pass
@@ -224,7 +226,7 @@ def mysql(mariadb):
             cursor.execute("SHOW GLOBAL STATUS LIKE 'Questions'")
             return int(cursor.fetchone()[1])
 
-    # The question itself is one.
+    # The query itself counts as one.
     yield MySQLdb, mariadb, Asked(questions, lambda: questions() - 1)
     watching.close()
 
@@ -490,8 +492,8 @@ def test_django_counts_statements_of_its_own_and_of_the_driver(engine, request, 
         place = str(tmp_path / "file")
     done = subprocess.run([sys.executable, "-c", DJANGO, engine, place], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    # The driver's are those of Django, and BEGIN and COMMIT of `bulk_create` and `atomic`. To sqlite3 Django says BEGIN by itself.
-    # To MySQL it says SET autocommit before and after.
+    # The driver counts Django's statements, and BEGIN and COMMIT of `bulk_create` and `atomic`. For
+    # sqlite3, Django itself sends BEGIN. For MySQL, it sends SET autocommit before and after.
     orm, sql, said = map(int, done.stdout.split())
     assert (orm, sql) == {"postgresql": (5, 9), "mysql": (5, 11), "sqlite3": (7, 9)}[engine]
     assert engine == "sqlite3" or said == sql

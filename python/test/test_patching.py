@@ -1,4 +1,5 @@
-"""What can be patched and what can't, and that everything is as it was, before, while and after it is profiled."""
+"""What can be patched and what cannot; everything stays the same before, during and after
+profiling."""
 
 import abc
 import copy
@@ -103,7 +104,7 @@ def test_a_subclass_and_its_base_are_profiled_at_once():
     MethodProfiler.patch(Child, ["plain", "other"], "it")
     section = profiled(lambda: Child().plain(1))
     assert section.calls == 2
-    # Inherited and patched on both: counted for the class that is used, once.
+    # Inherited, and patched on both classes: counted once, for the class that is used.
     MethodProfiler.patch(Thing, ["other"], "it")
     assert calls_of(lambda: Child().other()) == 1
 
@@ -401,7 +402,7 @@ def test_another_library_may_wrap_a_profiled_method_while_it_is_profiled():
         assert Shop().buy() == "bought!"
 
     assert calls_of(alias) == 1
-    # Theirs stays, and ours within it: neither is lost, and nothing is counted twice.
+    # The other replacement stays, with ours inside: neither is lost, and nothing is counted twice.
     assert Shop().buy() == "bought!"
     assert calls_of(lambda: Shop().buy()) == 1
     Shop.buy = original

@@ -1,4 +1,5 @@
-"""A process that is preloaded and forked for every run: it does what the command would do, with what files hold now, and leaves nothing behind."""
+"""A preloaded process that is forked for every run: it does what the command would do, with the
+current contents of files, and leaves nothing behind."""
 
 import os
 import pty
@@ -38,7 +39,7 @@ PROJECT = {
         def test_late(): assert late.VALUE == 10
         """,
 }
-# Without plugins that take long to load.
+# Without plugins that are slow to load.
 PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:assay"]
 
 
@@ -72,12 +73,12 @@ def test_pytest_in_stages_and_what_a_change_makes_anew(start):
     status, said = warm.run()
     assert (status, "3 passed" in said) == ({"exit": 0}, True), said
     warm.improved("lib/late.py")
-    # Libraries of the standard library that a test's module needs, then modules of the project; none of it twice.
+    # Standard library modules that a test's module needs, then project modules; none of them twice.
     assert [stage["name"] for stage in warm.state()["stages"]] == ["framework", "helpers", "framework", "application"]
     assert warm.state()["stages"][-1]["files"] == 1
     assert "tests/test_late.py" not in warm.loaded()
 
-    # A run has what files hold when it begins, and is a session of its own.
+    # A run uses the contents of files at its start, and has its own session.
     run = warm.begin(only=["tests/test_value.py::test_value"])
     pid = run.pid
     status, said = run.end()
@@ -94,7 +95,7 @@ def test_pytest_in_stages_and_what_a_change_makes_anew(start):
     assert warm.change("lib/base.py", "VALUE = 2\n") == "helpers"
     status, said = warm.run(only=["tests/test_value.py"])
     assert (status, "1 failed, 1 passed" in said) == ({"exit": 1}, True), said
-    # The second time there is a stage right before it.
+    # From the second time on, there is a stage directly before it.
     assert warm.change("lib/base.py", "VALUE = 1\n") == "helpers"
     assert warm.run(only=["tests/test_value.py"])[0] == {"exit": 0}
 
@@ -153,7 +154,7 @@ def test_runs_overlap_and_end_by_signals(start):
     pid = slow.pid
     slow.close()
     warm.until(lambda: preloaded.state_of(pid) == "Z", "goes on")
-    # With the process its runs end.
+    # Its runs end with the process.
     slow = warm.begin(only=["tests/test_wait.py"])
     assert slow.pid
     assert warm.ask(stop=True) is None
@@ -171,7 +172,8 @@ def test_stages_that_die_or_hang(start):
     os.kill(last, signal.SIGSTOP)
     assert warm.run(only=["tests/test_value.py"])[0] == {"refused": "the preloaded process does not answer"}
     assert warm.run(only=["tests/test_value.py"])[0] == {"exit": 0}
-    # One that never comes to an end of loading is not waited for by questions, and ends with the rest (see `start`).
+    # Requests do not wait for a process that never finishes loading; it ends with the others (see
+    # `start`).
     warm.change("lib/base.py", "import time\ntime.sleep(60)\n")
     assert warm.state()["version"] == 1
     assert warm.change("lib/base.py", "VALUE = 1\n") is not None
@@ -181,7 +183,7 @@ def test_stages_that_die_or_hang(start):
 
 def test_hooks_of_tests_are_loaded_by_the_run(start, tmp_path):
     plugins = {"PYTEST_PLUGINS": "assay_tests_hook", "PYTHONPATH": str(suites.HOOKS)}
-    # Started without them, and with them.
+    # Started without these options, and with them.
     for number, variables in enumerate(({}, plugins)):
         sources = {**PROJECT, "lib/more.py": PROJECT["lib/more.py"] + "def of_loading(): pass\nof_loading()\n"}
         warm = start(PYTEST, sources, **variables).ready()
@@ -197,7 +199,7 @@ def test_hooks_of_tests_are_loaded_by_the_run(start, tmp_path):
         # A function that was entered while loading may matter to all tests.
         (outside,) = [line for line in text.splitlines() if line.startswith('{"loaded":[')]
         assert '"blocks":{' in outside
-        # conftest.py was loaded before the hooks: it is known all the same.
+        # conftest.py was loaded before the hooks, but is known nevertheless.
         assert '"covers":"tests/test_value.py::test_value"' in text and '"source":"tests/conftest.py"' in text
 
 
@@ -214,7 +216,7 @@ def test_other_arguments_of_pytest(start):
     for other in (["pytest", "-p", "no:terminal"], ["ruff", "check"]):
         refused, said = warm.run(other)
         assert "pytest" in refused["refused"] and said == ""
-    # As it was.
+    # As before.
     assert "3 passed" in warm.run(words)[1]
     refused, _ = warm.run(words, env={"PYTHONHASHSEED": "7"})
     assert "PYTHONHASHSEED" in refused["refused"]
@@ -226,14 +228,14 @@ def test_fixtures_of_all_plugins_are_found(start):
     sources = {
         "conftest.py": "import pytest, sys\nsys.path.insert(0, '.')\npytest_plugins = ['with_one', 'bare', 'wrapped']\n",
         "with_one.py": "import pytest\n@pytest.fixture\ndef one(): return 1\n",
-        # A module that gets one when the run begins.
+        # A module that gets a fixture when the run begins.
         "bare.py": """
             import pytest
             def pytest_configure():
                 import bare
                 bare.two = pytest.fixture(lambda: 2, name="two")
             """,
-        # pytest warns of what is hidden by a wrapper.
+        # pytest warns about a fixture that is hidden by a wrapper.
         "wrapped.py": "import functools, pytest\nfrom with_one import one\n@functools.wraps(one)\ndef three(): return 3\n",
         "test_all.py": """
             def test_all(one, two, tmp_path, capsys, monkeypatch, caplog, recwarn, request, pytestconfig, record_property, cache): pass
@@ -278,10 +280,10 @@ def test_a_script_with_its_arguments_environment_and_directory(start):
     status, second = warm.run(["script.py"], cwd=warm.project / "tests")
     assert status == {"exit": 0} and f"None {warm.project}/tests" in second
     assert first.splitlines()[1] != second.splitlines()[1]
-    # Also what was there before the fork ends with the run.
+    # Everything that existed before the fork also ends with the run.
     assert second.splitlines()[4:] == ["at exit", "of the library"]
 
-    # Another program than the one that was started.
+    # A program other than the one that was started.
     status, said = warm.run(["-m", "pkg", "a"])
     assert (status, said) == ({"exit": 0}, f"['{warm.project}/pkg/__main__.py', 'a'] __main__\nof the library\n")
     (warm.project / "other.py").write_text("import lib.base, sys\nprint(sys.argv, lib.base.VALUE)\nraise KeyError('own')\n")

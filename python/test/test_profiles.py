@@ -1,4 +1,4 @@
-"""Starting and stopping, what a profile says, and what is counted as what."""
+"""Starting and stopping, the contents of a profile, and the assignment of calls to names."""
 
 import re
 
@@ -187,7 +187,7 @@ def test_a_printed_profile_is_a_table():
         r"own cost: \d+ ns a call \((accelerator|pure Python)\), \d+\.\d{3} ms in all; .*",
     ]
     lines = str(profile).splitlines()
-    # By duration, whichever took longer here.
+    # Sorted by duration, whichever took longer here.
     assert len(lines) == 4 and all(any(re.fullmatch(pattern, line) for line in lines) for pattern in patterns), lines
     assert re.fullmatch(r"<Profile finished, [\d.]+ ms, it: [\d.]+ ms in 2 calls, failing: [\d.]+ ms in 1 call>", repr(profile))
 
@@ -205,7 +205,7 @@ def test_a_decorated_function_gives_a_profile_for_every_call():
 
     @MethodProfiler.profile(report=profiles.append)
     def handle(n):
-        """Handles."""
+        """Receives a record."""
         for _ in range(n):
             Thing().other()
         return n

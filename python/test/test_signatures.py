@@ -1,4 +1,5 @@
-"""For any signature and any call: the result, or the words of the refusal, are the same before, while and after it is profiled."""
+"""For any signature and any call, the result or the error message is the same before, during and
+after profiling."""
 
 import asyncio
 import inspect
@@ -88,7 +89,8 @@ def test_any_call_of_any_signature_has_the_same_outcome(signature, kind, method,
     MethodProfiler.keep_installed(False)
     MethodProfiler.unpatch(Holder)
     after = [outcome(bound(), call, finish) for call in calls]
-    # An instance's address is in no words, so all can be compared; methods compare their instance by its type.
+    # No message contains an instance's address, so all can be compared; methods compare instances
+    # by type.
     plain = [[_comparable(one) for one in many] for many in (before, idle, active, kept, after)]
     assert plain[0] == plain[1] == plain[2] == plain[3] == plain[4]
     section = profile.sections.get("it")

@@ -1,5 +1,6 @@
-"""What tests of pytest and unittest were seen to use (ASSAY_TESTS_COVERAGE): functions, files, directories, programs, imports; beside coverage.py and
-other profilers, in threads, in processes that they fork, under xdist; in every way in which functions can be watched here."""
+"""The recorded uses of pytest and unittest tests (ASSAY_TESTS_COVERAGE): functions, files,
+directories, programs, imports; together with coverage.py and other profilers, in threads, in forked
+processes, under xdist; with every available way of watching functions."""
 
 import pathlib
 import shutil
@@ -13,7 +14,7 @@ import suites
 pytestmark = pytest.mark.once
 
 LIBRARY = pathlib.Path(__file__).resolve().parents[2] / "c/python_calls.c"
-# Without plugins that take long to load.
+# Without plugins that are slow to load.
 RUN = ["-m", "pytest", "-q", "-p", "no:hypothesispytest", "-p", "no:assay"]
 
 LIB = """
@@ -135,7 +136,7 @@ CORE = {
 
 
 class Used:
-    """The lines of coverage, with the names of files."""
+    """Returns the coverage lines, with the names of files."""
 
     def __init__(self, seen):
         self.tests, self.outside, self.imports = {}, [], set()
@@ -145,7 +146,7 @@ class Used:
             for text in suites.written(file).splitlines():
                 event = suites.json.loads(text)
                 if "covers" in event or "source" in event or isinstance(event.get("loaded"), list):
-                    # That is what a reader knows them by.
+                    # Readers identify these lines by their first member.
                     assert text.startswith(('{"covers":', '{"source":', '{"loaded":')), text
                 if "source" in event:
                     paths[event["number"]] = event["source"]
@@ -162,14 +163,14 @@ class Used:
                     self.outside.append(event)
 
     def core(self, test):
-        """The functions of lib/core.py that a test entered."""
+        """Returns the functions of lib/core.py that a test entered."""
         lines = self.tests[test]["blocks"].get("lib/core.py", [])
         return sorted(name for name, number in CORE.items() if number in lines), len(lines)
 
 
 @pytest.fixture(scope="session")
 def with_library(tmp_path_factory):
-    """The hooks, with the library that is made of C."""
+    """Returns the hooks, with the library compiled from C."""
     folder = tmp_path_factory.mktemp("hooks") / "hooks"
     shutil.copytree(suites.HOOKS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     flags = ["-shared", "-fPIC", "-O2", "-nostdlib", "-ffreestanding"]
@@ -179,7 +180,7 @@ def with_library(tmp_path_factory):
 
 @pytest.fixture(params=["best", "plain"])
 def way(request, monkeypatch):
-    """From 3.12 on there is one way; before it is the library, and without it Python."""
+    """From 3.12 on there is one way; in earlier versions there are the library and Python."""
     if hasattr(sys, "monitoring"):
         if request.param == "plain":
             pytest.skip("there is sys.monitoring")
@@ -216,7 +217,7 @@ def assert_all(found):
     }.items():
         assert found.core(name)[0] == expected, name
         assert found.tests[name]["blocks"]["test_it.py"] == [line(TESTS, f"def {name}(")], name
-    # Fixtures of several tests count for all that have them, also through others.
+    # Fixtures shared by several tests count for all that use them, also indirectly.
     for name, expected in {
         "test_base": ["decorated", "inner"],
         "test_again": ["decorated", "inner"],
@@ -484,7 +485,7 @@ def test_what_a_late_module_reads_while_it_is_loaded_is_used_by_later_tests(tmp_
     }
     found = used(tmp_path, sources, RUN)
     assert (found.tests["test_loads"]["opens"], found.tests["test_loads"]["lists"]) == (["data/a.txt"], ["data"])
-    # Not what its functions read when a test calls them.
+    # Excludes what its functions read when a test calls them.
     assert found.tests["test_reads"]["opens"] == ["data/b.txt"]
     for kind, names in (("opens", ["data/a.txt"]), ("lists", ["data"])):
         assert [name for event in found.outside for name in event.get(kind, [])] == names

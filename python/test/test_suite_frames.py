@@ -1,4 +1,5 @@
-"""The frames that samplers see in suites of pytest and unittest: which test runs, and what is done for several; and that they change nothing else."""
+"""The frames visible to samplers in suites of pytest and unittest: the running test, and setup
+shared by several tests; they change nothing else."""
 
 import re
 
@@ -70,7 +71,8 @@ class Beta(unittest.IsolatedAsyncioTestCase):
 
 
 def both(tmp_path, source, command):
-    """What was seen with the frames. All else that the suite says, tracebacks included, is the same without them."""
+    """Returns the frames that were seen. The rest of the suite's output, including tracebacks, is
+    the same without them."""
     runs, found = [], []
     for variables in ({"ASSAY_TESTS_FRAMES": "1"}, {}):
         runs.append(suites.watched(tmp_path, {"test_suite.py": source}, command, **variables))
@@ -95,7 +97,7 @@ def test_pytest(tmp_path):
         "own": one,
         "one": one,
         "each": "test:test_suite.py%3A%3Atest_each%5Ba%3B%20%28b%29%5D run:",
-        # As its last test is torn down.
+        # During the teardown of its last test.
         "end of base": "fixture_teardown:test_suite.py%3A%20base test:test_suite.py%3A%3Atest_each%5Ba%3B%20%28b%29%5D run:",
     }
 

@@ -1,5 +1,5 @@
-"""What the hooks write of suites of pytest and unittest: names as in the framework's own report, phases, groups, how tests ended; and that
-the suite says and does the same with them and without."""
+"""Events of the hooks for suites of pytest and unittest: names as in the framework's own report,
+phases, groups, outcomes. The suite's output and behavior are the same with hooks and without."""
 
 import os
 import re
@@ -146,7 +146,7 @@ def test_pytest(tmp_path):
     assert_whole(seen, "pytest")
     cases = xml.parse(tmp_path / "project/report.xml").getroot().iter("testcase")
     reported = [f"{case.get('classname')}.{case.get('name')}" for case in cases]
-    # One that fails in its teardown is listed twice.
+    # A test that fails in its teardown is listed twice.
     assert list(dict.fromkeys(reported)) == [name.replace(".py::", ".").replace("::", ".") for name in seen.names]
     assert seen.names[-1] == 'test_suite.py::TestGroup::test_each["\\xfc"]'
     assert seen.statuses == {
@@ -172,7 +172,7 @@ def test_what_the_first_test_pays_for_all_is_not_its_own(tmp_path):
     assert [(s["name"], s["group"]) for s in seen.spans("group_setup")] == [("setup_module", "test_suite.py")]
     assert [s["name"] for s in seen.spans("fixture_teardown") if s["name"] in ("base", "within")] == ["within", "base"]
     assert [s["span"] for s in seen.of("span")[:2]] == ["load", "collect"]
-    # Setup and teardown of the last test are its own, too.
+    # Setup and teardown of the last test also belong to it.
     assert seen.tests[-1]["causes"]["sleeps"] == 0
 
 

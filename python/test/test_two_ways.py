@@ -1,5 +1,6 @@
-"""Random programs are counted alike by wrappers and by `sys.monitoring`: methods, generators, coroutines and asynchronous generators that call
-each other, fail, are closed, thrown into and cancelled, while profiles begin and end anywhere within."""
+"""Wrappers and `sys.monitoring` give equal counts for random programs: methods, generators,
+coroutines and asynchronous generators that call each other, fail, are closed, receive exceptions
+and are cancelled, while profiles begin and end anywhere."""
 
 import asyncio
 import contextlib

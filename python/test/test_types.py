@@ -1,5 +1,5 @@
-"""The package is fully typed: its sources, what it exports, and every example of the documents, by mypy and by pyright, both at their
-strictest."""
+"""The package is fully typed: its sources, its exports, and every example of the documents,
+according to mypy and pyright in their strictest modes."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import pytest
 from test_documents import GUIDES, ROOT, blocks
 
 PYRIGHT = ROOT / "target/runtimes/pyright/node_modules/pyright/index.js"
-#: What needs no further trying in the same environment.
+#: These tests need not be repeated in the same environment.
 pytestmark = pytest.mark.once
 
 WHAT_TYPES_SAY = """
@@ -48,7 +48,8 @@ WRONG = ['handle("1")', "handle(1, nam='a')", 'profile.bind(handle)("2")', 'prof
 
 
 def examples(place):
-    """The examples of the documents as files, and what types must say of the decorator and of profiles."""
+    """Returns the examples of the documents as files, and the expected types of the decorator and
+    of profiles."""
     readme = blocks("python/README.md")
     tests = [block for block in readme if "def test_" in block]
     (place / "readme.py").write_text("\n".join(block for block in readme if block not in tests), encoding="utf-8")
@@ -63,7 +64,7 @@ def examples(place):
 
 
 def problems(printed, found):
-    """The lines of wrong.py that are refused, and whatever else is."""
+    """Returns the lines of wrong.py that are rejected, and all other errors."""
     refused = {int(line) for name, line, _ in found if name == "wrong.py"}
     others = [entry for entry in found if entry[0] != "wrong.py"]
     assert not others, printed

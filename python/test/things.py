@@ -1,4 +1,4 @@
-"""What the tests of the profiler profile: classes with methods of every kind."""
+"""Objects profiled by the tests of the profiler: classes with methods of every kind."""
 
 import functools
 

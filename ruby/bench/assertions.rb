@@ -29,7 +29,7 @@ class Bench
 
   def store = Class.new { def read = Array.new(3) { |i| i.to_s } }
 
-  # A Proc of its own for each side, as two versions of a program have.
+  # A separate Proc for each side, as two versions of a program have.
   def burn(times) = eval("->() { i = 0; i += 1 while i < #{times} }", binding, __FILE__, __LINE__)
 
   # One Proc for both sides: two copies of it may differ by their addresses.

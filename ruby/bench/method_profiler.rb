@@ -173,10 +173,10 @@ def summary(run)
   end
 end
 
-# With the recorder in C by the clock that it chooses, and by the system's.
+# The C recorder with the clock that it chooses, and with the system's.
 RECORDERS = [["C", {}], ["C, OS clock", {"ASSAY_CLOCK" => "os"}], ["Ruby", {"ASSAY_PURE" => "1"}]].freeze
 
-# Every process of its own: which recorder, and which way Ruby runs.
+# Each combination of recorder and execution mode of Ruby runs in its own process.
 def processes(rounds)
   ways = [["interpreter", []], ["YJIT", %w[--yjit --yjit-call-threshold=10]]]
   ways.pop unless system(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?", err: File::NULL)

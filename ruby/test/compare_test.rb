@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Assay.compare, end to end with the program. Only relations are asserted: work that is done four times takes longer than work that is
-# done once.
+# Assay.compare, end to end with the program. Only relations are asserted: doing work four times
+# takes longer than doing it once.
 
 require_relative "support/front_end"
 
@@ -56,7 +56,8 @@ class CompareTest < Minitest::Test
       end
     end
     assert_equal "faster", result.verdict
-    # The ratio is what was decided. Seconds have no interval where they drifted too much, as on a busy machine.
+    # The verdict is about the ratio. Seconds have no interval if they drifted too much, as on a
+    # busy machine.
     assert_operator result.comparison.ratio.upper, :<, 1
     assert_operator result.comparison.shift.estimate, :<, 0
   end
@@ -203,7 +204,7 @@ class CompareTest < Minitest::Test
 
   private
 
-  # By CPU time, since the machine that tests run on may have other things to do.
+  # By CPU time, since the machine may also run other programs.
   def quick(time: 2, warmup: 0.01, quiet: true, primary: "cpu", **options, &block)
     Assay.compare(time: time, warmup: warmup, quiet: quiet, primary: primary, **options, &block)
   end

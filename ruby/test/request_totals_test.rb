@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# examples/request-totals, run shortly: its totals agree, `assay` reads what its load says, and it leaves nothing behind.
+# A short run of examples/request-totals: its totals agree, `assay` reads the output of its load
+# generator, and nothing is left behind.
 
 require "support/front_end"
 require "support/servers"
@@ -34,7 +35,7 @@ class RequestTotalsTest < Minitest::Test
   def test_interrupted_it_stops_what_it_started
     IO.popen(["sh", SCRIPT, Assay::Binary.path, "--smoke", err: %i[child out]], pgroup: true) do |example|
       said = example.gets
-      Process.kill(:INT, -example.pid) # As a terminal does: to all of the group.
+      Process.kill(:INT, -example.pid) # Sent to the whole group, as a terminal does.
       Timeout.timeout(60) { said << example.read }
       refute_includes said, "Question 2"
       assert_nothing_is_left(said)

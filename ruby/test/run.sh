@@ -1,7 +1,8 @@
 #!/bin/sh
-# Runs the gem's tests: those of the profiler, and the cases that both front ends share, three times: with the recorder in C, under YJIT, and
-# with the recorder in Ruby.
-# Usage: run.sh [FILE...]     FILE: from ruby/ on, such as test/method_profiler/counting_test.rb
+# Runs the gem's tests. Those of the profiler, and the cases shared by both front ends, run three
+# times: with the recorder in C, under YJIT, and with the recorder in Ruby.
+# Usage: run.sh [FILE...]     FILE: a path relative to ruby/, such as
+# test/method_profiler/counting_test.rb
 # Needs ruby, ruby-dev, ruby-minitest and a C compiler; builds into ruby/tmp (build.sh).
 set -eu
 
@@ -24,7 +25,7 @@ others=$(find test -name '*_test.rb' -not -path 'test/method_profiler/*' -not -p
 # Paths have no blanks here: they are the names of this repository's tests.
 echo "# the recorder in C"
 ASSAY_RECORDER=native run "" $profiler
-if ruby --yjit -e 'exit RubyVM::YJIT.enabled?' 2>/dev/null; then # Some Rubies are built without, and only warn.
+if ruby --yjit -e 'exit RubyVM::YJIT.enabled?' 2>/dev/null; then # Some Rubies lack YJIT, and only warn.
     echo "# the recorder in C, under YJIT"
     ASSAY_RECORDER=native run "--yjit --yjit-call-threshold=2" $profiler
 fi

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The client of the sample protocol, run in programs of its own: what they write, and that nothing that is wrong with the descriptor
-# breaks them.
+# The client of the sample protocol, run in separate programs: their output, and that no problem
+# with the descriptor breaks them.
 
 require_relative "support/front_end"
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Builds the programs that are handed out: static, with the C library musl, for each machine, on any one of them.
+"""Builds the released programs: static, with the C library musl, for each machine, on any of these
+machines.
 
-    build.py [MACHINE...]     x86_64 and aarch64, if none is named; they come to stand in target/handed-out/MACHINE
+    build.py [MACHINE...]     [default: x86_64 and aarch64]; writes to target/handed-out/MACHINE
 
-cargo-zigbuild compiles and links, with the compiler, linker and C library of zig; both come from PyPI at fixed versions, into an
-environment of their own below target/. The same sources give the same bytes, wherever and whenever they are built: no path of this
-machine, no date and no random number is left in them.
+cargo-zigbuild compiles and links, with the compiler, linker and C library of zig; both are
+installed from PyPI at fixed versions, in a separate environment below target/. The same sources
+always result in the same bytes: the programs contain no paths of this machine, no dates and no
+random numbers.
 """
 
 import os
@@ -27,7 +29,8 @@ SQLITE = ["-USQLITE_ENABLE_FTS3", "-USQLITE_ENABLE_FTS3_PARENTHESIS", "-USQLITE_
 
 
 def tools():
-    """The environment with the tools, made if it is not there; its directory of programs."""
+    """Returns the program directory of the environment with the tools, which is created if
+    missing."""
     stamp = ENVIRONMENT / "installed.txt"
     wanted = "\n".join(TOOLS) + "\n"
     if not stamp.is_file() or stamp.read_text() != wanted:
@@ -42,8 +45,9 @@ def tools():
 
 
 def settings(targets):
-    """The environment in which cargo builds: without unwinding tables, which a program whose panic ends it never reads, at a fixed address
-    (a start is measured, too), and with every path of this machine replaced."""
+    """Returns the environment for cargo: without unwinding tables, which a program that aborts on
+    panic never reads; at a fixed address (since startup is measured as well); and with every path
+    of this machine replaced."""
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     paths = {str(ROOT): "/assay", str(home): "/cargo"}
     # The linker is started in the root; the path of the script must not depend on its location.
@@ -69,14 +73,15 @@ def settings(targets):
 
 
 def has_library(target):
-    """Whether rustc has what every program for a machine is linked with. Asking rustup would take a network."""
+    """Returns whether rustc has the standard library for a machine. Asking rustup would require a
+    network."""
     place = Path(ask("rustc", "--print", "target-libdir", "--target", target, cwd=ROOT).strip())
     return any(place.glob("libstd-*.rlib"))
 
 
 def build(machines):
-    """Builds the programs for these machines, all at once: what is long and does one thing at a time, as the last step of each program, has
-    others beside it, and what runs while building is compiled once."""
+    """Builds the programs for these machines together, so that long sequential steps, such as the
+    last one of each program, overlap with others, and build scripts are compiled once."""
     targets = [machine.target for machine in machines]
     lacking = [target for target in targets if not has_library(target)]
     if lacking and shutil.which("rustup"):

@@ -1,6 +1,6 @@
-"""What crates.io gets: the crates that others may build on, as cargo packs them.
+"""The packages for crates.io: the crates that others may use, as packed by cargo.
 
-The programs are no crates there: they are built from the whole repository.
+The programs are not published there: they are built from the whole repository.
 """
 
 import os
@@ -9,12 +9,13 @@ from shared import ask, epoch, fresh, metadata, write_whole, ROOT
 
 
 def published():
-    """Every crate that may be published, by name."""
+    """Returns every publishable crate, by name."""
     return sorted(package["name"] for package in metadata("--no-deps")["packages"] if package["publish"] != [])
 
 
 def make(work, to):
-    """Writes them all. What is not committed is packed as it is: that nothing is left uncommitted, a release checks."""
+    """Writes all packages. Uncommitted changes are packed as well; a release checks that there are
+    none."""
     place = fresh(work / "crates")
     options = ["--quiet", "--no-verify", "--allow-dirty", "--target-dir", place]
     ask("cargo", "package", "--locked", *options, *(word for name in published() for word in ("-p", name)), cwd=ROOT,

@@ -1,4 +1,5 @@
-"""The package of Debian: programs, man pages, completions, copyright and changelog, packed by dpkg-deb."""
+"""The Debian package: programs, man pages, completions, copyright and changelog, packed by
+dpkg-deb."""
 
 import hashlib
 import os
@@ -32,7 +33,7 @@ OVERRIDES = [
 
 
 def make(contents, to):
-    """Writes the package of one machine."""
+    """Writes the package for one machine."""
     number = f"{version()}-{REVISION}"
     tree = fresh(contents.place.with_name(f"{contents.place.name}-deb"))
     entries = files(contents, number)
@@ -46,7 +47,7 @@ def make(contents, to):
 
 
 def files(contents, number):
-    """All that is installed."""
+    """Returns all installed files."""
     documents = f"usr/share/doc/{PACKAGE}"
     entries = [Entry(f"usr/bin/{program.name}", program, is_program=True) for program in contents.programs]
     entries += [Entry(f"usr/share/man/man1/{page.name}.gz", gzipped(page.read_bytes())) for page in contents.pages]
@@ -63,7 +64,7 @@ def files(contents, number):
 
 
 def overrides_of(contents):
-    """Only what can be said of it: an override that is not used is one more thing to look into."""
+    """Returns only the overrides that apply to this package, since lintian reports unused ones."""
     for tag, why in OVERRIDES:
         if tag in ("statically-linked-binary", "hardening-no-pie"):
             if contents.is_static or tag == "hardening-no-pie":
@@ -75,7 +76,8 @@ def overrides_of(contents):
 
 
 def control(contents, number, size):
-    """What dpkg is told. A program that is not static (as tests build it) runs where the C library is as new as on this machine."""
+    """Returns the control file. A program that is not static (as built by tests) requires a C
+    library at least as new as that of this machine."""
     paragraphs = "\n .\n".join(textwrap.indent(textwrap.fill(text, 78), " ") for text in DESCRIPTION.split("\n\n"))
     needs = "" if contents.is_static else "Depends: libc6, libgcc-s1\n"
     return (
@@ -86,13 +88,13 @@ def control(contents, number, size):
 
 
 def changelog(number):
-    """Debian's own, of the packaging: dated by the commit."""
+    """Returns Debian's changelog, which is about the packaging; its date is that of the commit."""
     date = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(epoch()))
     return f"{PACKAGE} ({number}) unstable; urgency=medium\n\n  * Version {version()}: /usr/share/doc/{PACKAGE}/changelog.gz has what is new.\n\n -- {MAINTAINER}  {date}\n"
 
 
 def copyright_of_all():
-    """In the form that Debian asks for, with the texts of the licences."""
+    """Returns the copyright file in Debian's format, with the texts of the licenses."""
     text = {name: (ROOT / source).read_text() for name, source in LICENCES.items()}
 
     def licence(name, words):

@@ -1,8 +1,9 @@
-"""The gem: as source, whose recorder in C is compiled when it is installed, and for each machine with the programs in it, where nothing
-is compiled.
+"""The gem: as source, whose C recorder is compiled on installation; and for each machine, including
+the programs, without any compilation.
 
-The gem of a machine has the recorder compiled for the versions of Ruby whose headers were there (`recorders`). Where none of them
-loads, the gem counts in Ruby, as the gem from source does without a compiler. RubyGems packs; `gem.rb` says what.
+A platform gem has the recorder compiled for the versions of Ruby whose headers were available
+(`recorders`). If none of them loads, the gem counts in Ruby, like the source gem without a
+compiler. RubyGems does the packing; `gem.rb` lists the contents.
 """
 
 import os
@@ -23,7 +24,8 @@ exec(File.expand_path("../libexec/assay", __dir__), *ARGV)
 
 
 def make(contents, recorders, work, to):
-    """Writes the gem of one machine; `recorders` has for each version of Ruby the library made for it."""
+    """Writes the gem for one machine; `recorders` maps each version of Ruby to its compiled
+    library."""
     programs = [Entry(f"libexec/{program.name}", program, is_program=True) for program in contents.programs]
     libraries = [Entry(f"lib/assay/{ruby}/native.so", path) for ruby, path in sorted(recorders.items())]
     starter = Entry("exe/assay", STARTER, is_program=True)
@@ -31,7 +33,7 @@ def make(contents, recorders, work, to):
 
 
 def make_source(work, to):
-    """Writes the gem from source."""
+    """Writes the source gem."""
     return pack([], "ruby", work / "gem-source", to)
 
 

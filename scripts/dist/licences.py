@@ -1,6 +1,8 @@
-"""The licences of what is built in beside our own code: every crate, by its name, with the texts that its authors want to go along.
+"""The licenses of everything included in the programs besides our own code: every crate, by name,
+with the texts that its authors require to be included.
 
-Where a crate may be had by the licence of MIT, it is taken by that one, whose text is short and names its authors.
+If a crate is available under the MIT license, that one is used, since its text is short and names
+the authors.
 """
 
 import re
@@ -20,7 +22,7 @@ All programs hold the standard library of Rust, under the licence of MIT: Copyri
 
 @cache
 def of_crates(machine):
-    """The text for one machine."""
+    """Returns the text for one machine."""
     packages, needs, programs = sbom.graph(machine)
     parts = [packages[id] for id in sbom.in_order(sbom.reached(programs, needs), packages)]
     by_text = {}

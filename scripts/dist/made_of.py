@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What a program is made of: its bytes by section, and those of its functions and tables by crate.
+"""Shows what a program consists of: its bytes by section, and those of its functions and tables by
+crate.
 
-    made_of.py PROGRAM     one that has its symbols: CARGO_PROFILE_DIST_STRIP=none scripts/dist/build.py
+    made_of.py PROGRAM     with symbols: CARGO_PROFILE_DIST_STRIP=none scripts/dist/build.py
 
-A generic function counts for the crate that wrote it, not for the one that asked for it.
+A generic function counts for the crate that defines it, not for the one that instantiates it.
 """
 
 import re
@@ -18,7 +19,7 @@ CRATE = re.compile(r"<?(?:&?(?:mut )?)*(?:dyn )?([a-z_][a-z0-9_]*)(?:\[[0-9a-f]+
 
 
 def crate(name):
-    """Whose a symbol is. Of `<a::B as c::D>::e` it is the one with the type."""
+    """Returns the crate of a symbol. For `<a::B as c::D>::e` it is that of the type."""
     found = CRATE.match(name)
     if found:
         return found[1]

@@ -1,6 +1,7 @@
-"""What goes wrong when people install: another processor, a download that breaks off or was tampered with, a system without /proc, a C
-library that is too old. Each trial raises Failed where that isn't told clearly, or something was changed all the same; and that the
-same programs are packed to the same bytes.
+"""Failures of installation: another processor, a download that is interrupted or was tampered with,
+a system without /proc, a C library that is too old. Each trial raises Failed if the problem is not
+reported clearly, or something was changed nevertheless. Also checks that the same programs are
+packed to the same bytes.
 """
 
 import hashlib
@@ -18,11 +19,11 @@ from shared import PACKAGE, ROOT, Failed, fresh, version
 
 
 class Skipped(Exception):
-    """It can't be tried here; the message says why."""
+    """The trial is impossible here, for the reason in the message."""
 
 
 def within(dist, pattern):
-    """The only file of a pattern."""
+    """Returns the only file that matches a pattern."""
     found = list(dist.glob(pattern))
     if len(found) != 1:
         raise Skipped(f"{dist} has {len(found)} files {pattern}")
@@ -30,7 +31,7 @@ def within(dist, pattern):
 
 
 def refused(kind, script, files, words, **system):
-    """The script must fail, and say all of these words."""
+    """Checks that the script fails, and that its output contains all these words."""
     said = roots.enter(kind, script, files, **system)
     missing = [word for word in words if word not in said.text]
     if said.status == 0 or missing:
@@ -39,7 +40,7 @@ def refused(kind, script, files, words, **system):
 
 
 def fine(kind, script, files, words=(), **system):
-    """The script must end well, and say all of these words."""
+    """Checks that the script succeeds, and that its output contains all these words."""
     said = roots.enter(kind, script, files, **system)
     missing = [word for word in words if word not in said.text]
     if said.status != 0 or missing:
@@ -69,14 +70,16 @@ def other_npm(dist, here, other):
 
 
 def other_gem(dist, here, other):
-    """RubyGems installs a file that it is given, whatever that is for; it does not start what is for another machine."""
+    """RubyGems installs any file that it is given, for whatever platform; it does not start
+    programs for another machine."""
     within(dist, f"{PACKAGE}-*-{other.gem}.gem")
     refused("ruby", f"gem install --local --no-document /handed-out/{PACKAGE}-*-{other.gem}.gem; assay --version", dist, [f"can't find gem {PACKAGE}"])
     return "RubyGems installs it, and finds nothing to start"
 
 
 def npm_alone(dist, here, other):
-    """The package that everybody names, without one that has the program: its starter says which, or that there is none."""
+    """The main npm package, without the one that has the program: its launcher reports which one is
+    missing, or that there is none."""
     main = within(dist, f"{PACKAGE}-{version()}.tgz").name
     alone = f"npm install --silent --offline --omit=optional --no-audit --no-fund --global /handed-out/{main}\n"
     refused("node", f"{alone} assay --version", dist, [f"{PACKAGE}-linux-{here.npm} is not installed", f"npm install {PACKAGE}-linux-{here.npm}@"])
@@ -87,7 +90,7 @@ def npm_alone(dist, here, other):
 
 
 def other_installer(dist, here, other):
-    """The machine is asked of uname, which is made to say something else."""
+    """The machine's type is read from uname, which is replaced by one with another answer."""
     for system, processor, words in (("Linux", "riscv64", "no program for the processor riscv64"), ("Darwin", "arm64", "no programs for Darwin")):
         fake = f"mkdir /tmp/b; printf '#!/bin/sh\\ncase $1 in -m) echo {processor};; *) echo {system};; esac\\n' >/tmp/b/uname; chmod +x /tmp/b/uname\n"
         untouched = 'test -z "$(find /usr/local -type f -o -name ".*")" || exit 9\n'
@@ -96,14 +99,15 @@ def other_installer(dist, here, other):
 
 
 def other_program(dist, here, other):
-    """What the kernel says of the wrong tarball can't be put in better words; that it is that, and nothing else, is."""
+    """Programs of the wrong tarball fail with the kernel's own message, which cannot be improved.
+    Checks that nothing else goes wrong."""
     name = within(dist, f"{PACKAGE}-*-{other.name}-linux.tar.gz").name
     refused("bare", f"tar -xzf /handed-out/{name} -C /opt; /opt/{PACKAGE}-*/assay --version", dist, ["Exec format error"])
     return "Exec format error"
 
 
 def emulated(dist, here, other):
-    """The programs for arm64, run by an emulator."""
+    """Runs the programs for arm64 under an emulator."""
     if other.name != "aarch64":
         raise Skipped(f"there is an emulator of arm64 alone, and this machine is {here.name}")
     tarball = within(dist, f"{PACKAGE}-*-{other.name}-linux.tar.gz")
@@ -122,14 +126,14 @@ def emulated(dist, here, other):
     return "the programs for arm64 compare and measure, under an emulator"
 
 
-# ---- Installing breaks off. ----
+# ---- Interrupted installations. ----
 
 # Only the date of a directory shows that a file was in it and has been removed.
 STATE = "find /usr/local '(' -type d -printf '%p %m\\n' ')' -o -printf '%p %m %s %T@ %l\\n' | sort | sha256sum"
 
 
 def installer_sums(dist, here, other):
-    """A tarball that is not what the sums say; and sums that do not name one."""
+    """A tarball that does not match the checksums, and checksums that do not include one."""
     name = within(dist, f"{PACKAGE}-*-{here.name}-linux.tar.gz").name
     copied = f"cp -r /handed-out /tmp/d; cd /tmp/d\nprintf x | dd of={name} bs=1 seek=1000 conv=notrunc status=none\n"
     unchanged = f"before=$({STATE}); sh install.sh && exit 7; test \"$before\" = \"$({STATE})\" && echo nothing changed\n"
@@ -142,7 +146,8 @@ def installer_sums(dist, here, other):
 
 
 def installer_interrupted(dist, here, other):
-    """The download hangs (the tarball is a pipe that nobody writes), and whoever waits ends it."""
+    """The download hangs (the tarball is a pipe that nobody writes to), and the user interrupts
+    it."""
     name = within(dist, f"{PACKAGE}-*-{here.name}-linux.tar.gz").name
     for signal in ("TERM", "HUP"):
         for before in ("", "sh /handed-out/install.sh >/dev/null\n"):
@@ -165,7 +170,7 @@ echo nothing changed
 
 
 def installer_noexec(dist, here, other):
-    """A place from which nothing can be started; and a /tmp like that, which matters to nobody."""
+    """A directory from which programs cannot be executed; and such a /tmp, which has no effect."""
     place = "mkdir /opt/p; mount -t tmpfs -o noexec none /opt/p\n"
     text = refused("bare", f"{place} sh /handed-out/install.sh --prefix /opt/p && exit 0; ls -A /opt/p; exit 1", dist, ["noexec", "nothing was installed"])
     if f".{PACKAGE}" in text.splitlines()[-1]:
@@ -176,7 +181,7 @@ def installer_noexec(dist, here, other):
 
 
 def no_proc(dist, here, other):
-    """Files are compared as ever; a run either works or says what it needs."""
+    """Comparing files works as usual; a run either works or reports its requirements."""
     begin = "sh /handed-out/install.sh; cd /tmp; seq 9 >a; assay --version; assay compare a a >/dev/null; echo compared\n"
     said = roots.enter("bare", f"{begin}status=0; assay run --runs 3 --no-save true || status=$?; echo status $status", dist, proc=False)
     if said.status != 0 or "compared" not in said.text or "panicked" in said.text:
@@ -192,7 +197,8 @@ def no_proc(dist, here, other):
 
 
 def old_glibc(dist, here, other):
-    """The recorder of the gem wants a C library that nobody has yet: a name of a version in it is changed to one."""
+    """The gem's recorder requires a nonexistent version of the C library: a version name in it is
+    changed."""
     within(dist, f"{PACKAGE}-*-{here.gem}.gem")
     script = f"""
 gem install --local --no-document /handed-out/{PACKAGE}-*-{here.gem}.gem >/dev/null
@@ -206,11 +212,11 @@ ruby -e 'require "assay"; puts Assay::MethodProfiler.recorder; Assay::MethodProf
     return "the gem counts in Ruby"
 
 
-# ---- Debian's own opinion. ----
+# ---- Lintian. ----
 
 
 def lintian(dist, here, other):
-    """Errors and warnings fail; what is overridden has its reason in the package."""
+    """Errors and warnings fail; each override has its reason in the package."""
     within(dist, f"{PACKAGE}_*_{here.deb}.deb")
     text = fine("lintian", "cd /tmp; lintian --allow-root --fail-on error,warning --tag-display-limit 0 /handed-out/*.deb", dist)
     if re.search(r"^[EW]:", text, re.M):
@@ -222,7 +228,8 @@ def lintian(dist, here, other):
 
 
 def twice(dist, here, other):
-    """The same programs, packed again from another place, at another time, by a user with other habits."""
+    """Packs the same programs again in another directory, at another time, by a user with other
+    settings."""
     sums = dist / "SHA256SUMS"
     if not sums.is_file():
         raise Failed(f"{sums} is not there")

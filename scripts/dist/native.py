@@ -1,6 +1,8 @@
-"""Compiles the recorder of the gem (ruby/ext) for handed-out gems: for the versions of Ruby whose headers are on this machine.
+"""Compiles the gem's recorder (ruby/ext) for released gems, for the versions of Ruby whose headers
+are installed on this machine.
 
-It runs wherever glibc is at least GLIBC, whatever else the machine has. RUBIES names the interpreters, separated by blanks.
+The result requires only a glibc of at least version GLIBC. RUBIES lists the interpreters, separated
+by blanks.
 """
 
 import os
@@ -16,7 +18,8 @@ HEADERS = 'puts RUBY_VERSION[/\\d+\\.\\d+/], RbConfig::CONFIG["rubyhdrdir"], RbC
 
 
 def recorders(machine, work):
-    """The library for each version of Ruby. Headers are those of this machine's processor: for another there is none."""
+    """Returns the library for each version of Ruby. The headers are for this machine's processor,
+    so there are none for others."""
     if platform.machine() != machine.name:
         return {}
     made = {}

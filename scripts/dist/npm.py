@@ -1,5 +1,5 @@
-"""What npm gets: a package for each machine that holds the programs, of which npm installs the one that fits, and the package that
-everybody names, whose `assay` starts them."""
+"""The npm packages: one per machine with the programs, of which npm installs the suitable one, and
+the main package, whose `assay` starts them."""
 
 import json
 
@@ -7,12 +7,12 @@ from shared import HOME, MAINTAINER, MACHINES, PACKAGE, ROOT, SUMMARY, Entry, ve
 
 
 def name_of(machine):
-    """The package of one machine."""
+    """Describes the package for one machine."""
     return f"{PACKAGE}-linux-{machine.npm}"
 
 
 def make(contents, to):
-    """Writes the package of one machine."""
+    """Writes the package for one machine."""
     machine = contents.machine
     about = described(name_of(machine), f"The programs of {PACKAGE} for Linux on {machine.npm}") | {
         "os": ["linux"],
@@ -26,7 +26,7 @@ def make(contents, to):
 
 
 def make_main(to):
-    """Writes the package that everybody names. It depends on the others at its own version."""
+    """Writes the main package, which depends on the others at its own version."""
     about = described(PACKAGE, SUMMARY) | {
         "bin": {"assay": "bin/assay.js"},
         "engines": {"node": ">=18"},

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Packs built programs for every channel, into a directory with the sums of all its files.
+"""Packs built programs for every channel, into a directory with the checksums of all its files.
 
     pack.py [--out DIR] [--programs MACHINE=DIR]... [CHANNEL...]
 
-Without --programs it packs what build.py built. CHANNEL: tarball, deb, wheel, python, gem, npm, crates, sbom, installer, recipes;
-all of them, if none is named. What is not static is packed, too, to try the packages on this machine, but is marked as something for it alone.
+Without --programs it packs the results of build.py. CHANNEL: tarball, deb, wheel, python, gem, npm,
+crates, sbom, installer, recipes [default: all]. Programs that are not static are also packed, to
+try the packages on this machine, but are marked as suitable only for it.
 """
 
 import argparse
@@ -31,7 +32,8 @@ from shared import HOME, IS_NOBODYS, MACHINES, MAINTAINER, ROOT, Failed, fresh, 
 CHANNELS = ["tarball", "deb", "wheel", "python", "gem", "npm", "crates", "sbom", "installer", "recipes"]
 
 def pack(programs, channels, work, to):
-    """Writes what is asked for and gives back the files. `programs`: the directory of the programs for each machine's name."""
+    """Writes the requested packages and returns the files. `programs`: the directory of the
+    programs for each machine's name."""
     made = []
     here = programs.get(platform.machine())
     has_programs = bool(set(channels) & {"tarball", "deb", "wheel", "gem", "npm"})

@@ -1,4 +1,4 @@
-"""The recipes of packaging/, with the version and the sums of what was packed filled in."""
+"""The recipes of packaging/, with the version and checksums of the packed files filled in."""
 
 import hashlib
 import re
@@ -17,7 +17,7 @@ FILES = [
 
 
 def make(to):
-    """Writes them to `recipes` beside the tarballs, which must be there for all machines."""
+    """Writes them to `recipes`, next to the tarballs, which must exist for all machines."""
     values = {"VERSION": version(), "HOME": HOME, "MAINTAINER": MAINTAINER}
     for machine in MACHINES.values():
         tarball = to / f"{PACKAGE}-{version()}-{machine.name}-linux.tar.gz"

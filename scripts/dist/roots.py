@@ -1,7 +1,7 @@
-"""Small systems of Debian to try packages in, each made once with mmdebstrap, and entered anew each time: what is done inside is
-forgotten afterwards. There is no network inside, and no compiler.
+"""Small Debian systems for trying packages. Each is created once with mmdebstrap; changes made
+inside are discarded after each use. They have no network and no compiler.
 
-It needs root, a kernel with overlays, and Debian's mirror for making them.
+Requires root, a kernel with overlays, and Debian's mirror for creating them.
 """
 
 import os
@@ -32,7 +32,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Said:
-    """What a script did: its status, its output, and seconds from its beginning to its end."""
+    """The result of a script: its status, its output, and its duration in seconds."""
 
     status: int
     text: str
@@ -40,7 +40,7 @@ class Said:
 
 
 def need():
-    """Raises Failed where no root can be made or entered."""
+    """Raises Failed if no root can be created or entered."""
     if os.geteuid() != 0:
         raise Failed("roots are made and entered by root alone")
     if not shutil.which("mmdebstrap"):
@@ -51,7 +51,7 @@ def need():
 
 
 def root(kind):
-    """The directory of a root, made if it is not there. It appears whole or not at all."""
+    """Returns the directory of a root, created if missing. It appears complete or not at all."""
     place = PLACE / f"{SUITE}-{kind}"
     if not place.is_dir():
         PLACE.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,8 @@ def root(kind):
 
 
 def enter(kind, script, files, proc=True, tmp="rw"):
-    """Runs a script of sh inside, with the files of a directory in /handed-out. `proc`: whether /proc is there; `tmp`: options of /tmp."""
+    """Runs a shell script inside, with the files of a directory in /handed-out. `proc`: whether
+    /proc exists; `tmp`: mount options of /tmp."""
     lower = root(kind)
     inside = f"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TERM=dumb sh -eu -c {shlex.quote(script)}"
     outside = f"""
@@ -100,6 +101,6 @@ def enter(kind, script, files, proc=True, tmp="rw"):
 
 
 def compilers(kind):
-    """Names of compilers in a root: there are to be none."""
+    """Returns the names of compilers in a root, which must have none."""
     directory = root(kind) / "usr/bin"
     return sorted(path.name for path in directory.iterdir() if re.fullmatch(r"(.*-)?(cc|gcc|g\+\+|c\+\+|clang|rustc|cargo|go)(-\d+)?", path.name))

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Whether the programs are the same, to the byte, when they are built in another directory and on another day.
+"""Checks whether building the programs in another directory and on another day results in the same
+bytes.
 
-    same.py [MACHINE...]     of the last commit; what build.py built before is the first of the two, if it is there
+    same.py [MACHINE...]     builds the last commit; an existing result of build.py is the first build
 
-The second is built from a fresh checkout in a directory of its own, where the clock of C's preprocessor would be today's, too.
+The second is built from a fresh checkout in a separate directory; the preprocessor's date macros
+would also differ.
 """
 
 import hashlib

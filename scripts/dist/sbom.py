@@ -1,6 +1,8 @@
-"""The list of parts of the programs, as CycloneDX: every crate that is in them, with its licence, its sum, and what it is built from.
+"""The bill of materials of the programs, as CycloneDX: every included crate, with its license,
+checksum and dependencies.
 
-It follows from Cargo.lock and the commit alone: no moment and no random number is in it, so that the same sources give the same bytes.
+It is derived only from Cargo.lock and the commit, without times or random numbers, so the same
+sources result in the same bytes.
 """
 
 import json
@@ -31,7 +33,8 @@ def make(machine, to):
 
 
 def graph(machine):
-    """Every crate by its id, what each is linked with, and the ids of the programs."""
+    """Returns every crate by its id, the crates that each is linked with, and the ids of the
+    programs."""
     known = metadata("--filter-platform", machine.target, "--features", FEATURES)
     packages = {package["id"]: package for package in known["packages"]}
     needs = {node["id"]: normal(node) for node in known["resolve"]["nodes"]}
@@ -39,7 +42,7 @@ def graph(machine):
 
 
 def normal(node):
-    """What is linked in: neither what only builds nor what only tests."""
+    """Returns the crates that are linked in, excluding those used only for building or testing."""
     return [need["pkg"] for need in node["deps"] if any(kind["kind"] is None for kind in need["dep_kinds"])]
 
 
@@ -85,6 +88,6 @@ def component(package, sums):
 
 
 def locked():
-    """The sums that Cargo.lock has of crates."""
+    """Returns the checksums of crates in Cargo.lock."""
     pattern = re.compile(r'^name = "(.*)"\nversion = "(.*)"\nsource = ".*"\nchecksum = "(.*)"$', re.M)
     return {(name, number): content for name, number, content in pattern.findall((ROOT / "Cargo.lock").read_text())}

@@ -1,7 +1,7 @@
-"""What all channels share: which programs are handed out and for which machines, the version and the moment of the commit, what is
-packed beside the programs, and archives that have the same bytes whenever and wherever they are written.
+"""Common code of all channels: the released programs and their machines, the version and the time
+of the commit, the other packed files, and archives that always have the same bytes.
 
-No channel's own rules are here, and nothing is compiled.
+It contains nothing specific to a channel, and compiles nothing.
 """
 
 import gzip
@@ -48,7 +48,7 @@ NOTICES = "LICENSES-crates.txt"
 
 @dataclass(frozen=True)
 class Machine:
-    """A kind of machine, as each channel calls it."""
+    """A kind of machine, with its name in each channel."""
 
     name: str
     target: str
@@ -68,11 +68,11 @@ MACHINES = {
 
 
 class Failed(Exception):
-    """It can't be packed; the message says what to do."""
+    """Packing is impossible; the message says what to do."""
 
 
 def of_workspace(pattern, what):
-    """What Cargo.toml says of all crates."""
+    """Returns the common settings of all crates in Cargo.toml."""
     found = re.search(rf"^\[workspace\.package\]$(?:\n(?!\[).*)*?\n{pattern}$", (ROOT / "Cargo.toml").read_text(), re.M)
     if not found:
         raise Failed(f"{ROOT / 'Cargo.toml'} has no {what} of the workspace")
@@ -82,12 +82,12 @@ def of_workspace(pattern, what):
 # The project's home page, and its maintainer.
 HOME = of_workspace(r'homepage = "(.*)"', "homepage")
 MAINTAINER = of_workspace(r'authors = \["(.* <.*>)"\]', "author with an address")
-# A name that is not registered, in either of them.
+# Neither has a registered name.
 IS_NOBODYS = ".example" in HOME + MAINTAINER
 
 
 def ask(*command, **options):
-    """What a command prints; Failed, with what it said, if it fails."""
+    """Returns the output of a command; raises Failed with the output if it fails."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **options)
     if done.returncode != 0:
         raise Failed(f"`{' '.join(map(str, command))}` ended with status {done.returncode}:\n{done.stdout}{done.stderr}".rstrip())
@@ -95,12 +95,13 @@ def ask(*command, **options):
 
 
 def version():
-    """That of the workspace."""
+    """Returns the version of the workspace."""
     return of_workspace(r'version = "(.*)"', "version")
 
 
 def epoch():
-    """The moment that everything is dated by: SOURCE_DATE_EPOCH, else that of the last commit."""
+    """Returns the time with which everything is dated: SOURCE_DATE_EPOCH, or otherwise that of the
+    last commit."""
     said = os.environ.get("SOURCE_DATE_EPOCH")
     return int(said) if said else int(ask("git", "-C", ROOT, "log", "-1", "--format=%ct"))
 
@@ -110,7 +111,8 @@ def epoch():
 
 @dataclass(frozen=True)
 class Contents:
-    """What a channel has to pack for one machine: directories with programs, man pages, completions and licences."""
+    """The input of a channel for one machine: directories with programs, man pages, completions and
+    licenses."""
 
     machine: Machine
     place: Path
@@ -133,8 +135,9 @@ class Contents:
 
 
 def gather(programs, machine, speaker, notices, place):
-    """Lays out what is packed for a machine below `place`. `programs` is the directory of the programs; `speaker` one with programs that
-    run on this machine, which are asked for pages and completions: those are the same everywhere. `notices`: the text of NOTICES."""
+    """Creates the files to be packed for a machine below `place`. `programs` is the directory of
+    the programs, `speaker` one with programs that run on this machine, which generate the man pages
+    and completions (the same on all machines). `notices`: the text of NOTICES."""
     fresh(place)
     (place / "bin").mkdir()
     for name in PROGRAMS:
@@ -163,7 +166,8 @@ def gather(programs, machine, speaker, notices, place):
 
 
 def elf(path):
-    """The processor of a program (its number in ELF), and whether it needs a dynamic linker."""
+    """Returns the processor of a program (its number in ELF), and whether it needs a dynamic
+    linker."""
     with open(path, "rb") as file:
         head = file.read(64)
         if head[:6] != b"\x7fELF\x02\x01":
@@ -177,7 +181,7 @@ def elf(path):
 
 
 def fresh(place):
-    """An empty directory in the place of whatever is there."""
+    """Creates an empty directory in place of anything that exists there."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     return place
@@ -188,7 +192,7 @@ def fresh(place):
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of an archive; its content is bytes, or a path to read."""
+    """A file of an archive; the content is bytes, or the path of a file."""
 
     name: str
     content: object
@@ -204,7 +208,7 @@ class Entry:
 
 
 def write_tar_gz(path, entries):
-    """A compressed tar of the entries, and of the directories that they are in."""
+    """Returns a compressed tar archive of the entries and their directories."""
     date = epoch()
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as archive:
@@ -219,7 +223,7 @@ def write_tar_gz(path, entries):
 
 
 def gzipped(content, level=9):
-    """Compressed, without name and date; as far as it goes, which Debian asks for."""
+    """Compresses without name and date, at the maximum level, as required by Debian."""
     packed = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", compresslevel=level, fileobj=packed, mtime=0) as file:
         file.write(content)
@@ -227,7 +231,7 @@ def gzipped(content, level=9):
 
 
 def write_zip(path, entries):
-    """A zip of the entries in their given order."""
+    """Returns a zip archive of the entries in the given order."""
     date = time.gmtime(max(epoch(), 315532800))[:6]
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -242,7 +246,7 @@ def write_zip(path, entries):
 
 
 def write_whole(path, content):
-    """A file that is there whole or not at all."""
+    """Writes a file, which appears complete or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     hidden = path.with_name(f".{path.name}")
     hidden.write_bytes(content)
@@ -251,7 +255,8 @@ def write_whole(path, content):
 
 
 def write_tree(place, entries):
-    """The entries as files below a directory, for tools that pack directories: all modes and dates are set."""
+    """Writes the entries as files below a directory, for tools that pack directories; sets all
+    modes and dates."""
     date = epoch()
     for entry in entries:
         path = place / entry.name
@@ -265,5 +270,5 @@ def write_tree(place, entries):
 
 
 def metadata(*options):
-    """What cargo knows of the workspace."""
+    """Returns cargo's metadata of the workspace."""
     return json.loads(ask("cargo", "metadata", "--locked", "--format-version", "1", *options, cwd=ROOT))

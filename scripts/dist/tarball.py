@@ -1,10 +1,11 @@
-"""The tarball: the programs, their pages, completions and licences, to unpack anywhere. It is what `install.sh` installs."""
+"""The tarball: the programs, their man pages, completions and licenses, to be unpacked anywhere.
+`install.sh` installs it."""
 
 from shared import PACKAGE, Entry, version, write_tar_gz
 
 
 def make(contents, to):
-    """Writes the tarball of one machine."""
+    """Writes the tarball for one machine."""
     name = f"{PACKAGE}-{version()}-{contents.machine.name}-linux"
     entries = [Entry(f"{name}/{program.name}", program, is_program=True) for program in contents.programs]
     entries += [Entry(f"{name}/man/man1/{page.name}", page) for page in contents.pages]

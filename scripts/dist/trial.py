@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Installs what pack.py packed into clean systems of Debian, without a network or a compiler, and uses it there; and tries what may go wrong.
+"""Installs the packages made by pack.py in clean Debian systems, without a network or a compiler,
+and uses them there; also tries what may go wrong.
 
-    trial.py [--dist DIR] [TRIAL...]     all trials, if none is named; --list names them
+    trial.py [--dist DIR] [TRIAL...]     [default: all trials]; --list lists them
 
-A trial that can't be made here says so, and why. The last line counts.
+A trial that is impossible here is reported with the reason. The last line is the result.
 """
 
 import argparse
@@ -37,7 +38,7 @@ EXPECTED = [r"^assay \d", r"48 % lower", r"^checks:"]
 
 @dataclass(frozen=True)
 class Channel:
-    """How a channel is installed, in which root, and what else is to be true then."""
+    """Describes how a channel is installed, in which root, and further conditions to check."""
 
     root: str
     install: str
@@ -46,7 +47,7 @@ class Channel:
 
 
 def channels():
-    """All, by name."""
+    """Returns all channels by name."""
     pip = "python3 -m venv /opt/python\nPATH=/opt/python/bin:$PATH\npip --quiet --disable-pip-version-check install --no-index --find-links /handed-out"
     return {
         "tarball": Channel("bare", "tar -xzf /handed-out/{name}-*-{machine}-linux.tar.gz -C /opt\nPATH=$(echo /opt/{name}-*):$PATH\n", ("{name}-*-{machine}-linux.tar.gz",)),
@@ -91,7 +92,8 @@ def filled(text):
 
 
 def install(channel, dist):
-    """One channel: None and a remark if all is well, else what is wrong. What is missing of files is wrong, too."""
+    """Tries one channel. Returns None and a remark on success, otherwise the fault. Missing files
+    are also a fault."""
     missing = [filled(pattern) for pattern in channel.files if not list(dist.glob(filled(pattern)))]
     if missing:
         raise Failed(f"{dist} has no {', '.join(missing)}")

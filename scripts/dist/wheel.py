@@ -1,7 +1,8 @@
-"""What PyPI gets: a wheel with the programs for each machine (`assay-bench`), and the Python package, which depends on it (`assay-perf`).
+"""The packages for PyPI: a wheel with the programs for each machine (`assay-bench`), and the Python
+package, which depends on it (`assay-perf`).
 
-The Python package is its source, from which an installation compiles the accelerator, and a wheel of pure Python, for installations
-without a compiler.
+The Python package consists of its source, from which an installation compiles the accelerator, and
+a pure Python wheel for installations without a compiler.
 """
 
 import base64
@@ -20,8 +21,8 @@ SOURCES = ["pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE-MI
 
 
 def make(contents, to):
-    """Writes the wheel of one machine. A static program suits every C library, and installers take a wheel for musl alone for nothing
-    that runs on Debian: so it has both tags."""
+    """Writes the wheel for one machine. A static program works with every C library, but installers
+    on Debian do not accept a wheel for musl alone, so it has both tags."""
     machine = contents.machine.name
     tags = [f"manylinux2014_{machine}", f"musllinux_1_2_{machine}"] if contents.is_static else [f"linux_{machine}"]
     name = PACKAGE.replace("-", "_")
@@ -35,7 +36,8 @@ def make(contents, to):
 
 
 def metadata():
-    """The text for the registry is the README, whose links to files of the repository would lead nowhere."""
+    """Returns the metadata. The registry's text is the README, in which links to files of the
+    repository would be broken."""
     text = re.sub(r"\[([^]]+)\]\((?!https?:)([^)#]+)[^)]*\)", r"\1 (`\2` in the repository)", (ROOT / "README.md").read_text())
     author, address = re.fullmatch(r"(.*) <(.*)>", MAINTAINER).groups()
     licences = "".join(f"License-File: {name}\n" for name in [*LICENCES, NOTICES])
@@ -48,12 +50,13 @@ def metadata():
 
 
 def wheel(tags):
-    """How the wheel is to be installed."""
+    """Returns the WHEEL file, with the tags."""
     return "Wheel-Version: 1.0\nGenerator: assay\nRoot-Is-Purelib: false\n" + "".join(f"Tag: py3-none-{tag}\n" for tag in tags)
 
 
 def record(about, entries):
-    """The list of all files with their sums, without which nothing can be removed again."""
+    """Returns the list of all files with their checksums, without which the package cannot be
+    uninstalled."""
     lines = []
     for entry in entries:
         digest = base64.urlsafe_b64encode(hashlib.sha256(entry.bytes).digest()).rstrip(b"=").decode()
@@ -65,8 +68,9 @@ def record(about, entries):
 
 
 def make_python_package(work, to, python=sys.executable):
-    """Writes source and wheel of the Python package; `python` is an interpreter with setuptools, which builds both. What it packs has the
-    dates and the order of this machine, so it is packed anew."""
+    """Writes the source archive and the wheel of the Python package; `python` is an interpreter
+    with setuptools, which builds both. Its archives have this machine's dates and order of files,
+    so they are repacked."""
     place = fresh(work / "python-package")
     for name in SOURCES:
         source = ROOT / "python" / name

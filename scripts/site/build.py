@@ -38,7 +38,7 @@ class Broken(Exception):
 
 
 def prose(text):
-    """The lines of a page, each with whether it is prose rather than code."""
+    """Yields the lines of a page, each with whether it is prose rather than code."""
     fenced = False
     for line in text.split("\n"):
         if FENCE.match(line):
@@ -86,7 +86,8 @@ def there(page, found, linked):
 
 
 def sections():
-    """Sections of docs/README.md, each with its pages: title, path and the question that the page answers."""
+    """Returns the sections of docs/README.md, each with its pages: title, path and the question
+    that the page answers."""
     text = (ROOT / "docs/README.md").read_text()
     for paragraph in text.split("\n\n")[1:]:
         heading, *items = paragraph.strip().split("\n")
@@ -98,12 +99,12 @@ def sections():
 
 
 def navigation():
-    """Sections and pages, as docs/README.md lists them."""
+    """Returns sections and pages as listed by docs/README.md."""
     return [{name: [{title: place} for title, place, _ in pages]} for name, pages in sections()]
 
 
 def bars():
-    """Every figure of bench/results with its bar, its area and its command."""
+    """Returns every figure of bench/results with its bar, its area and its command."""
     parts = ["---\nhide:\n  - toc\n---\n\n# How it compares\n\nEvery figure that was promised beforehand, what was found, and whether it was reached. Each area's name leads to",
              "the figures that have peers. This page is made of the results that [BENCHMARKS.md](BENCHMARKS.md) is made of.\n"]
     rows, missed = [], 0
@@ -123,13 +124,14 @@ def bars():
 
 
 def files_below(directory):
-    """The files of a directory and of those in it, without what interpreters leave there."""
+    """Yields the files of a directory and its subdirectories, without those left by
+    interpreters."""
     files = sorted(path for path in directory.rglob("*") if path.is_file() and path.suffix != ".md")
     return [path for path in files if "__pycache__" not in path.parts]
 
 
 def list_of(directory):
-    """A page that lists a directory, for one without a README."""
+    """Returns a page that lists a directory, for directories without a README."""
     names = [path.relative_to(directory) for path in files_below(directory)]
     return f"# {directory.relative_to(ROOT)}\n\n" + "".join(f"- [{name}]({name})\n" for name in names)
 
@@ -189,7 +191,8 @@ The screens of the front page are drawn from the same recordings.
 
 
 def examples(assay, pages):
-    """The pages that the binary writes; of the history that `make history` measured, if it did, else of the recordings here."""
+    """Creates the pages that the program writes: from the history measured by `make history` if it
+    exists, otherwise from the recordings here."""
     live = pages / "live"
     live.mkdir(parents=True)
     scratch = pages.parent
@@ -244,7 +247,8 @@ def publish_markdown(pages, out):
 
 
 def index_for_programs(nav):
-    """llms.txt (https://llmstxt.org): the pages as Markdown, by section, each with the question that it answers."""
+    """Writes llms.txt (https://llmstxt.org): the pages as Markdown, by section, each with the
+    question that it answers."""
     about = dict(re.findall(r"^(site_name|site_description): (.+)$", (HERE / "mkdocs.yml").read_text(), re.M))
     questions = {place: question for _, pages in sections() for _, place, question in pages}
     lines = [f"# {about['site_name']}", "", f"> {about['site_description']}", "", "Every page is Markdown. The HTML page next to it has the same name (`README.md`: `index.html`)."]
@@ -260,7 +264,8 @@ def index_for_programs(nav):
 
 
 def fetched(out):
-    """Addresses outside the site from which pages load something. Links for readers do not count."""
+    """Returns the external addresses from which pages load something. Links for readers do not
+    count."""
     loads = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=[\"']?(https?://[^\"' >]+)")
     found = set()
     for page in out.rglob("*.html"):

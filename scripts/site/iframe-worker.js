@@ -1,4 +1,5 @@
-// From a disk (file:) browsers start no workers. The worker of the search then runs in a hidden frame of the page. The theme asks for a script of this name.
+// Browsers do not start workers for pages opened from disk (file:). The search worker then runs in
+// a hidden frame of the page. The theme requests a script of this name.
 if (location.protocol === "file:") {
   window.Worker = class extends EventTarget {
     constructor(url) {
@@ -9,7 +10,7 @@ if (location.protocol === "file:") {
       const inside = frame.contentWindow;
       this.inside = inside;
       this.waiting = [];
-      // What the worker says is for the page, not for its own window.
+      // The worker's messages are for the page, not for its own window.
       inside.postMessage = (data) => this.dispatchEvent(new MessageEvent("message", { data }));
       const script = frame.contentDocument.createElement("script");
       script.src = new URL(url, location.href);

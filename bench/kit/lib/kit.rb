@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# A library whose only use is to be changed: small classes of the usual kinds, with specs of the usual care (bench/mutants.py).
+# A library that exists only to be mutated: small, ordinary classes with specs of ordinary quality
+# (bench/mutants.py).
 require_relative "kit/calculator"
 require_relative "kit/heap"
 require_relative "kit/interval"

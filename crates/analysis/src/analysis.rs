@@ -555,7 +555,7 @@ fn findings(samples: &Samples, evidence: &Evidence<'_>, analysis: &Analysis) -> 
     }
     findings.extend(noise::findings(&analysis.noise, &names));
     if analysis.stop == Some(StopReason::Interrupted) {
-        findings.push(checks::interrupted("decided on what there was"));
+        findings.push(checks::interrupted("results are based on the runs until then"));
         // The user interrupted the run, so the budget was not too short.
         let too_few = findings.iter_mut().filter(|finding| finding.is(code::TOO_FEW));
         too_few.for_each(|finding| finding.advice.clear());

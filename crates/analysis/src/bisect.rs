@@ -380,8 +380,7 @@ impl Bisected {
     pub fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         if self.is_part() {
-            let message =
-                "the two ends differ by more than this commit changed: others changed it, too";
+            let message = "the two ends differ by more than this commit changed: other commits changed it as well";
             findings.push(
                 Finding::new(code::OTHER_CHANGES, message)
                     .advise(Action::text("search the commits before and after it as well")),
@@ -389,7 +388,7 @@ impl Bisected {
         }
         if let Some(known) = self.known.as_ref().filter(|_| self.is_luck()) {
             let message = format!(
-                "builds of neighboring commits differ by themselves by about {} of the change (standard deviation): more runs of the same builds say little about which it was",
+                "builds of neighboring commits differ by themselves by about {} of the change (standard deviation): more runs of the same builds hardly show which commit it was",
                 number::percent(known.own / known.step.abs())
             );
             findings.push(

@@ -166,9 +166,7 @@ pub enum CalibrationError {
         cpu: usize,
     },
     /// A value that can't be a time.
-    #[error(
-        "run {run} has the {metric} time {seconds} s, which is no time that a program can take"
-    )]
+    #[error("run {run} has the {metric} time {seconds} s, which is not a possible run time")]
     NotATime {
         /// Number of the run, counted from 1.
         run: usize,

@@ -137,13 +137,13 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
         // The values do not show what kind of clock was used.
         let means = match (c.decision.scale, c.means.1 / c.means.0) {
             (Scale::Ratio, ratio) if ratio > 0.0 => format!(
-                "; if the clock was read at the start and at the end, the means are right all the same: they differ by {}",
+                "; if the clock was read at the start and at the end, the means are correct nevertheless: they differ by {}",
                 crate::number::percent((ratio - 1.0).abs())
             ),
             _ => String::new(),
         };
         let message = format!(
-            "{} comes in steps that are large against the threshold; the interval holds what rounded readings hide{means}",
+            "{} comes in steps that are large compared to the threshold; the interval includes the rounding error{means}",
             metric.name
         );
         findings.push(
@@ -197,7 +197,7 @@ pub fn wall_and_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Optio
     use crate::verdict::Verdict::{Equivalent, Faster, Inconclusive, Slower};
     let message = match (primary.decision.verdict, cpu.decision.verdict) {
         (Faster, Slower) | (Slower, Faster) => format!(
-            "wall and CPU time of {name} moved in opposite directions: waits changed, or work went to another process or core"
+            "wall and CPU time of {name} moved in opposite directions: waiting changed, or work moved to another process or core"
         ),
         (Faster | Slower, Equivalent) => format!(
             "the CPU time of {name} did not change: it waits differently, or the work is done in another process"
@@ -214,7 +214,7 @@ pub fn wall_and_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Optio
     }
     Some(
         finding
-            .advise(Action::text("name beforehand which of the two your users feel"))
+            .advise(Action::text("decide beforehand which of the two matters to your users"))
             .advise(Action::decide_by("cpu")),
     )
 }

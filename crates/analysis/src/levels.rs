@@ -73,7 +73,7 @@ impl Nested {
         let levels = &self.levels.levels;
         let (outer, inner) = (levels.first()?, levels.last()?);
         let message = format!(
-            "the {} values of {name} come from {} {}, and those differ: an interval of the mean that takes the values for independent is {factor:.1} times too narrow",
+            "the {} values of {name} come from {} {}, and those differ: an interval of the mean that treats the values as independent is {factor:.1} times too narrow",
             inner.units,
             outer.units,
             plural(&self.names[0])

@@ -89,7 +89,7 @@ fn clock_source(e: &Environment) -> Option<Finding> {
         .at(Severity::Warning)
         .with("clock_cost_seconds", e.number("clock_cost_seconds").unwrap_or(f64::NAN))
         .advise(Action::run(
-            "take the processor's counter where it is offered",
+            "use the processor's counter if it is available",
             "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
         ))
     })
@@ -98,7 +98,7 @@ fn clock_source(e: &Environment) -> Option<Finding> {
 fn quota(e: &Environment) -> Option<Finding> {
     let quota = e.number("cgroup_cpu_quota")?;
     Some(
-        Finding::new(code::MACHINE_BUSY, format!("a control group allows {quota:.2} CPUs: a program that needs more is paused in the middle")).at(Severity::Warning)
+        Finding::new(code::MACHINE_BUSY, format!("a control group allows {quota:.2} CPUs: a program that needs more is paused again and again")).at(Severity::Warning)
         .with("cgroup_cpu_quota", quota)
         .advise(Action::text("run outside the container"))
         .advise(Action::text("run without a CPU limit")),

@@ -183,7 +183,7 @@ pub fn from_pilot_telling(
     };
     if delta == Some(0.0) {
         return Err(PlanningError::Pilot(
-            "the reference's median is 0, of which no fraction is a difference; give --delta as an amount".to_owned(),
+            "the reference's median is 0, and so is any percentage of it; give --delta as an amount".to_owned(),
         ));
     }
     let sd = asked.sd.unwrap_or(facts.sd);
@@ -209,7 +209,7 @@ pub fn from_pilot_telling(
     let blocks = BlocksPlan::of(samples, pilot.metric_index, &asked, t);
     if asked.in_blocks && blocks.is_none() {
         return Err(PlanningError::Pilot(
-            "--blocks needs a pilot in blocks, five at least, of commands that do not always take the same: `assay run --save pilot.assay A B`".to_owned(),
+            "--blocks needs a pilot in blocks, at least five, of commands whose times vary: `assay run --save pilot.assay A B`".to_owned(),
         ));
     }
     let measure = Measure::Unit(pilot.unit.clone());

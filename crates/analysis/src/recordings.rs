@@ -23,7 +23,7 @@ pub(crate) fn finding(c: &Comparison, name: &str) -> Option<Finding> {
     let fewest = policy::FEWEST_BUILDS;
     let message = match c.decision.interval {
         Some(_) => format!(
-            "with {n} and {m} recordings ranks show nothing: this is Student's t interval, which assumes that recordings are normally distributed; from {RANKED_FROM} a side on nothing is assumed"
+            "with {n} and {m} recordings, ranks cannot decide: this is Student's t interval, which assumes that recordings are normally distributed; with {RANKED_FROM} or more a side, nothing is assumed"
         ),
         None if n.min(m) < fewest => {
             return Some(

@@ -101,7 +101,7 @@ pub fn finding(function: &str, benchmarks: &[Sensitivity]) -> Finding {
         .collect();
     let executes = if untimed.len() == 1 { "executes" } else { "execute" };
     let untimed = (!untimed.is_empty()).then(|| {
-        format!("{} {executes} it, but not in what is timed", list::first(&untimed, NAMED))
+        format!("{} {executes} it, but not in the timed part", list::first(&untimed, NAMED))
     });
     let is_timed = benchmarks.iter().any(|own| own.is_timed);
     let rest = untimed.map_or(String::new(), |untimed| format!("; {untimed}"));
@@ -110,12 +110,13 @@ pub fn finding(function: &str, benchmarks: &[Sensitivity]) -> Finding {
             let message = format!("no benchmark would show a slower `{function}`{rest}");
             Finding::new(code::CODE_CHANGED, message)
                 .at(Severity::Warning)
-                .advise(Action::text("add a benchmark that calls it in the part that is timed"))
+                .advise(Action::text("add a benchmark that calls it in its timed part"))
         }
         true => {
             let few = "the benchmarks that time it vary too much, or have too few blocks";
-            let message =
-                format!("how much slower `{function}` must be to be found is unknown: {few}{rest}");
+            let message = format!(
+                "the smallest slowdown of `{function}` that would be found is unknown: {few}{rest}"
+            );
             Finding::new(code::CODE_CHANGED, message)
         }
         false => {

@@ -69,7 +69,7 @@ impl SpreadComparison {
 pub enum SpreadError {
     /// Some blocks do not have exactly one value of each setting.
     #[error(
-        "the settings were measured {before} and {after} times; each belongs once in every block"
+        "the settings were measured {before} and {after} times; each must occur once in every block"
     )]
     DifferentLengths {
         /// Number of values without the setting.

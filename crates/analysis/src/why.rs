@@ -112,7 +112,7 @@ impl Why {
 pub enum WhyError {
     /// There is only one command or series of numbers.
     #[error(
-        "there is one series, and nothing that it differs from; give a second file, or a record of several commands"
+        "there is only one series, and nothing to compare it with; give a second file, or a record of several commands"
     )]
     Alone,
     /// No side, row or subject has this name.

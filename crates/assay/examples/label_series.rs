@@ -119,7 +119,7 @@ fn stop_rule(design: &str) -> anyhow::Result<StopRule> {
     }
 }
 
-/// One comparison, on as many of these runs as it asks for.
+/// Runs one comparison on as many of these runs as it needs.
 fn compare(plan: Plan, runs: &[f64], tally: &mut Tally) -> anyhow::Result<()> {
     let mut experiment = Experiment::new(plan, PAIR);
     // The runs themselves are the clock: measuring them took at least this long.

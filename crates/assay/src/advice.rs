@@ -1,5 +1,5 @@
 //! Turns the advice of findings into options of the verb that shows them: the only place that
-//! defines the options of each verb for it.
+//! defines each verb's options for advice.
 //!
 //! A finding carries its advice as an [`Action`], wherever it was made, perhaps when another verb
 //! recorded the file. Advice that a verb cannot follow at all is dropped here. A test checks every

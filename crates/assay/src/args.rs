@@ -18,8 +18,8 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Parser for the words of a command. They need not be UTF-8, since names of programs and files
-/// need not be.
+/// Returns a parser for the words of a command. They need not be UTF-8, since names of programs and
+/// files need not be.
 pub(crate) fn any_words() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|word| text_of(&word))
 }
@@ -103,7 +103,7 @@ pub(crate) enum FailIf {
 }
 
 impl JudgeArgs {
-    /// The options for the analysis of recorded samples.
+    /// Returns the options for the analysis of recorded samples.
     pub fn options(&self) -> Options {
         Options {
             confidence: self.confidence,
@@ -186,7 +186,7 @@ pub(crate) struct SideArgs {
 }
 
 impl SideArgs {
-    /// All sides; those given as single files or directories come first.
+    /// Returns all sides; those given as single files or directories come first.
     ///
     /// # Errors
     /// If a side has no name, or a pattern matches nothing.
@@ -223,13 +223,13 @@ impl SideArgs {
     }
 }
 
-/// All files of `sides`.
+/// Returns all files of `sides`.
 pub(crate) fn files_of(sides: &[SideFiles]) -> Vec<PathBuf> {
     sides.iter().flat_map(|side| side.files.clone()).collect()
 }
 
 impl ReadingArgs {
-    /// The options for the importers.
+    /// Returns the options for the importers.
     pub fn options(&self) -> ImportOptions {
         ImportOptions {
             by: self.by.clone(),
@@ -277,7 +277,7 @@ pub(crate) struct ProtocolArgs {
 }
 
 impl ProtocolArgs {
-    /// The options of the protocol; `None` without `--rigorous`.
+    /// Returns the options of the protocol; `None` without `--rigorous`.
     pub fn options(&self) -> Option<ProtocolOptions> {
         let default = ProtocolOptions::default();
         self.rigorous.then(|| ProtocolOptions {
@@ -287,8 +287,8 @@ impl ProtocolArgs {
         })
     }
 
-    /// The ending of the verb: `judged`, or status 1 if `--strict` is given and a step did not
-    /// pass.
+    /// Returns the ending of the verb: `judged`, or status 1 if `--strict` is given and a step did
+    /// not pass.
     pub fn ending(&self, chains: &[Protocol], judged: Ending) -> Ending {
         let passed = chains.iter().all(|chain| chain.outcome() == Status::Passed);
         if self.strict && !passed { Ending::FailIfCameTrue } else { judged }
@@ -316,8 +316,8 @@ pub(crate) struct KeepArgs {
 }
 
 impl KeepArgs {
-    /// These arguments for a run that resumes or repeats one recorded with `first`: if that run was
-    /// anonymous, this one is as well.
+    /// Returns these arguments for a run that resumes or repeats one recorded with `first`: if that
+    /// run was anonymous, so is this one.
     pub fn after(&self, first: &Self) -> Self {
         Self { anonymous: self.anonymous || first.anonymous, ..self.clone() }
     }
@@ -357,7 +357,7 @@ pub(crate) struct ShowArgs {
 }
 
 impl ShowArgs {
-    /// Amount of remarks shown on the screen after the result.
+    /// Returns the amount of remarks shown on the screen after the result.
     pub fn remarks(&self) -> Remarks {
         Remarks::wanted(self.quiet, self.verbose)
     }
@@ -418,8 +418,8 @@ fn unit(text: &str) -> Result<String, String> {
     check_unit(text).map(|()| text.to_owned()).map_err(|error| error.to_string())
 }
 
-/// Parses a quantity. `told` makes the message from the general one, which names every unit; a
-/// comma in a number has its own.
+/// Parses a quantity. `told` derives the message from the general one, which names every unit; a
+/// comma in a number has a message of its own.
 fn quantity(text: &str, told: impl FnOnce(String) -> String) -> Result<Quantity, String> {
     parse_quantity(text).map_err(|error| {
         let with_point = text.replace(',', ".");

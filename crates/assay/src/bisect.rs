@@ -60,7 +60,7 @@ struct Ready {
 
 /// The reason why a commit cannot be measured.
 enum Unusable {
-    /// The commit does not build, or not a program of the requested kind.
+    /// The commit does not build, or does not produce a program of the requested kind.
     Build(String),
     /// The program of the commit fails.
     Run(String),
@@ -80,7 +80,7 @@ pub(crate) struct Commits {
     pub commits: Vec<CommitSummary>,
     /// Commits that cannot be measured, each with the reason.
     pub skipped: BTreeMap<usize, String>,
-    /// The measurement of each.
+    /// The measurement of each commit.
     pub what: What,
     repository: Repository,
     line: String,

@@ -170,7 +170,7 @@ pub(crate) fn different(
 
 fn same_builds(side: &str, all: usize, differ: usize) -> Finding {
     let message = format!(
-        "of {all} builds of `{side}` only {differ} differ; the others are the same to the last byte, and left out"
+        "of {all} builds of `{side}` only {differ} differ; the others are byte-identical, and left out"
     );
     Finding::new(code::SAME_INPUT, message)
         .about(side)

@@ -1,6 +1,6 @@
-//! Selects the tests of a suite that a change affects, for `assay tests --changed` and `assay
-//! watch`: where the map of what tests used (`assay_suites::coverage`) is stored, and what to ask of
-//! the framework. Nothing is run here.
+//! Selects the tests of a suite that a change affects, for `assay tests --changed` and
+//! `assay watch`; stores the map of the code and files that tests used (`assay_suites::coverage`),
+//! and makes the request to the framework. Nothing is run here.
 
 use crate::cutting::Cutting;
 use crate::output;
@@ -77,7 +77,7 @@ pub(crate) enum Selection {
         /// Number of known tests left out.
         left: usize,
     },
-    /// No test; the number of tests that used nothing that changed.
+    /// No test. Contains the number of tests left out, which used nothing that changed.
     Nothing(usize),
 }
 
@@ -117,7 +117,7 @@ impl Tracked {
             Ok((store, map)) => (Some(store), map, None),
             Err(error) => {
                 let note = format!(
-                    "what tests use is not kept for the next time: {}",
+                    "the record of what tests use could not be saved: {}",
                     output::told(&error)
                 );
                 (None, Map::default(), Some(note))
@@ -143,11 +143,11 @@ impl Tracked {
         self.project.top().to_owned()
     }
 
-    /// Selects the tests to run. If `noting`, the next run sees the files as they are now;
-    /// otherwise a run in progress may have seen earlier contents, so their state is not recorded.
+    /// Selects the tests to run. If `noting`, the present state of the files is recorded as that of
+    /// the next run; otherwise it is not, because a run in progress may have read earlier contents.
     ///
     /// # Errors
-    /// If git cannot tell what changed since a revision.
+    /// If git cannot determine the changes since a revision.
     pub fn choice(&mut self, asked: ChangeQuery<'_>, noting: bool) -> anyhow::Result<Choice<'_>> {
         if noting {
             self.by_revision = matches!(asked, ChangeQuery::Since(_));
@@ -262,9 +262,9 @@ impl Tracked {
         &self.place
     }
 
-    /// Takes over what a run saw of the last choice, and stores it. `whole`: see [`Map::take`]. If
-    /// the run `broke`, or failed outside its tests, their uses become unknown, so that all of them
-    /// run again: the file whose change would repair the run is not among the uses of any test.
+    /// Stores the observations of a run of the last choice. `whole`: see [`Map::take`]. If the run
+    /// `broke`, or failed outside its tests, their uses become unknown, so that all of them run
+    /// again: the file whose change would repair the run is not among the uses of any test.
     ///
     /// # Errors
     /// If the map cannot be stored.
@@ -322,7 +322,7 @@ fn since_1970() -> f64 {
 pub(crate) fn reason(why: &SelectionReason) -> String {
     match why {
         SelectionReason::Failed => "failed when it ran last".to_owned(),
-        SelectionReason::Unseen => "ran when nobody saw what it uses".to_owned(),
+        SelectionReason::Unseen => "ran without a record of what it uses".to_owned(),
         SelectionReason::Used { how: UseKind::Entered, path, block: Some(block) } => {
             format!("uses `{block}` of {path}, which changed")
         }
@@ -331,40 +331,40 @@ pub(crate) fn reason(why: &SelectionReason) -> String {
         }
         SelectionReason::Used { how: UseKind::Loaded, path, .. } => {
             format!(
-                "needs {path}, which changed outside of its functions, or in which functions there are"
+                "needs {path}, which changed outside of its functions, or whose set of functions changed"
             )
         }
         SelectionReason::Used { how: UseKind::Opened, path, .. } => {
             format!("opens {path}, which changed")
         }
         SelectionReason::Used { how: UseKind::Listed | UseKind::Searched, path, .. } => {
-            format!("lists the directory {path}, in which files came or went")
+            format!("lists the directory {path}, in which files were added or removed")
         }
         SelectionReason::Used { how: UseKind::Started, path, .. } => {
             format!("starts {path}, which changed")
         }
         SelectionReason::Used { how: UseKind::Built, path, .. } if path.ends_with("**") => {
-            "is built from packages in which files came or went".to_owned()
+            "is built from packages in which files were added or removed".to_owned()
         }
         SelectionReason::Used { how: UseKind::Built, path, .. } => {
             format!("is built from {path}, or may read it, and it changed")
         }
         SelectionReason::InFile(path) => {
-            format!("stands in {path}, which changed around its tests")
+            format!("is in {path}, which changed around its tests")
         }
         SelectionReason::Maybe(why) => format!("may use what changed: {why}"),
         SelectionReason::Beside { source } => format!("uses the package of {source}, which is new"),
         SelectionReason::Called { source } => {
-            format!("stands in a file that is called like {source}")
+            format!("is in a file named like {source}")
         }
         SelectionReason::Ruled { rule, source } => {
             format!("is named for {source} by the rule {rule}")
         }
-        SelectionReason::Everything => "runs as everything does".to_owned(),
+        SelectionReason::Everything => "runs because everything does".to_owned(),
     }
 }
 
-/// Returns the source of the knowledge that a test must run, in a word or two.
+/// Returns the evidence that a test must run, in a word or two.
 fn source(why: &SelectionReason) -> &'static str {
     match why {
         SelectionReason::Failed | SelectionReason::Unseen => "last run",
@@ -402,7 +402,7 @@ pub(crate) fn explained(choice: &Choice<'_>) -> Vec<String> {
     };
     lines.extend(choice.tests.iter().map(line));
     for file in &choice.files {
-        lines.push(format!("{file}: all of it, for it may have tests that nobody knows (names)"));
+        lines.push(format!("{file}: all of it, because it may contain unknown tests (names)"));
     }
     lines.extend(choice.left.iter().map(|(name, known)| format!("{name}: {}", left(known))));
     lines

@@ -121,8 +121,8 @@ pub(crate) fn session(
     Ok(session.interrupted_by(|| interrupt::count() > 0))
 }
 
-/// Runs warm-up blocks, and returns the time that the fastest took, s. Afterwards it is known what
-/// can be measured.
+/// Runs warm-up blocks, and returns the time that the fastest took, s. Afterwards the measurable
+/// metrics are known.
 ///
 /// # Errors
 /// If a command fails or lacks a required metric, or the user interrupts.
@@ -330,14 +330,14 @@ impl Commands {
                 RunnerKind::Portable => "assay's",
             };
             let message = format!(
-                "peak memory below {} KiB can't be seen: that is {whose} own",
+                "peak memory below {} KiB can't be measured: that is {whose} own",
                 floor / 1024
             );
             Finding::new(code::MEMORY_FLOOR, message).with("floor", floor as f64)
         })
     }
 
-    /// Does what precedes a run.
+    /// Runs the preparations of a run.
     fn prepare(&mut self, subject: usize) -> Result<(), RunError> {
         let line = self.commands[subject].prepare.clone();
         self.hook("--prepare", line.as_ref())?;
@@ -347,7 +347,7 @@ impl Commands {
         Ok(())
     }
 
-    /// Does what follows a run.
+    /// Runs the conclusion of a run.
     fn conclude_run(&mut self, subject: usize) -> Result<(), RunError> {
         let line = self.commands[subject].conclude.clone();
         match self.hook("--conclude", line.as_ref()) {
@@ -497,7 +497,7 @@ fn left_processes(command: &str, runs: u32, needless: u32) -> Option<Finding> {
         ),
     };
     let message =
-        format!("{command} left processes running after {runs} runs; they were ended{conclude}");
+        format!("{command} left processes running after {runs} runs; they were killed{conclude}");
     let advice = match needless {
         0 => "let the command wait for its children: their work is not in its time",
         _ => "leave --conclude out, or let it succeed where nothing is left to end",

@@ -1,6 +1,6 @@
 //! Counts taken of a run in a separate pass: allocations, and instructions on a simulated
-//! processor. This module wraps a command and reads what its run left behind; the caller that
-//! counts runs it. Nothing is timed in such a pass, because both slow a program down.
+//! processor. This module wraps a command and reads the files that its run left behind; the caller
+//! that counts runs it. Nothing is timed in such a pass, because both kinds slow a program down.
 
 use assay_data::code;
 use assay_data::finding::shared::not_counted;
@@ -194,7 +194,8 @@ impl Counter {
     }
 }
 
-/// Only the name is reported, not the path: an anonymous run keeps the rest private.
+/// Returns the reason with the program's name, but without its path, which an anonymous run keeps
+/// private.
 pub(crate) fn of_program(program: &Path, why: RefusalReason) -> String {
     let name = program.file_name().unwrap_or(program.as_os_str());
     format!("`{}` {why}", name.to_string_lossy())
@@ -202,7 +203,7 @@ pub(crate) fn of_program(program: &Path, why: RefusalReason) -> String {
 
 /// Returns a finding that not all allocations of `whose` are counted.
 pub(crate) fn allocations_hidden(whose: &str, why: &str) -> Finding {
-    let message = format!("not all that {whose} allocates is in the counts: {why}");
+    let message = format!("the counts lack some allocations of {whose}: {why}");
     Finding::new(code::COUNTS_INCOMPLETE, message)
 }
 
@@ -224,7 +225,7 @@ pub(crate) fn children_missing(who: &str, executed: &BTreeSet<Executed>) -> Opti
         Finding::new(code::COUNTS_INCOMPLETE, message)
             .at(Severity::Warning)
             .with("programs", why.len() as f64)
-            .advise(Action::text("link them dynamically and leave them their environment"))
+            .advise(Action::text("link them dynamically and leave their environment intact"))
             .advise(Action::text("count without them"))
     })
 }

@@ -1,9 +1,9 @@
 //! Checks of CPU numbers that the user typed.
 
-/// Checks that the CPUs are online, if those are known.
+/// Checks that the CPUs are online, if the online CPUs are known.
 ///
 /// # Errors
-/// If one is not.
+/// If a CPU is not online.
 pub(crate) fn are_there(wanted: &[u32], online: Option<&[u32]>) -> anyhow::Result<()> {
     let Some(online) = online else { return Ok(()) };
     let Some(absent) = wanted.iter().find(|cpu| !online.contains(cpu)) else { return Ok(()) };

@@ -1,6 +1,7 @@
 //! Runs `assay-mutate blocks`, which splits source files into blocks. Its grammars would be the
-//! largest part of this program, and only `tests --changed` and `watch` need them. It is started once and then asked for each file. It never outlives this process: it ends
-//! when its input does, however this process ends.
+//! largest part of this program, and only `tests --changed` and `watch` need them. It is started
+//! once and then queried for each file. It never outlives this process: it ends when its input
+//! does, however this process ends.
 //!
 //! Without it files are tracked as a whole, so that a change affects more tests, never fewer; that
 //! is reported once.
@@ -38,7 +39,8 @@ struct Program {
     output: BufReader<ChildStdout>,
     /// True once the program has identified itself.
     is_known: bool,
-    /// The text that was last split without others: after a save two callers ask for it in turn.
+    /// The text that was last split without others: after a save, two callers need it one after the
+    /// other.
     last: Option<(Language, Vec<u8>, Blocks)>,
 }
 
@@ -55,12 +57,12 @@ impl Cutting {
         }
     }
 
-    /// Returns a message on what is lost without the program, once.
+    /// Returns the consequences of a missing program as a message, once.
     pub fn lost(&self) -> Option<String> {
         let State::Gone(why) = &mut *self.0.borrow_mut() else { return None };
         let why = why.take()?;
         Some(format!(
-            "a change touches all tests that use its file, not only those that use what changed in it: {why}"
+            "a change affects all tests that use its file, not only those that use what changed in it: {why}"
         ))
     }
 }
@@ -132,7 +134,9 @@ impl Program {
         // A program that closed its output is about to exit by itself.
         let status = if ended { self.child.wait() } else { self.end() };
         match status {
-            Ok(status) if ended => format!("assay-{NAME} ended ({status}); begin again to have it"),
+            Ok(status) if ended => {
+                format!("assay-{NAME} ended ({status}); restart to use it again")
+            }
             _ => format!("assay-{NAME}: {}", reason(error)),
         }
     }

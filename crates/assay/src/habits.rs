@@ -65,7 +65,7 @@ pub(crate) fn advised(error: Error, command: &mut Command, typed: &[OsString]) -
     };
     let says_number = number(&error).is_some();
     match advice {
-        // The usage would show what was typed, which can't be used together.
+        // The usage would show the typed options, which can't be used together.
         Some(advice) if error.kind() == ErrorKind::ArgumentConflict => {
             let mut told = with_tip(error, advice);
             told.remove(ContextKind::Usage);
@@ -109,7 +109,7 @@ pub(crate) fn taken_for_option(command: &Command, typed: &[OsString]) -> Option<
     words::taken_for_option(&Line::of(typed, command)).map(anyhow::Error::msg)
 }
 
-/// The word that the parser rejected; empty if there is none.
+/// Returns the word that the parser rejected; empty if there is none.
 fn invalid(error: &Error) -> String {
     let kinds = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
     let found = kinds.into_iter().find_map(|kind| match error.get(kind) {
@@ -127,8 +127,7 @@ fn refused(error: &Error) -> String {
     }
 }
 
-/// Returns the error for an option's value without its reason, for which the advice has better
-/// words.
+/// Returns the error for an option's value without its reason, which the advice explains better.
 fn without_reason(error: &Error, command: &Command) -> Error {
     let mut plain: Error = Error::new(error.kind()).with_cmd(command);
     for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue] {

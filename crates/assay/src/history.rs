@@ -68,7 +68,7 @@ pub(crate) struct BesideArgs {
     pub look: LookArgs,
 }
 
-/// Completes what a file of another tool says about its machine, if `--machine` names this machine:
+/// Completes the facts of another tool's file about its machine, if `--machine` names this machine:
 /// otherwise its runs would be kept apart from those that assay measured here.
 pub(crate) fn on_this_machine(samples: &mut Samples, given: Option<&str>) {
     let facts = &mut samples.environment.facts;
@@ -93,7 +93,7 @@ pub(crate) fn may_be_of_this_machine(samples: &Samples, file: &str) -> Option<St
     let here = Environment::from_facts(environment::capture());
     let name = here.text(HOSTNAME).filter(|_| here.text(PROCESSOR) == Some(processor))?;
     Some(format!(
-        "{file} does not name its machine, so it is kept apart, as `{processor}`; if it was measured on this machine, add it with --machine {name}"
+        "{file} does not name its machine, so it is kept separately, as `{processor}`; if it was measured on this machine, add it with --machine {name}"
     ))
 }
 
@@ -102,7 +102,7 @@ fn is_of_machine(environment: &Environment, fact: &str) -> bool {
 }
 
 impl StoreArgs {
-    /// The location of the store.
+    /// Returns the location of the store.
     ///
     /// # Errors
     /// If the store's address is invalid, or the state directory is unknown.
@@ -126,7 +126,7 @@ impl StoreArgs {
         Ok(StoreLocation::File(state.join(FILE)))
     }
 
-    /// The name of the project.
+    /// Returns the name of the project.
     pub fn project(&self) -> String {
         let own = || base().file_name().map(text_of);
         self.project.clone().or_else(own).unwrap_or_else(|| "default".to_owned())
@@ -196,7 +196,8 @@ pub(crate) struct Adding<'a> {
 pub(crate) enum RunDestination {
     /// Added to the store.
     InStore(Box<Added>),
-    /// Waiting in the state directory because the server is unreachable; the message that says so.
+    /// Waiting in the state directory because the server is unreachable. Contains the message about
+    /// it.
     Waits(String),
 }
 
@@ -252,14 +253,15 @@ impl Adding<'_> {
         }
     }
 
-    /// The revision, with its position if the repository of the current directory knows it.
+    /// Returns the revision, with its position if the repository of the current directory contains
+    /// it.
     pub fn revision(&self, samples: &Samples) -> Option<Revision> {
         let recorded = samples.environment.text("git_commit");
         self.rev.or(recorded).map(placed)
     }
 }
 
-/// The revisions of the sides that have one of their own.
+/// Returns the revisions of the sides that have one of their own.
 fn of_sides(samples: &Samples) -> Vec<(String, Revision)> {
     let commit = |side: &str| samples.environment.text(&format!("git_commit@{side}"));
     let commits = samples.sides.iter().filter_map(|side| commit(&side.name));
@@ -277,8 +279,8 @@ fn hide(store: &Path) {
     }
 }
 
-/// The revision of the given name, with its position if the repository of the current directory
-/// knows it.
+/// Returns the revision of the given name, with its position if the repository of the current
+/// directory contains it.
 fn placed(name: &str) -> Revision {
     thread_local! {
         static PLACES: RefCell<git::CommitPositions> = RefCell::new(git::CommitPositions::of(Path::new(".")));
@@ -291,8 +293,8 @@ fn placed(name: &str) -> Revision {
     }
 }
 
-/// Time of the measurement according to the samples, or else the time at which the file was
-/// written.
+/// Returns the time of the measurement according to the samples, or else the time at which the file
+/// was written.
 fn started(samples: &Samples, file: &Path) -> Option<Timestamp> {
     let facts = ["started", "date", "datetime"].map(|fact| samples.environment.text(fact));
     let told = samples.started.as_deref().into_iter().chain(facts.into_iter().flatten());
@@ -304,7 +306,7 @@ fn started(samples: &Samples, file: &Path) -> Option<Timestamp> {
     told.or_else(|| Timestamp::try_from(written()?).ok())
 }
 
-/// The directory after which a project is named: the top of the repository, or the current
+/// Returns the directory after which a project is named: the top of the repository, or the current
 /// directory.
 fn base() -> PathBuf {
     let here = PathBuf::from(".");

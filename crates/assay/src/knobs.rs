@@ -182,7 +182,7 @@ pub(crate) fn mend() {
     }
 }
 
-/// Restores what is possible, and returns the messages to show. A journal is removed once
+/// Restores as much as possible, and returns the messages to show. A journal is removed once
 /// everything in it has been restored.
 fn mend_on(machine: &Machine, directory: &Path) -> Vec<String> {
     let mut said = CleanupReport::default();
@@ -248,7 +248,7 @@ fn is_undone(machine: &Machine, left: &LeftBehind, said: &mut CleanupReport) -> 
     undone
 }
 
-/// Messages about what was left behind, without repetition.
+/// Messages about settings that a killed run left changed, without repetition.
 #[derive(Default)]
 struct CleanupReport {
     restored: Vec<Change>,
@@ -281,7 +281,7 @@ impl CleanupReport {
         if !self.denied.is_empty() {
             let home = directory.parent().unwrap_or(directory).display();
             self.line(format!(
-                "warning: a run that was killed has left {}; to put that back, run assay once as root with this state \
+                "warning: a run that was killed has left {}; to restore it, run assay once as root with this state \
                  directory: sudo XDG_STATE_HOME='{home}' assay doctor --quick",
                 listed(&self.denied)
             ));
@@ -296,11 +296,11 @@ fn refused(error: &KnobError) -> Finding {
 
 fn held_by(knob: &Knob, process: u32) -> Finding {
     not_controlled(&format!(
-        "`{}` is set by another run of assay (process {process}) at this moment",
+        "`{}` is currently set by another run of assay (process {process})",
         knob.name()
     ))
     .advise(Action::text(
-        "measure again when the other run has ended; two at once disturb each other anyway",
+        "measure again when the other run has ended; simultaneous runs disturb each other anyway",
     ))
 }
 

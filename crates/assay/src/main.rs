@@ -1,7 +1,7 @@
 //! The `assay` binary: arguments in, verdict out.
 //!
-//! There is one file per verb under [`verbs`]. Each asks the design what to measure, has a source
-//! measure it, and passes the analysis to a report. This crate does no arithmetic on samples. Only
+//! There is one file per verb under [`verbs`]. Each measures a source in the order that the design
+//! chooses, and passes the analysis to a report. This crate does no arithmetic on samples. Only
 //! programs print or end the process: this one, `assay-mutate` and `assay-farm`.
 //!
 //! Exit codes: 0 success · 1 a condition of `--fail-if` is true · 2 usage or input error · 3
@@ -265,7 +265,7 @@ const VERBS: &[Verb] = &[
     ),
 ];
 
-/// How a verb ended, apart from errors.
+/// The outcome of a verb, apart from errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Fine,
@@ -376,7 +376,7 @@ fn is_verb(name: &OsStr) -> bool {
     name == "help" || VERBS.iter().any(|verb| name == verb.name)
 }
 
-/// The complete command-line definition of this program.
+/// Returns the complete command-line definition of this program.
 fn command() -> Command {
     let verbs =
         VERBS.iter().map(|verb| Command::new(verb.name).about(verb.about).defer(verb.augment));
@@ -384,7 +384,7 @@ fn command() -> Command {
     Cli::command().subcommand_required(true).subcommands(verbs).subcommands(shipped)
 }
 
-/// The exit status; an error is reported.
+/// Returns the exit status; reports an error.
 fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {
     match ended {
         Ok(ending) => ending.into(),
@@ -404,7 +404,7 @@ fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {
     }
 }
 
-/// Ids of the verb's arguments that were given on the command line.
+/// Returns the ids of the verb's arguments that were given on the command line.
 fn given(verb: &Command, matches: &ArgMatches) -> Vec<String> {
     let ids = verb.get_arguments().map(|argument| argument.get_id().as_str());
     // Every command has `help` and `version`, which are not in the matches.

@@ -23,8 +23,8 @@ pub(crate) const CPU_PER_WALL: &str = "cpu_per_wall";
 const THROUGHPUT: &str = "throughput";
 /// Median time of one of several concurrent runs.
 const JOB_WALL: &str = "job_wall";
-/// Shortest run for which steal time is read, s: it is accounted in 10 ms ticks, so it says nothing
-/// about shorter runs.
+/// Shortest run for which steal time is read, s: it is accounted in 10 ms ticks, which are too
+/// coarse for shorter runs.
 pub(crate) const STEAL_FROM_SECONDS: f64 = 0.01;
 
 /// Returns the metrics of every run.
@@ -130,7 +130,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Creates a meter for what was requested.
+    /// Creates a meter for the requested metrics.
     pub fn new(requested: Requested) -> Self {
         let mut metrics = of_every_run();
         let higher =
@@ -158,7 +158,7 @@ impl Meter {
         }
     }
 
-    /// Takes over the metrics of a run that is resumed, so that the values keep their order.
+    /// Adopts the metrics of a run that is resumed, so that the values keep their order.
     ///
     /// # Errors
     /// A message, if the metrics are not those that this meter measures.
@@ -431,7 +431,7 @@ impl Meter {
                 Finding::new(code::SAMPLES_PROBLEM, message)
                     .about(name)
                     .with("lines", *count as f64)
-                    .advise(Action::text("write each line in one piece"))
+                    .advise(Action::text("write each line with a single call"))
                     .advise(Action::Read { page: "docs/reference/sample-protocol.md".to_owned() }),
             );
         }

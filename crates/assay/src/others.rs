@@ -70,8 +70,8 @@ pub(crate) fn missing(name: &str) -> anyhow::Error {
     )
 }
 
-/// Finds the programs of others by name. If two directories have one of the same name, the first
-/// counts, as in [`hand_over`].
+/// Finds third-party programs by name. If two directories have one of the same name, the first is
+/// used, as in [`hand_over`].
 fn found(is_verb: impl Fn(&OsStr) -> bool) -> BTreeMap<String, PathBuf> {
     let mut found = installed(is_verb);
     found.retain(|name, _| SHIPPED.iter().all(|(own, _)| name != own));

@@ -169,7 +169,7 @@ pub(crate) fn extended(plan: &Plan, block_seconds: f64, comparisons: usize) -> O
     let least = block_seconds * f64::from(needed);
     (least <= CEILING).then(|| {
         format!(
-            "a block takes about {}, and a first verdict {needed} blocks, at least {}: that is more than the budget of {}, which --time {budget}s would hold",
+            "a block takes about {}, and a first verdict {needed} blocks, at least {}: that is more than the budget of {}, which --time {budget}s would enforce",
             number::rough(block_seconds, &Unit::Second),
             number::rough(least, &Unit::Second),
             number::chosen(budget, &Unit::Second),

@@ -1,5 +1,5 @@
 //! Common parts of the preloaded processes of suites (`tests/warm.rs`) and of `assay warm`:
-//! timeouts, the environment of a run, and where the list of what they loaded is stored. Nothing is
+//! timeouts, the environment of a run, and where the list of loaded files is stored. Nothing is
 //! started here.
 
 use assay_data::private;
@@ -28,7 +28,7 @@ const BEHIND: &str = "/socket.stages";
 /// Returns the way in which a command is run in a preloaded process.
 ///
 /// # Errors
-/// A message that says why it cannot be.
+/// A message with the reason why this is impossible.
 pub(crate) fn of(command: &Command) -> Result<Preloading, String> {
     Preloading::of(&command.argv, &|name| {
         let own = Command { argv: vec![name.to_owned()], ..command.clone() };
@@ -98,8 +98,8 @@ pub(crate) fn fits(directory: &Path) -> Result<(), String> {
     ))
 }
 
-/// Returns the file in which a process records what its runs loaded, for the next process of its
-/// kind; `None` if there is no place for it.
+/// Returns the file in which a process records the files that its runs loaded, for the next process
+/// of its kind; `None` if there is no place for it.
 pub(crate) fn seen(root: &Path, way: &Preloading) -> Option<PathBuf> {
     let directory = cache_directory()?.join("preloaded");
     private::directory(&directory).ok()?;

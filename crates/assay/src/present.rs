@@ -87,7 +87,7 @@ pub(crate) fn present(
     samples: &Samples,
 ) -> anyhow::Result<()> {
     how.spell(analysis);
-    // A failing export must not prevent the output to the screen, nor the other way round.
+    // A failing export must not prevent the output to the screen, nor vice versa.
     let exported = export_all(how, analysis, samples, Extras::default());
     if how.show.json {
         let meta = meta_of(how.dialect.verb(), samples, how.file);
@@ -120,7 +120,7 @@ impl Showing<'_> {
         }
     }
 
-    /// After an interruption, says where the samples are and how to add to them.
+    /// After an interruption, prints where the samples are and how to add to them.
     fn say_how_to_go_on(&self, analysis: &Analysis) {
         let measures = matches!(self.dialect, Dialect::Run | Dialect::Bench | Dialect::Tests);
         if let Some(path) = self.file.filter(|_| measures && !self.show.quiet)
@@ -254,7 +254,7 @@ fn form_of(path: &Path) -> anyhow::Result<Form> {
 }
 
 /// Rejects `--fail-if` for fewer than two sides before anything is measured, because it could never
-/// come true. `there_is` names the only side; `instead` says how to give another.
+/// come true. `there_is` names the only side; `instead` is the advice on how to give another.
 ///
 /// # Errors
 /// If there are fewer than two sides.
@@ -273,7 +273,7 @@ pub(crate) fn check_fail_if(
 /// Rejects `--fail-if slower` and `faster` for a metric without a direction.
 ///
 /// # Errors
-/// A message that says how to give one.
+/// A message with the way to give one.
 pub(crate) fn check_direction(
     samples: &Samples,
     primary: Option<&str>,
@@ -301,7 +301,7 @@ pub(crate) fn no_direction(metric: &Metric) -> String {
         unit => format!(" ({})", unit.symbol()),
     };
     format!(
-        "nothing says which direction of `{}`{unit} is better; say it with --better lower or --better higher",
+        "it is unknown which direction of `{}`{unit} is better; specify --better lower or --better higher",
         metric.name
     )
 }
@@ -339,7 +339,7 @@ pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
         c.failing.as_ref().is_some_and(|own| own.subject == c.against)
     };
     let without_reference = analysis.comparisons.iter().any(failed);
-    // Nothing is open about a benchmark of the same code.
+    // A benchmark with the same code on both sides needs no verdict.
     let verdicts: Vec<Verdict> = analysis
         .comparisons
         .iter()

@@ -136,8 +136,8 @@ impl Line {
         }
     }
 
-    /// Names the machine if the line is visible, and warns about what a portable runner does not do
-    /// before the user waits for it.
+    /// Names the machine if the line is visible, and warns about features that a portable runner
+    /// lacks before the user waits for them.
     pub fn machine(&self, environment: &Environment) {
         if self.bar.is_some() {
             self.say(&machine(environment));
@@ -223,7 +223,7 @@ impl Progress {
         (self.what, self.plan) = (Some(what), plan);
     }
 
-    /// Shows an activity that takes a moment, without a fraction done.
+    /// Shows a short activity, without a fraction done.
     pub fn busy(&self, what: &'static str) {
         self.line.reset(what);
     }

@@ -47,18 +47,18 @@ const ENDINGS: [(&str, RawForm); 10] = [
 ];
 
 impl RawForm {
-    /// The form for the ending of a file name.
+    /// Returns the form for the ending of a file name.
     pub(crate) fn of_ending(path: &Path) -> Option<Self> {
         let name = path.to_string_lossy().to_lowercase();
         ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)).map(|&(_, form)| form)
     }
 
-    /// All endings, as listed in messages.
+    /// Returns all endings, as listed in messages.
     pub(crate) fn endings() -> String {
         ENDINGS.map(|(ending, _)| ending).join(", ")
     }
 
-    /// The kind of escaping that the form needs.
+    /// Returns the kind of escaping that the form needs.
     fn escapes(self) -> Escapes {
         match self {
             Self::Csv | Self::Go | Self::HdrLog | Self::Text => Escapes::Text,

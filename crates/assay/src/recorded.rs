@@ -1,7 +1,7 @@
 //! A recorded session: the steps that are the same for every verb that measures. It starts in a new
 //! file or continues an existing one, measures, closes the record, shows the result, adds it to the
-//! history, and returns an exit status. The verb decides what is measured and what is shown in the
-//! process.
+//! history, and returns an exit status. The verb decides what is measured, and what is shown while
+//! measuring.
 
 use crate::args::KeepArgs;
 use crate::ending::{close, ending};
@@ -47,7 +47,7 @@ pub(crate) fn begun<A: clap::Args>(
 ) -> anyhow::Result<(Samples, A)> {
     let recorded = assay_file::read(path)?;
     resume::check_given(&record.given, path)?;
-    resume::check_complete(&recorded, path, "resumed", "measure again, in a file of its own")?;
+    resume::check_complete(&recorded, path, "resumed", "measure again, in a new file")?;
     let first = resume::begun(&recorded, path, verb, "resumed")?;
     Ok((recorded, first))
 }

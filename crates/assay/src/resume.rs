@@ -1,5 +1,5 @@
-//! `--resume FILE`: checks whether the experiment at hand is the one that the file began, and
-//! reports what differs if not.
+//! `--resume FILE`: checks whether the current experiment is the one in the file, and otherwise
+//! reports the differences.
 //!
 //! A resumed experiment must be one experiment: the same commands, programs that are identical byte
 //! for byte, the same machine. Otherwise old and new observations would be combined in a block
@@ -67,7 +67,7 @@ impl RecordArgs {
             && OF_EXPORTS.iter().any(|known| ending.eq_ignore_ascii_case(known))
         {
             bail!(
-                "--save {0}: the record is an .assay file: name it {1}; the result in the format of this ending is written by --export {0}",
+                "--save {0}: the record is an .assay file: name it {1}; the result in the format of this extension is written by --export {0}",
                 path.display(),
                 path.with_extension("assay").display()
             );
@@ -75,8 +75,8 @@ impl RecordArgs {
         self.keep.save.as_ref().map_or(Ok(()), |path| store::check_named("--save", path))
     }
 
-    /// These arguments for a run that resumes one started with `first`: what to show is determined
-    /// by the current arguments.
+    /// Returns these arguments for a run that resumes one started with `first`: the current
+    /// arguments determine what is shown.
     pub fn after(&self, first: &Self) -> Self {
         Self { keep: self.keep.after(&first.keep), ..self.clone() }
     }
@@ -109,8 +109,8 @@ pub(crate) fn check_given(given: &[String], path: &Path) -> anyhow::Result<()> {
 }
 
 /// Rejects an anonymous record whose command line lacks something needed to measure again: the
-/// value of a variable, or a secret. In the message, `done` says what the record was wanted for,
-/// and `instead` what the user can do.
+/// value of a variable, or a secret. In the message, `done` is the purpose of reading the record,
+/// such as `resumed`, and `instead` the alternative.
 pub(crate) fn check_complete(
     recorded: &Samples,
     path: &Path,
@@ -128,8 +128,8 @@ pub(crate) fn check_complete(
     )
 }
 
-/// The arguments with which a recorded run was started by this verb. `done` says in messages what
-/// the record is wanted for.
+/// Returns the arguments with which a recorded run was started by this verb. `done`: as in
+/// [`check_complete`].
 pub(crate) fn begun<A: clap::Args>(
     recorded: &Samples,
     path: &Path,
@@ -159,8 +159,8 @@ pub(crate) struct Resumption {
     differences: Vec<String>,
 }
 
-/// Checks, before anything is run, that what would be measured (`now`) is the experiment that the
-/// file began. `other_options` says that the options differ.
+/// Checks, before anything is run, that the experiment about to be measured (`now`) is the recorded
+/// one. `other_options` is true if the options differ.
 pub(crate) fn check(
     earlier: &ResumeArgs,
     recorded: &Samples,
@@ -230,8 +230,8 @@ const MACHINE: [(&str, &str); 7] = [
     ("runner", "runner"),
 ];
 
-/// The differences between what the file began and what would be measured now, one sentence each;
-/// empty if there are none.
+/// Returns the differences between the recorded experiment and the one about to be measured, one
+/// sentence each; empty if there are none.
 pub(crate) fn differences(
     recorded: &Samples,
     subjects: &[Subject],

@@ -233,8 +233,7 @@ pub(crate) fn placed(mut command: Command, built: &Built, directory: Option<&Pat
 }
 
 /// Rejects a program that would be the same for every revision: a file of the user's working tree,
-/// or one elsewhere that gets no arguments. (An interpreter runs the files that its arguments
-/// name.)
+/// or one elsewhere without arguments. (An interpreter runs the files named by its arguments.)
 pub(crate) fn check_differs(program: &Command, top: &Path) -> anyhow::Result<()> {
     let file = Path::new(&program.argv[0]);
     if let Ok(below) = file.strip_prefix(top) {
@@ -283,7 +282,7 @@ pub(crate) fn found(
             let is_built = built.log.metadata().is_ok_and(|log| log.len() > 0);
             let cure = match is_built {
                 true => format!("; the output of its build is in {}", built.log.display()),
-                false => "; if it is built, the line of --build must make it".to_owned(),
+                false => "; if it is built, the line of --build must produce it".to_owned(),
             };
             let place = match program.argv[0].to_string_lossy().contains('/') {
                 true => "",

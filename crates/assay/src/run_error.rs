@@ -50,7 +50,8 @@ impl RunError {
         }
     }
 
-    /// Converts it for the engine, to which neither an interruption nor a lost run is an error.
+    /// Converts the error for the engine, which treats neither an interruption nor a lost run as an
+    /// error.
     pub fn obstacle(self) -> Obstacle<Self> {
         match self {
             Self::Interrupted(_) => Obstacle::Interrupted,

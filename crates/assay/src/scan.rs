@@ -243,7 +243,7 @@ fn values_of(text: &str) -> anyhow::Result<Vec<String>> {
     Ok(values)
 }
 
-/// Rejects what was meant to be a range, or a list with another separator.
+/// Rejects a malformed range, and a list with another separator.
 fn check_list(text: &str, values: &[String]) -> anyhow::Result<()> {
     let is_number = |text: &str| Decimal::parse(text.trim()).is_some();
     if let [_] = values {

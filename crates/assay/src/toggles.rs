@@ -1,10 +1,9 @@
 //! Settings of a suite as sides of one experiment, and the servers that it needs: `--toggle`,
 //! `--with` and `--server`.
 //!
-//! `assay_suites::toggles` knows what a toggle is and what its sides consist of, and
-//! `assay_measure::servers` how servers are started and configured. This module combines them: the
-//! settings of a side are applied before its run and undone afterwards, and nothing remains
-//! whatever happens.
+//! `assay_suites::toggles` defines toggles and their sides, and `assay_measure::servers` starts and
+//! configures servers. This module combines them: the settings of a side are applied before its run
+//! and undone afterwards, so that nothing remains, even if `assay` is killed.
 
 mod servers;
 
@@ -106,7 +105,7 @@ impl ToggleArgs {
         Ok(!self.toggle.is_empty() || !self.with.is_empty())
     }
 
-    /// The parsed toggles.
+    /// Returns the parsed toggles.
     ///
     /// # Errors
     /// If a text is not a toggle; the message names it.
@@ -117,7 +116,7 @@ impl ToggleArgs {
     }
 }
 
-/// The sides of a suite, and what they need.
+/// The sides of a suite, with their servers and settings.
 pub(crate) struct Toggled {
     /// The sides without settings, with each, and with all of them; a single side without toggles.
     pub sides: Vec<Side>,
@@ -188,7 +187,7 @@ impl Toggled {
         Ok(Self { sides, findings, files, servers, runner: None, off: None })
     }
 
-    /// Additions of a side to the environment of the suite.
+    /// Returns the additions of a side to the environment of the suite.
     pub fn added(&self, side: usize) -> EnvironmentAdditions {
         let own = &self.sides[side];
         let mut added = own.added(self.files.path());
@@ -251,8 +250,8 @@ impl Toggled {
         self.servers.put_back()
     }
 
-    /// Name of the side with all settings together; empty if there is no such side. `None` if no
-    /// settings are compared.
+    /// Returns the name of the side with all settings together; empty if there is no such side.
+    /// `None` if no settings are compared.
     pub fn together(&self) -> Option<&str> {
         let last = self.sides.last().filter(|_| self.sides.len() > 1)?;
         Some(if last.on.len() > 1 { &last.name } else { "" })
@@ -283,8 +282,8 @@ impl Drop for Toggled {
     }
 }
 
-/// Why `toggle` cannot work with the path of `files`: Ruby splits its options at blanks, and Python
-/// splits its directories at colons.
+/// Returns why `toggle` cannot work with the path of `files`: Ruby splits its options at spaces,
+/// and Python splits its directories at colons.
 fn blank_in(files: &Room, toggle: &Toggle) -> Option<String> {
     let own = Side { name: String::new(), on: vec![toggle.clone()] }.added(files.path());
     let path = files.path().display().to_string();

@@ -43,7 +43,7 @@ const SOCKET: &str = "socket";
 /// Lock held while such a directory is created or removed.
 const LOCK: &str = "lock";
 
-/// Variables that differ between terminals or commands and do not affect what is loaded.
+/// Variables that differ between terminals or commands and do not affect the loaded code.
 const PASSING: [&str; 31] = [
     "_",
     "PWD",

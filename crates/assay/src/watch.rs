@@ -230,7 +230,7 @@ impl Watcher {
             if let Some((what, left)) = &due
                 && left.is_zero()
             {
-                next = Some(self.job(what.clone(), "nothing else is to do".to_owned()));
+                next = Some(self.job(what.clone(), "there is nothing else to do".to_owned()));
                 continue;
             }
             self.renew()?;
@@ -265,7 +265,7 @@ impl Watcher {
         WatchTask { what, changed: self.held.paths.iter().cloned().collect(), why }
     }
 
-    /// Takes over saved files, and returns the run that they cause.
+    /// Processes saved files, and returns the run that they cause.
     fn saved(&mut self) -> anyhow::Result<Option<WatchTask>> {
         if let Some(mutating) = &mut self.mutating {
             mutating.cancel();
@@ -296,7 +296,7 @@ impl Watcher {
             let held = std::mem::take(&mut self.held);
             if let Some(last) = self.last.clone().filter(|_| was_broken) {
                 // The sources are again in the state in which they ran.
-                let why = "what could not be read can be read again, and is as it was".to_owned();
+                let why = "the broken source can be read again, and is unchanged".to_owned();
                 let changed = held.paths.into_iter().collect();
                 self.screen.begin(&why, false)?;
                 self.show(Came { why, changed, ..last })?;
@@ -471,14 +471,16 @@ impl Watcher {
                 if let Some(pause) = self.echo.pause(&meanwhile) {
                     self.pause(pause)?;
                 }
-                let again = next.map(|what| self.job(what, "they are green again".to_owned()));
+                let again =
+                    next.map(|what| self.job(what, "the failed tests pass again".to_owned()));
                 let owed = self.owed.clone();
-                Ok(again.or(owed.map(|what| self.job(what, "they were not through".to_owned()))))
+                Ok(again
+                    .or(owed.map(|what| self.job(what, "their last run was stopped".to_owned()))))
             }
         }
     }
 
-    /// Waits, unless something happens.
+    /// Waits until the pause is over or an event arrives.
     fn pause(&mut self, pause: Duration) -> anyhow::Result<()> {
         let began = Instant::now();
         while began.elapsed() < pause && interrupt::count() == 0 && self.attention.wish.is_none() {
@@ -515,7 +517,7 @@ impl Watcher {
                 });
                 let tries = self.mutating.as_ref().is_some_and(Mutating::is_at_work);
                 let tries = if tries { "trying changes · " } else { "" };
-                self.screen.waiting(&format!("waiting for a save · {tries}{held}h keys, q leaves"))
+                self.screen.waiting(&format!("waiting for a save · {tries}{held}h keys, q quits"))
             }
         }
     }
@@ -532,7 +534,7 @@ fn git_of(top: &Path) -> Option<PathBuf> {
     Some(own.parent()?.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-/// Combines what two runs cover.
+/// Returns the tests of two runs together.
 fn both(one: Option<What>, other: Option<What>) -> Option<What> {
     match (one, other) {
         (None, other) => other,

@@ -1,9 +1,9 @@
 //! Advice about a finding, as data.
 //!
-//! Checks say *what* to do ([`Action`]) and know neither verbs nor options. The program that shows
-//! the finding adds *how* to do it ([`Invocation`]): an option of the running verb, or a command.
-//! The same finding from the same file therefore gives the users of each verb advice in that verb's
-//! own options. Nothing is decided here.
+//! Checks determine *what* to do ([`Action`]), independent of verbs and options. The program that
+//! shows the finding adds *how* to do it ([`Invocation`]): an option of the running verb, or a
+//! command. The same finding from the same file therefore gives advice in the options of whichever
+//! verb is running. Nothing is decided here.
 
 use crate::{Environment, Tool};
 use serde::{Deserialize, Serialize, Serializer};
@@ -93,7 +93,7 @@ pub enum Action {
     },
     /// Measure the sides in one run, in blocks.
     MeasureInBlocks,
-    /// Measure the same at another time.
+    /// Repeat the measurement at another time.
     Repeat,
     /// Let a run do more work.
     MoreWork,
@@ -101,7 +101,7 @@ pub enum Action {
     FinerClock,
     /// Make each run shorter.
     ShorterRuns,
-    /// Count fewer events at the same time.
+    /// Count fewer events simultaneously.
     FewerEvents,
     /// Count instructions without the processor's counters.
     CountInstructions,
@@ -113,7 +113,7 @@ pub enum Action {
     WorkingTree,
     /// Stop other work on the machine.
     StopOtherWork,
-    /// Find out what disturbs measuring on this machine.
+    /// Find the causes of disturbed measurements on this machine.
     CheckMachine,
     /// Find out how small a difference this machine can detect.
     Calibrate,
@@ -127,7 +127,7 @@ pub enum Action {
     SampleByWall,
     /// Save to another place.
     SaveElsewhere,
-    /// Look at what the program prints.
+    /// Look at the output of the program.
     ShowOutput,
     /// Look at the distributions.
     SeeDistributions,

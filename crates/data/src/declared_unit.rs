@@ -16,7 +16,7 @@ const KNOWN: [&str; 21] = [
 /// Maximum length of a symbol, in characters.
 const MAX_SYMBOL: usize = 20;
 
-/// A declared unit: a number in it times `factor` is in the base unit.
+/// A declared unit: multiplying a number in it by `factor` gives the base unit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DeclaredUnit {
     /// The base unit.
@@ -44,7 +44,7 @@ pub enum UnitError {
 }
 
 impl DeclaredUnit {
-    /// The unit of a plain number.
+    /// Returns the unit of a plain number.
     pub fn one() -> Self {
         Self { unit: Unit::One, factor: 1.0 }
     }
@@ -81,7 +81,7 @@ impl DeclaredUnit {
     }
 }
 
-/// Checks a unit that a person typed; any word that is not almost a known unit may be one.
+/// Checks a unit that a person typed. Any word is accepted unless it is almost a known unit.
 ///
 /// # Errors
 /// If the word is almost a known unit.
@@ -98,8 +98,8 @@ pub(crate) fn is_unit_character(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '/' | '%' | '_' | '-' | '.' | '^' | '°' | '²' | '³')
 }
 
-/// Returns the known unit that `word` almost is: equal except for case or, for words of three or
-/// more letters, one edit away.
+/// Returns the known unit that almost equals `word`: it differs only in case or, for words of three
+/// or more letters, by one edit.
 fn nearly(word: &str) -> Option<&'static str> {
     let same = |known: &&str| known.to_lowercase() == word.to_lowercase();
     let slip = |known: &&str| {

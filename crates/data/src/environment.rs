@@ -1,9 +1,9 @@
 //! The environment of a run: facts about machine, system and settings, from an allow-list and in a
 //! fixed order.
 //!
-//! Facts are stored as named JSON values, because files of later versions have more of them and a
-//! reader must not lose what it does not understand. What a fact *means* for the measurement is
-//! decided in the analysis, from these facts alone, so that a recorded run yields the same findings
+//! Facts are stored as named JSON values, because files of later versions have more of them, and a
+//! reader must not lose facts that it does not understand. The analysis decides what a fact *means*
+//! for the measurement, from these facts alone, so that a recorded run yields the same findings
 //! years later.
 
 use serde::{Deserialize, Serialize};

@@ -21,8 +21,8 @@ pub(crate) fn excerpt(text: &str) -> String {
     out
 }
 
-/// Returns a whole message, which may contain foreign names, with the same escapes; a message that
-/// is far too long loses its middle.
+/// Returns a whole message, which may contain foreign names, with the same escapes; the middle of a
+/// very long message is omitted.
 pub(crate) fn visible(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
     let (first, last) = KEPT;

@@ -2,10 +2,10 @@
 //!
 //! Columns are `subject`, `block`, `pos`, `pass` and `level` (these two only if present), `t`,
 //! `outcome`, then every metric with its unit as a suffix (`wall_s`). Values are exact: the
-//! shortest decimals that read back to the same bits. The importer recognizes this table, with
-//! blocks and units; it lacks the plan, the environment and the commands, which only a sample file
-//! keeps. For scripts written for other tools' files there are [`hyperfine()`], [`hyperfine2`],
-//! [`google_benchmark()`], [`go_bench()`], [`pyperf()`] and [`k6()`].
+//! shortest decimals that read back to the same bits. The importer recognizes this table and reads
+//! its blocks and units. The table lacks the plan, the environment and the commands, which only a
+//! sample file keeps. Scripts that expect other tools' files can use [`hyperfine()`],
+//! [`hyperfine2`], [`google_benchmark()`], [`go_bench()`], [`pyperf()`] and [`k6()`].
 
 mod go_bench;
 mod google_benchmark;
@@ -32,15 +32,15 @@ use crate::{Design, Environment, Observation, Outcome, Pass, Samples};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Converts seconds to nanoseconds such that, divided by 10⁹, they read back to the same bits
-/// wherever a double allows it.
+/// Converts seconds to nanoseconds that give the same bits when divided by 10⁹, wherever a double
+/// allows it.
 pub(crate) fn in_nanoseconds(seconds: f64) -> f64 {
     const PER_SECOND: f64 = 1e9;
     shortest(seconds * PER_SECOND, |ns| ns / PER_SECOND == seconds)
 }
 
-/// Converts bytes per second to megabytes such that, times 10⁶, they read back to the same bits
-/// wherever a double allows it.
+/// Converts bytes per second to megabytes that give the same bits when multiplied by 10⁶, wherever
+/// a double allows it.
 fn in_megabytes(bytes: f64) -> f64 {
     const BYTES: f64 = 1e6;
     shortest(bytes / BYTES, |megabytes| megabytes * BYTES == bytes)
@@ -50,14 +50,14 @@ fn in_megabytes(bytes: f64) -> f64 {
 /// `54.2`, as a tool wrote it, rather than `54.199999999999996`. Returns `near` if there is no such
 /// number.
 fn shortest(near: f64, reads_back: impl Fn(f64) -> bool) -> f64 {
-    // Any shorter candidate is so close that rounding to 15 digits finds it as well.
+    // A shorter candidate is so close that rounding to 15 digits also finds it.
     let rounded = |digits: usize| format!("{near:.*e}", digits - 1).parse().ok();
     let exact = [near, near.next_up(), near.next_down()];
     let candidates = [15, 16].into_iter().filter_map(rounded).chain(exact);
     candidates.into_iter().find(|&candidate| reads_back(candidate)).unwrap_or(near)
 }
 
-/// Returns the text of a cell such that a spreadsheet does not take it for a formula (OWASP, "CSV
+/// Returns the text of a cell in a form that a spreadsheet does not take for a formula (OWASP, "CSV
 /// Injection"): text that begins like a formula and is not a number gets a leading apostrophe,
 /// which spreadsheets do not show.
 pub fn cell_of_text(text: &str) -> Cow<'_, str> {
@@ -131,7 +131,7 @@ pub fn csv(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
 /// reader of the table takes the first subject it meets as the reference. The order of measuring is
 /// in the columns `pos` and `t`.
 fn in_rows(samples: &Samples) -> impl Iterator<Item = Observation> + '_ {
-    // For ten million imported numbers, nothing but the numbers is kept in memory.
+    // For ten million imported numbers, no index is kept in memory in addition to the numbers.
     let (mut sorted, mut plain) = (Vec::new(), 0..0);
     if samples.design() == Design::Blocks {
         sorted.extend(0..samples.len());
@@ -144,8 +144,8 @@ fn in_rows(samples: &Samples) -> impl Iterator<Item = Observation> + '_ {
     sorted.into_iter().chain(plain).filter_map(|index| samples.observation(index))
 }
 
-/// Returns, as text, the first of these facts that the environment has: importers keep the names
-/// that their tools use.
+/// Returns the first of these facts that the environment has, as text: importers keep the names of
+/// their tools.
 fn text_of<'a>(environment: &'a Environment, names: &[&str]) -> Option<&'a str> {
     names.iter().find_map(|name| environment.text(name))
 }

@@ -64,8 +64,8 @@ impl State {
         Self::ALL.into_iter().find(|state| state.name() == name)
     }
 
-    /// Returns true if another attempt may have a different result, because this one says nothing
-    /// about the version.
+    /// Returns true if another attempt may have a different result, because this one gives no
+    /// information about the version.
     #[must_use]
     pub const fn is_retried(self) -> bool {
         matches!(self, Self::Infrastructure | Self::Lost)

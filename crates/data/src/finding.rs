@@ -18,9 +18,9 @@ pub use code::Code;
 pub enum Severity {
     /// Worth knowing; the verdict stands.
     Note,
-    /// The verdict may be wrong, or could be had at less cost: follow the advice.
+    /// The verdict may be wrong, or could be reached at lower cost; follow the advice.
     Warning,
-    /// The verdict was changed or withheld because of this.
+    /// The verdict was changed or withheld because of the finding.
     Serious,
 }
 

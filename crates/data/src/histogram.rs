@@ -1,7 +1,7 @@
 //! Histograms of times in the layout of HdrHistogram: they hold any number of values in constant
-//! memory, each to 0.1 %, and histograms of several threads, processes and machines add up exactly,
-//! bucket by bucket. Source: G. Tene, HdrHistogram (hdrhistogram.org), whose V2 encoding is used
-//! for writing. Nothing is decided here.
+//! memory, each accurate to 0.1 %, and histograms of several threads, processes and machines add up
+//! exactly, bucket by bucket. Source: G. Tene, HdrHistogram (hdrhistogram.org), whose V2 encoding
+//! is used for writing. Nothing is decided here.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -10,7 +10,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer,
 
 /// Shortest time distinguished from zero, in ns.
 const LOWEST: u64 = 1_000;
-/// Longest time that is kept, in ns: one hour. Longer times are counted as this.
+/// Longest recorded time, in ns: one hour. Longer times are counted as one hour.
 const HIGHEST: u64 = 3_600_000_000_000;
 /// Significant decimal digits.
 const DIGITS: u8 = 3;
@@ -27,7 +27,7 @@ pub struct Histogram {
 pub struct HistogramError(String);
 
 impl std::fmt::Debug for Histogram {
-    /// Writes the number of counted times only: there are thousands of buckets.
+    /// Writes only the number of counted times: there are thousands of buckets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Histogram of {}", self.count())
     }
@@ -171,7 +171,7 @@ mod tests {
         within(0.5, 0, 0.5);
         within(0.99, 0, 0.99);
         within(1.0, 0, 1.0);
-        // If as many never arrived, the median is the longest that did.
+        // If as many further ones were never answered, the median is the longest counted time.
         within(0.5, 1000, 1.0);
         assert_eq!(histogram.quantile_seconds(0.51, 1000), None);
         assert!(Histogram::default().quantile_seconds(0.5, 0).is_some_and(f64::is_nan));

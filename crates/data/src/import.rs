@@ -1,10 +1,10 @@
 //! Reads samples from any file that the user may have: `.assay` files, columns of numbers, CSV. The
 //! format is recognized by content, never by file name, and several inputs become one [`Samples`].
 //!
-//! There is one module per format, which documents what it accepts; users find that in
-//! `docs/reference/input-files.md`. A new format is a module and one line in [`formats`]. Importers
-//! read and convert units; they do not judge or drop values, and anything that cannot be read with
-//! certainty is an error that says what to do.
+//! There is one module per format, which documents the accepted files; for users,
+//! `docs/reference/input-files.md` does. A new format is a module and one line in [`formats`].
+//! Importers read and convert units; they do not judge or drop values, and anything that cannot be
+//! read with certainty is an error with advice.
 
 mod asv;
 mod benchmark_dotnet;
@@ -90,16 +90,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Maximum number of bytes searched for the first data. A file whose first megabytes are comments
-/// is read as columns, which reports that.
+/// is read as columns, whose reader reports the problem.
 const LONGEST_HEAD: usize = 4 * 1024 * 1024;
 
-/// Maximum number of bytes of standard input that are kept for reading it twice.
+/// Maximum number of bytes of standard input that are kept for a second reading.
 const KEPT_OF_STDIN: u64 = 64 * 1024 * 1024;
 
 /// The origin of an input.
 enum Source<'a> {
     File(&'a Path),
-    /// The beginning of standard input, and whether it is all of it.
+    /// The beginning of standard input, and whether that is all of the input.
     Stdin(Arc<[u8]>, bool),
 }
 
@@ -247,7 +247,7 @@ fn documents(
     Some(documents.into_iter().enumerate().map(read).collect())
 }
 
-/// Removes what the filter excludes, then the beginning of every series.
+/// Removes the data that the filter excludes, then the beginning of every series.
 fn leave_out(samples: &mut Samples, options: &ImportOptions) -> Result<(), ImportError> {
     if let Some(filter) = &options.filter {
         filter.apply(samples)?;
@@ -334,7 +334,7 @@ pub fn read_tests(bytes: Vec<u8>, name: &str) -> Result<TestResults, ImportError
     }
 }
 
-/// Returns the error, with its advice only if following it reads the file.
+/// Returns the error. Keeps its advice only if the file can be read by following it.
 fn tried(mut error: ImportError, context: &Context<'_>, again: Reopen<'_>) -> ImportError {
     if let ImportError::WhichColumn { advice, .. } = &mut error {
         let reads = |columns: &TableColumns| {
@@ -358,7 +358,7 @@ fn read_marked(
     by_marks(input, context, again, &read_one)
 }
 
-/// Reads an input, and reads it again with decimal commas if its numbers turn out to have them.
+/// Reads an input, and reads it again if its numbers turn out to have decimal commas.
 fn by_marks(
     input: Input,
     context: &Context<'_>,
@@ -474,7 +474,7 @@ fn binary_kind(head: &[u8]) -> Option<&'static str> {
         (b"SQLite format 3", "an SQLite database; export the numbers as CSV"),
     ];
     let known = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|&(_, what)| what);
-    // Two-byte Latin letters without a byte-order mark.
+    // UTF-16 text in Latin letters, without a byte-order mark.
     let is_wide = |zero: usize| {
         let start = head.get(..8.min(head.len() & !1)).unwrap_or_default();
         start.len() >= 4 && start.iter().enumerate().all(|(at, &b)| (b == 0) == (at % 2 == zero))

@@ -17,7 +17,7 @@ pub(crate) const HEAD: u64 = 64 * 1024;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Returns the bytes of a file, or of standard input for `-`, decompressed if necessary. There is
-/// no size limit: this is for readers that keep little of what they read.
+/// no size limit: this is for readers that keep little of the data.
 ///
 /// # Errors
 /// If the file cannot be opened, or its first bytes cannot be read.
@@ -108,7 +108,7 @@ fn similar_files(path: &Path) -> Vec<String> {
         return Vec::new();
     };
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    // A directory that cannot be listed gives no suggestions; the error remains that the file is
+    // A directory that cannot be listed gives no suggestions; the error is still that the file is
     // missing.
     let Ok(entries) = std::fs::read_dir(parent.unwrap_or(Path::new("."))) else {
         return Vec::new();

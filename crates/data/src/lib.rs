@@ -1,5 +1,5 @@
-//! The data model of `assay`: measurements, the plan and the machine behind them, and how they are
-//! stored in files.
+//! The data model of `assay`: measurements, their plan and machine, and the files in which they are
+//! stored.
 //!
 //! Everything that measures produces [`Samples`]; everything that decides reads them. This crate
 //! holds the model, the `.assay` format ([`assay_file`]), the importers ([`import`]) and the raw

@@ -10,16 +10,15 @@ use std::sync::OnceLock;
 pub const VARIABLE: &str = "ASSAY_MAX_VALUES";
 /// Default number of values. A comparison of two files of this size takes 2 GB.
 const USUAL: usize = 20_000_000;
-/// Maximum number of bytes of one number in a text with its separator, in files with that many
-/// numbers.
+/// Allowed number of decompressed bytes per value, including its separator.
 const BYTES_A_VALUE: u64 = 26;
-/// Maximum number of columns of a table: a scan of two hundred commands makes thousands.
+/// Maximum number of columns of a table: a scan of two hundred commands produces thousands.
 pub(crate) const MOST_COLUMNS: usize = 100_000;
 
 static MOST_VALUES: OnceLock<NonZeroUsize> = OnceLock::new();
 
 /// Sets the number of values, and of lines, that a file may hold. Must be called before anything is
-/// read; calls after that, and calls after the first, have no effect.
+/// read; only the first call has an effect.
 pub fn allow_values(most: NonZeroUsize) {
     MOST_VALUES.get_or_init(|| most);
 }

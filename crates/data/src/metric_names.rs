@@ -1,5 +1,4 @@
-//! Names of metrics as users write them: with other cases, in the plural, or as other tools call
-//! them.
+//! Names of metrics as users write them: in another case, in the plural, or as in other tools.
 
 /// Names that other tools give to metrics.
 const OTHER_NAMES: [(&str, &str); 12] = [
@@ -17,7 +16,7 @@ const OTHER_NAMES: [(&str, &str); 12] = [
     ("page-faults", "minor_faults"),
 ];
 
-/// Returns the known metric that was probably meant by `name`, which is none of them.
+/// Returns the known metric that was probably meant by the unknown `name`.
 pub fn meant<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let name = name.to_lowercase();
     let other = OTHER_NAMES.iter().find(|(other, _)| *other == name).map(|(_, own)| *own);

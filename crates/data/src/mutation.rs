@@ -109,8 +109,8 @@ pub struct LineColumn {
     pub column: u32,
 }
 
-/// A mutant and its result; or a rewrite, which is a change that keeps the meaning and that no test
-/// should notice.
+/// A mutant or a rewrite, with its result. A rewrite keeps the meaning of the program, so no test
+/// should notice it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MutantResult {
     /// Identifier.

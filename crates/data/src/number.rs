@@ -332,7 +332,7 @@ mod tests {
                 let is_refused = matches!(marks.conclusion(), Conclusion::Unclear(..));
                 let again = Marks::of(Style::Comma).read(&text);
                 let read = if marks.conclusion() == Conclusion::DecimalCommas { again } else { read };
-                // A single point is a decimal point: programs write it so.
+                // A single point is a decimal point, as programs write it.
                 let is_plain = text.matches('.').count() == 1 && !text.contains(',');
                 prop_assert!(read == truth || is_refused || is_plain, "{text}: {read:?}");
             }

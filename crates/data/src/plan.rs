@@ -1,16 +1,16 @@
 //! The plan of a run: everything decided before the first measurement, recorded so that the verdict
 //! can be reproduced from the file to the digit.
 //!
-//! The numbers here are explained, with the simulations behind them, in
-//! `docs/concepts/deciding.md`.
+//! `docs/concepts/deciding.md` explains the numbers here, and the simulations on which they are
+//! based.
 
 use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 
-/// Level of an interval that holds at any moment, so that one may look after every block:
+/// Level of an interval that holds at any moment, so that it may be evaluated after every block:
 /// equivalent to 95 % for the whole run of up to 1,024 blocks. The looks of a run that stops by
-/// itself have their own levels (`analysis::design::looks`). For another confidence it is scaled
-/// with the allowed error.
+/// itself have their own levels (`analysis::design::looks`). For other confidence levels it is
+/// scaled in proportion to the allowed error.
 pub const LOOK_LEVEL_AT_95: f64 = 0.002;
 
 /// Number of blocks after which a run that stops by itself gives up: the look level was simulated
@@ -42,8 +42,8 @@ impl Default for Threshold {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "lowercase")]
 pub enum StopRule {
-    /// Evaluates from time to time, and stops when the answer is clear, at `max_blocks`, or when
-    /// the budget is spent.
+    /// Evaluates at intervals, and stops when the answer is clear, at `max_blocks`, or when the
+    /// budget is spent.
     Sequential {
         /// Level of an interval that holds at any moment.
         look_level: f64,

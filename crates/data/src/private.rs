@@ -2,7 +2,7 @@
 //! contain the arguments and the output of commands.
 //!
 //! Everything that assay's programs keep in the user's state, cache or runtime directory is created
-//! here. Files that the user names, as with `--export`, are created like those of any program.
+//! here. Files that the user names, as with `--export`, are created with the usual permissions.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -17,8 +17,8 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Creates a directory of ours, with missing parents. An existing one, from an earlier version or
-/// made by hand, is closed to others if possible.
+/// Creates a directory of ours, with missing parents. Access by others to an existing one, from an
+/// earlier version or made by hand, is removed if possible.
 ///
 /// # Errors
 /// If the directory cannot be created.

@@ -3,7 +3,7 @@
 //! The variable [`VARIABLE`] tells the program where to write. The program appends JSON Lines:
 //! values, and regions between two readings of the monotonic clock.
 //! `docs/reference/sample-protocol.md` specifies it for authors of such programs. The lines come
-//! from programs that may crash, fork, or be wrong, so reading never fails: good lines count, and
+//! from programs that may crash, fork, or be wrong, so reading never fails: valid lines count, and
 //! every other line is a problem with its line number. Nothing is guessed: a start without a stop,
 //! or the reverse, gives no value.
 

@@ -8,8 +8,8 @@ use crate::samples::without_secrets;
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// Directories that are the same on every machine: they do not identify it, and findings name files
-/// in them.
+/// Directories that are the same on every machine and do not identify it; findings name files in
+/// them.
 const EVERYWHERE: [&str; 9] = ["bin", "dev", "etc", "lib", "lib64", "proc", "sbin", "sys", "usr"];
 
 /// An absolute path of at least one directory, and the text before it.

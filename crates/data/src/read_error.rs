@@ -1,5 +1,5 @@
-//! Errors in files that are read, worded so that the reader of the message can fix them: file,
-//! line, column, and what was expected.
+//! Errors in files that are read, worded so that the user can fix them: file, line, column, and the
+//! expected contents.
 //!
 //! Shared by the `.assay` reader and the importers. Contains no rules of any format.
 

@@ -1,11 +1,11 @@
-//! Numbers that programs print: which ones to take from a run's output, as specified by `--metric`,
-//! and how they are read.
+//! Numbers that programs print: selects those that `--metric` specifies from a run's output, and
+//! parses them.
 //!
-//! A spec names a metric, says where its numbers are (all of stdout, matches of a regular
-//! expression, a position in JSON, or the [sample protocol](crate::protocol)), and how several
-//! values of a run are reduced to one. Reading is strict: no number, several where one was
-//! expected, or a number in another unit is an error that shows what was found, never a guess,
-//! because a wrong number would silently affect a verdict. Nothing here runs programs.
+//! A spec consists of the name of a metric, the location of its numbers (all of stdout, matches of
+//! a regular expression, a position in JSON, or the [sample protocol](crate::protocol)), and the
+//! way in which several values of a run are reduced to one. Reading is strict: no number, several
+//! where one was expected, or a number in another unit is an error that shows what was found, never
+//! a guess, because a wrong number would silently affect a verdict. Nothing here runs programs.
 
 mod error;
 mod number;
@@ -62,7 +62,7 @@ pub enum Source {
     Text {
         /// The stream.
         stream: Stream,
-        /// The number is the group `value`, otherwise the first group that took part, otherwise the
+        /// The number is the group `value`, otherwise the first group that matched, otherwise the
         /// whole match; a group `unit` is its unit.
         regex: Regex,
     },
@@ -98,7 +98,7 @@ impl MetricSpec {
     /// Parses `[NAME[:UNIT][:WORD…]=]SOURCE`, as specified in `docs/reference/metrics.md`.
     ///
     /// # Errors
-    /// If the text is not such a spec. The error explains what to write instead.
+    /// If the text is not such a spec. The error explains the correct form.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         spec::parse(text)
     }

@@ -105,9 +105,9 @@ pub struct Samples {
     pub rows: Vec<Row>,
     /// The measured subjects: rows on sides, at values of parameters.
     pub subjects: Vec<Subject>,
-    /// The metrics; the first is the primary one unless the plan says otherwise.
+    /// The metrics; the first is the primary one unless the plan names another.
     pub metrics: Vec<Metric>,
-    /// The reason why measuring stopped, if the file says so.
+    /// The reason why measuring stopped, if the file states it.
     pub stop: Option<StopReason>,
     /// Findings made while reading or measuring.
     pub findings: Vec<Finding>,

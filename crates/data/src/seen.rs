@@ -1,7 +1,7 @@
-//! Recordings of what the tests of a run used of their project: the code they entered, the files
-//! they opened, the programs they started.
+//! Recordings of the parts of a project that the tests of a run used: the code they entered, the
+//! files they opened, the programs they started.
 //!
-//! The data are as the processes of the suite wrote them, by lines and by paths from the top of the
+//! The data are those written by the processes of the suite: lines, and paths from the top of the
 //! project. `assay_suites::coverage` interprets them for a change.
 
 use std::collections::BTreeMap;
@@ -63,8 +63,8 @@ pub struct Used {
     pub lists: Vec<String>,
     /// Programs that were started.
     pub spawns: Vec<Started>,
-    /// Files from which the program was built, whose entire contents matter. `a/**:!a/b/**` are all
-    /// files below `a` except those below `a/b`, and their names.
+    /// Files from which the program was built, whose entire contents matter. `a/**:!a/b/**` stands
+    /// for all files below `a` except those below `a/b`, including their names.
     pub builds: Vec<String>,
     /// The reason why the record may be incomplete, if any.
     pub unseen: Option<String>,

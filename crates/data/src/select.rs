@@ -1,15 +1,15 @@
-//! Selection of benchmarks and metrics, and of the parameter that makes the columns: the languages
-//! of `--filter`, `--row` and `--col`.
+//! Selection of benchmarks and metrics, and of the properties that form rows and columns: the
+//! languages of `--filter`, `--row` and `--col`.
 //!
 //! A [`Filter`] consists of terms joined by `AND` (or by juxtaposition), `OR`, `-` for not, and
 //! parentheses. A term is `key:value`, where the value is a word (`*` matches anything), a quoted
-//! text, a regular expression between slashes, or several of these as `(a OR b)`; or it is a word
-//! or expression alone, which is searched for in the full name. The idea of one language for all
+//! text, a regular expression between slashes, or several of these as `(a OR b)`. A word or
+//! expression without a key is searched for in the full name. The idea of one language for all
 //! keys, and the names of the keys, are from benchstat (golang.org/x/perf, `benchproc/syntax`). A
-//! [`Key`] alone names what makes rows or columns.
+//! [`Key`] alone names the property that forms rows or columns.
 //!
 //! Only names, parameters, sides and metrics are examined, never values: selecting benchmarks by
-//! their results would be self-deception.
+//! their results would bias the comparison.
 
 mod keep;
 mod parse;
@@ -165,7 +165,7 @@ impl Filter {
         found
     }
 
-    /// Keeps only what the filter selects.
+    /// Keeps only the selected benchmarks and metrics.
     ///
     /// # Errors
     /// If the filter uses a parameter that no benchmark has, or if it selects nothing, or nothing

@@ -1,11 +1,12 @@
-//! The interface between the engine, which decides what runs next, and everything that produces
+//! The interface between the engine, which chooses the next run, and everything that produces
 //! numbers (commands, benchmark programs, samplers, counters, the replay of a file, a program of
 //! the user).
 //!
-//! A *unit* is what one run measures together: a command, a benchmark, or a program whose
-//! benchmarks cannot be run separately. It has *places*, which are compared with each other (sides;
-//! in a scan, the commands with each value), and *rows*, for which a run of a place gives values.
-//! The engine requests one place of one unit at a time. Nothing here decides or measures.
+//! A *unit* consists of the things that one run measures together: a command, a benchmark, or a
+//! program whose benchmarks cannot be run separately. It has *places*, which are compared with each
+//! other (sides; in a scan, the commands with each value), and *rows*: a run of a place gives a
+//! value for each. The engine requests one place of one unit at a time. Nothing here decides or
+//! measures.
 //!
 //! *Note:* a turn names a place of its unit, not a side: a benchmark may be missing on a side, and
 //! in a scan one side has many places, which stay in one unit because curves need complete blocks.
@@ -20,7 +21,7 @@ pub enum Purpose {
     WarmUp,
     /// Part of the experiment.
     Measure,
-    /// Counts what cannot be counted while time is measured.
+    /// Counts events that cannot be counted while time is measured.
     Count(Pass),
 }
 
@@ -35,7 +36,7 @@ pub struct Turn {
     pub block: u32,
     /// Position in the order of the block, counted from 0.
     pub position: u32,
-    /// Number of padding bytes for the environment, below 4096, so that the luck of one memory
+    /// Number of padding bytes for the environment, below 4096, so that the effect of one memory
     /// layout is not taken for an effect of the code. Sources that start no process may derive
     /// other variations from it.
     pub padding: u16,
@@ -62,8 +63,8 @@ pub struct Unit {
     /// run. Empty means one each.
     pub builds: Vec<u32>,
     /// True if the places are ordered for a search for a single step, the first place before it and
-    /// the last after it. Each block then measures only some of them, and a place that fails is
-    /// left out on its own. Such a unit has one row.
+    /// the last after it. Each block then measures only some of them, and only a place that fails
+    /// is left out. Such a unit has one row.
     pub search: bool,
 }
 
@@ -81,7 +82,7 @@ impl Unit {
         Self { places, references: references.to_vec(), ..Self::default() }
     }
 
-    /// Makes the unit one whose runs may produce rows that the layout does not contain.
+    /// Marks the unit as one whose runs may produce rows that the layout does not contain.
     #[must_use]
     pub fn discovering(self) -> Self {
         Self { discovers: true, ..self }
@@ -107,7 +108,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Makes a single unit of subjects with these names, each a side of its own, the first the
+    /// Makes a single unit of subjects with these names, each on its own side; the first is the
     /// reference.
     pub fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut samples = Samples::default();
@@ -117,8 +118,8 @@ impl Layout {
         Self::one_unit(samples)
     }
 
-    /// Makes a single unit of the subjects of these samples, compared as they state themselves
-    /// ([`Subject::against`]).
+    /// Makes a single unit of the subjects of these samples, compared as stated by
+    /// [`Subject::against`].
     pub fn one_unit(samples: Samples) -> Self {
         let Samples { sides, rows, subjects, .. } = samples;
         let of = |(own, subject): (usize, &Subject)| {
@@ -249,7 +250,7 @@ pub trait Source {
     /// If the turn gives no result. A failed row is not an error.
     fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<Self::Error>>;
 
-    /// Called after a turn has been recorded.
+    /// Concludes a turn after it has been recorded.
     ///
     /// # Errors
     /// If the session cannot continue.

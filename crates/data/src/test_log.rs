@@ -56,10 +56,10 @@ pub struct TestLog {
     pub bytes: u64,
     /// Number of times a test started.
     pub begun: u64,
-    /// The tests, by descending number of lines, then by name. The one without a name wrote before
-    /// the first test started.
+    /// The tests, by descending number of lines, then by name. The entry without a name has the
+    /// lines before the start of the first test.
     pub tests: Vec<LoggedTest>,
-    /// Number of lines of tests beyond the limit on names that are kept.
+    /// Number of lines of further tests, whose names are not kept because there are too many.
     pub beyond: u64,
     /// Lines by level.
     pub levels: ByLevel,
@@ -76,8 +76,8 @@ pub struct LoggedTest {
     pub lines: u64,
     /// Lines by level.
     pub levels: ByLevel,
-    /// Number of lines that look like one large message, such as an e-mail: they do not reflect how
-    /// much the test does.
+    /// Number of lines that look like one large message, such as an e-mail: they do not reflect the
+    /// amount of work in the test.
     pub message: Option<u64>,
     /// The most frequent shapes, by descending number of lines.
     pub shapes: Vec<LineShape>,

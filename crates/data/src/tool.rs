@@ -16,16 +16,16 @@ pub struct Tool {
     /// True if one file holds the things that are compared, such as several commands, rather than
     /// benchmarks common to several files.
     pub compares_within: bool,
-    /// True if it measures commands or servers, which have no names of their own.
+    /// True if it measures commands or servers, which have no names.
     is_unnamed: bool,
 }
 
-/// A tool for benchmarks with names.
+/// Makes the entry of a tool for benchmarks with names.
 const fn tool(name: &'static str, repetitions: Option<&'static str>) -> Tool {
     Tool { name, repetitions, single_values: None, compares_within: false, is_unnamed: false }
 }
 
-/// A tool for commands or servers.
+/// Makes the entry of a tool for commands or servers.
 const fn unnamed(name: &'static str, repetitions: Option<&'static str>) -> Tool {
     Tool { is_unnamed: true, ..tool(name, repetitions) }
 }

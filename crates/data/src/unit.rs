@@ -181,11 +181,11 @@ static UNITS: [UnitEntry; 18] = [
     memory(1_099_511_627_776.0, &["TiB"]),
 ];
 
-/// Names of one iteration: `ops/s`, `iter/ms` are plain rates.
+/// Names of one iteration: `ops/s` and `iter/ms` are plain rates.
 const WORK: [&str; 10] =
     ["", "1", "op", "ops", "iter", "iters", "iteration", "iterations", "run", "runs"];
 
-/// Rates with a name of their own, in lower case; a prefix from [`MULTIPLES`] may precede them.
+/// Rates with special names, in lower case; a prefix from [`MULTIPLES`] may precede them.
 const RATES: [&str; 10] = ["hz", "fps", "rps", "qps", "tps", "pps", "ips", "iops", "bps", "flops"];
 
 /// Prefixes of rates, in lower case.
@@ -209,11 +209,11 @@ const TROUBLES: [&str; 10] = [
     "timeouts",
 ];
 
-/// Units of energy and power: costs, and more of anything per unit is better.
+/// Units of energy and power. They are costs: more of anything per unit is better.
 const ENERGY: [&str; 12] =
     ["J", "kJ", "mJ", "uJ", "µJ", "joule", "joules", "W", "mW", "watt", "Wh", "kWh"];
 
-/// Minimum length of a word that is a time even in capital letters: `SEC`, but not `S`.
+/// Minimum length of a word that means a time even in capital letters: `SEC`, but not `S`.
 const SHORTEST_WORD: usize = 3;
 
 /// Returns the factor to base units and the base unit for the symbol of a unit of time or size:
@@ -224,8 +224,8 @@ pub fn unit_of_symbol(symbol: &str) -> Option<(f64, Unit)> {
     Some((entry.factor, entry.unit.clone()))
 }
 
-/// Returns the time that a word such as `SEC` or `Seconds` means. The symbols of sizes differ in
-/// their capital letters alone.
+/// Returns the time that a word such as `SEC` or `Seconds` means. The symbols of sizes differ only
+/// in case.
 fn time_in_capitals(word: &str) -> Option<&'static UnitEntry> {
     let word = Some(word).filter(|word| word.len() >= SHORTEST_WORD)?.to_lowercase();
     let is_named =
@@ -262,8 +262,9 @@ pub(crate) fn rate_of_symbol(symbol: &str) -> Option<f64> {
     is_rate.then_some(factor)
 }
 
-/// Returns the better direction of values in this unit, from its dimension: less time and memory,
-/// in total and per item; more of anything per time. `None` for plain numbers and unknown units.
+/// Returns the better direction of values in this unit, from its dimension: less time and memory is
+/// better, in total and per item; more of anything per time is better. `None` for plain numbers and
+/// unknown units.
 pub fn direction(unit: &Unit) -> Option<Better> {
     match unit {
         Unit::Second | Unit::Byte => Some(Better::Lower),
@@ -273,7 +274,7 @@ pub fn direction(unit: &Unit) -> Option<Better> {
     }
 }
 
-/// Returns the better direction that a unit's symbol implies, or a name that is one: `fps`,
+/// Returns the better direction implied by a unit's symbol, or by a name that is a unit: `fps`,
 /// `cache-misses`.
 pub(crate) fn direction_of_symbol(symbol: &str) -> Option<Better> {
     let is_time = |word: &str| matches!(unit_of_symbol(word), Some((_, Unit::Second)));
@@ -342,7 +343,7 @@ pub fn parse_quantity(text: &str) -> Result<Quantity, QuantityError> {
     match trimmed[end..].trim() {
         "" => Ok(Quantity::Bare(number)),
         "%" => Ok(Quantity::Fraction(number / 100.0)),
-        // Typed where a bare number might be taken for a percentage.
+        // Users type this where a bare number might be taken for a percentage.
         "unit" | "units" => Ok(Quantity::Amount(number, Unit::One)),
         "/s" => Ok(Quantity::Amount(number, Unit::PerSecond)),
         symbol => unit_of_symbol(symbol)

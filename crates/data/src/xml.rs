@@ -187,7 +187,7 @@ impl<R: BufRead> Xml<R> {
                 _ => {}
             }
             if found {
-                // The `>` belongs to it.
+                // This `>` does not end the tag.
                 self.tag.push(b'>');
             }
         }

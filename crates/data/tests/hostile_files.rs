@@ -1,6 +1,6 @@
 //! Files designed to take much time or memory with few bytes. Runs alone in its process, because it
-//! checks the peak memory; if a reader were quadratic for one of these files, the test would not
-//! end within the hour.
+//! checks the peak memory; if a reader took quadratic time for one of these files, the test would
+//! not end within an hour.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -15,8 +15,8 @@ fn peak() -> Option<u64> {
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? / 1024)
 }
 
-/// A value takes eight bytes in a conversion, whatever the format, and the text here about as much
-/// again.
+/// A value takes eight bytes in a conversion, whatever the format; the text here takes about as
+/// much.
 fn conversions_hold_the_values_once() {
     const VALUES: usize = 1_000_000;
     let numbers = |between: &str| vec!["1.23456789"; VALUES].join(between);

@@ -63,7 +63,7 @@ fn main() {
     let jobs = (clients as f64 * seconds as f64 * SHARE) as u64;
     let (all, added) = Runtime::new().unwrap().block_on(async {
         let (address, target) = (Arc::new(address.clone()), Arc::new(target));
-        // Time for each client to say hello first.
+        // Allows time for every client to register first.
         let begins = Instant::now() + Duration::from_secs(2 + clients as u64 / 200);
         let ends = begins + Duration::from_secs(seconds);
         let left = Arc::new(AtomicU64::new(jobs));

@@ -269,9 +269,9 @@ impl Agent<'_> {
                     let pause = after.unwrap_or(Duration::from_secs(self.welcome.ask.max(1)));
                     interrupt::sleep_until(&[], Some(jittered(pause)))?;
                 }
-                // Another agent was faster, or another agent uses the same name; then this happens
-                // every time. Agents placed for one job each are an exception: a node may have
-                // several, and each uses the name only until it has leased its job.
+                // Another agent was faster, or uses the same name, in which case this happens every
+                // time. Agents placed for one job each are an exception: a node may have several,
+                // and each uses the name only until it has leased its job.
                 Err(error) if error.code() == Some(&Code::Conflict) && conflicts < CONFLICTS => {
                     conflicts += 1;
                     interrupt::sleep_until(&[], Some(jittered(policy::AWAY)))?;

@@ -7,7 +7,7 @@
 //! are made (`ending.rs`).
 //!
 //! The module has no clock (times are arguments, in ms since 1970), speaks no HTTP, starts no
-//! processes and draws nothing: server, agents, executors and pages belong to the program,
+//! processes and renders nothing: server, agents, executors and pages belong to the program,
 //! `assay-farm`. docs/internals/010-farm.md has the overall design.
 
 mod coded;

@@ -7,8 +7,8 @@ use std::io::Write as _;
 struct StandardError;
 
 impl Log for StandardError {
-    // `log` itself compares levels; events of other crates (TLS, HTTP) are only useful to their
-    // authors.
+    // `log` itself compares levels; events of other crates (TLS, HTTP) are useful only to the
+    // authors of those crates.
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target().starts_with(env!("CARGO_CRATE_NAME"))
     }

@@ -1,6 +1,6 @@
-//! BenchmarkDotNet: a program that passes its arguments to `BenchmarkSwitcher`
-//! (`dotnet bin/Release/net8.0/Bench.dll`, or `dotnet run -c Release --`), restricted to one
-//! benchmark by a filter, its full name.
+//! BenchmarkDotNet: a program that passes its arguments to `BenchmarkSwitcher` (`dotnet
+//! bin/Release/net8.0/Bench.dll`, or `dotnet run -c Release --`), restricted to one benchmark by
+//! using its full name as the filter.
 //!
 //! `--list` prints methods without their parameters, and a benchmark is a method with parameters.
 //! Therefore the list is taken from the results of a dry run, which calls each benchmark once. A
@@ -64,8 +64,8 @@ impl Driver for BenchmarkDotNet {
         HARNESS.to_owned()
     }
 
-    /// Returns false: the harness accepts a number of calls, but counts calls of a loop that it
-    /// unrolls, and of operations that a benchmark may declare.
+    /// Returns false: the harness accepts a number of calls, but these are calls of an unrolled
+    /// loop, and a benchmark may declare several operations per call.
     fn pins(&self) -> bool {
         false
     }
@@ -99,8 +99,7 @@ impl Driver for BenchmarkDotNet {
         };
         let mut found = Vec::new();
         for file in results(scratch) {
-            // A class without parameters and one with them are two files; each names only its own
-            // benchmarks.
+            // Every class has its own file, which names only the benchmarks of that class.
             let samples = import::load(&[&file], &ImportOptions::default()).map_err(|error| {
                 HarnessError::Garbage {
                     harness: HARNESS,

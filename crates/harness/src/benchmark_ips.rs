@@ -2,14 +2,14 @@
 //! through `RUBYOPT` if the command begins with something else: `bundle exec ruby script.rb`,
 //! `./script.rb`).
 //!
-//! The library has no command line: a script measures all its items, for as long as the script
-//! says. The shim replaces its measuring: it lists the items, or measures one for a given number of
+//! The library has no command line: a script measures all its items, for as long as it specifies.
+//! The shim replaces its measuring: it lists the items, or measures one for a given number of
 //! iterations and ends the script. The items and their names remain the library's. In addition to
 //! the times it reports the objects allocated per iteration, as counted by Ruby.
 //!
-//! The first timed run of an item warms up for as long as the script says, and reports after how
-//! many calls the times were steady. Later runs make twice as many untimed calls, rather than spend
-//! seconds on each process.
+//! The first timed run of an item warms up for as long as the script specifies, and reports the
+//! number of calls after which the times were steady. Later runs make twice as many untimed calls,
+//! rather than spend seconds on each process.
 
 use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, message_line};
@@ -23,9 +23,9 @@ use std::path::Path;
 /// Name by which users choose it.
 pub(crate) const NAME: &str = "benchmark-ips";
 
-/// Metric of an answer that has the calls of the warm-up.
+/// Metric for the number of calls in the warm-up.
 const WARM_UP: &str = "warm_up";
-/// Metric of an answer that has the seconds that later runs save by warming up for these calls.
+/// Metric for the seconds that later runs save by warming up for this number of calls.
 const SAVED: &str = "warm_up_saved";
 
 /// Loaded before the script.
@@ -71,7 +71,7 @@ pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
 }
 
 impl BenchmarkIps {
-    /// Keeps what was found out about the warm-up, which is not a result.
+    /// Stores the metrics of the warm-up, and removes them from the results.
     fn without_warm_ups(&self, mut found: Vec<Reading>) -> Vec<Reading> {
         for reading in &mut found {
             reading.values.retain(|(metric, value)| match metric.name.as_str() {

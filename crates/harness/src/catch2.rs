@@ -2,11 +2,11 @@
 //!
 //! A run can be restricted to test cases and sections but not to a benchmark in them, so a run
 //! measures all; users who want fewer give the names or tags of test cases themselves. Without
-//! these, everything runs that would run anyway and, in addition, everything tagged `[!benchmark]`,
-//! which Catch2 hides. That includes plain tests. Catch2 has no list either: one sample of each
-//! shows the names. Only the number of samples can be set. The iterations per sample follow from
-//! the clock's resolution, so that a sample takes about ten microseconds, or one iteration if that
-//! is longer. Bootstrapping is off.
+//! these, the default tests run, including plain tests, and everything tagged `[!benchmark]`, which
+//! Catch2 hides. Catch2 has no list of benchmarks either: the names come from a run with one sample
+//! of each. Only the number of samples can be set. The iterations per sample follow from the
+//! clock's resolution, so that a sample takes about ten microseconds, or one iteration if that is
+//! longer. Bootstrapping is off.
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail};
@@ -121,7 +121,7 @@ impl Driver for Catch2 {
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
         // Its exit status is ignored: it also reflects failed tests.
         let mut found = readings(&imported(reply, HARNESS)?);
-        // Benchmarks with nothing but an error come last, and have no number of iterations.
+        // Benchmarks that have only an error come last, and have no number of iterations.
         let measured = found.iter().filter(|reading| !reading.values.is_empty()).count();
         let xml = String::from_utf8_lossy(&reply.bytes()?).into_owned();
         add_iterations(&mut found[..measured], xml.lines().filter_map(iterations));

@@ -35,7 +35,7 @@ struct Criterion {
     has_quick: bool,
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// The reason why the program's times say little about an optimized build.
+    /// Evidence that the program was built for debugging, if any.
     debug_build: Option<String>,
 }
 
@@ -166,7 +166,7 @@ mod tests {
     fn the_list_is_names_with_whatever_stands_between() {
         let listed = DRIVER.listed(&reply("a: benchmark\n\ng/b: c: benchmark\nhello\n", true));
         assert_eq!(listed.unwrap(), ["a", "g/b: c"]);
-        // As before 0.4.
+        // The list as written before 0.4.
         assert_eq!(DRIVER.listed(&reply("a: bench\n", true)).unwrap(), ["a"]);
         for (output, success) in [("", true), ("a: benchmark\n", false), ("usage\n", true)] {
             let listed = DRIVER.listed(&reply(output, success));

@@ -1,9 +1,9 @@
 //! divan (Rust): a filter that is an anchored regular expression, `--sample-count` and
 //! `--sample-size`, and the table that it prints.
 //!
-//! There is only that table: times with four digits, so that changes below a thousandth may not
-//! show, and the iterations of a run in its last column. Its own list leaves out arguments and
-//! numbers of threads, so the list is taken from the output of a run with one iteration each.
+//! The table is the only output: it has times with four digits, so that changes below a thousandth
+//! may not show, and the iterations of a run in its last column. Its own list leaves out arguments
+//! and numbers of threads, so the list is taken from the output of a run with one iteration each.
 //! Iterations are divided evenly among at most a hundred samples, its default: their number is
 //! rounded to a multiple of that, in the same way on all sides. If a benchmark is run with several
 //! numbers of threads, each run goes through all of them: filters do not select threads.
@@ -33,7 +33,7 @@ const NO_LIMIT: &str = "1000000";
 struct Divan {
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// The reason why the program's times say little about an optimized build.
+    /// Evidence that the program was built for debugging, if any.
     debug_build: Option<String>,
 }
 
@@ -123,8 +123,8 @@ impl Driver for Divan {
     }
 }
 
-/// Returns the filter for this benchmark alone. A number of threads at its end is not visible to
-/// filters, unless it is an argument that looks like one.
+/// Returns the filter for this benchmark alone. Filters do not see a number of threads at the end
+/// of a name, but they see an argument that looks like one.
 fn filter(benchmark: &str) -> String {
     let whole = regex::escape(benchmark);
     let digits = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());

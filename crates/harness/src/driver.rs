@@ -1,4 +1,4 @@
-//! The interface of a harness: what each must be able to do, and the types of requests and answers.
+//! The interface of a harness: the required operations, and the types of requests and answers.
 
 use crate::error::HarnessError;
 use crate::reading::Reading;
@@ -109,7 +109,7 @@ pub trait Driver: std::fmt::Debug {
     }
 
     /// Returns true if the number of iterations can be set: every side then does the same work, and
-    /// differs only in how long it takes.
+    /// differs only in the time that it takes.
     fn pins(&self) -> bool;
 
     /// Returns the request for listing the benchmarks. `scratch` is an empty directory for the
@@ -145,25 +145,25 @@ pub trait Driver: std::fmt::Debug {
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError>;
 
     /// Returns true if the program's symbol of this name is the function that this benchmark
-    /// measures. If names do not show that, no symbol is.
+    /// measures; always false if names do not show that.
     fn is_code_of(&self, _benchmark: &str, _symbol: &str) -> bool {
         false
     }
 
-    /// Returns the language whose means show which functions a benchmark executes, if there are
-    /// any.
+    /// Returns the language whose tools can show which functions a benchmark executes; `None` if
+    /// there are none.
     fn executes(&self) -> Option<Language> {
         None
     }
 
-    /// Returns true if its programs run on Node.js, which can note what a benchmark executes of
-    /// their scripts.
+    /// Returns true if its programs run on Node.js, which can record the parts of the scripts that
+    /// a benchmark executes.
     fn notes_scripts(&self) -> bool {
         false
     }
 
     /// Returns the reason why the times of a run are larger than those of an optimized build, if
-    /// the answer says so. It is measured anyway.
+    /// the answer states one. The benchmark is measured anyway.
     fn debug_build(&self, _reply: &Reply) -> Option<String> {
         None
     }

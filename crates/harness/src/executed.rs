@@ -1,11 +1,11 @@
 //! Requests for the functions that a benchmark program executes, their answers, and requests that delay
 //! the calls of one function.
 //!
-//! Python and Ruby note or delay every function that is started, by a file of ours that the
-//! interpreter loads first: a `sitecustomize`, which then calls the user's, or one that `RUBYOPT`
-//! requires. Go counts the blocks of its own coverage, in a program
-//! built with `-cover`; to delay calls, it must be built with [`GO_WAIT`]. Node.js, which knows the
-//! text of every script that it runs, compiled or not, answers with digests of what it executed.
+//! In Python and Ruby, every function call is recorded or delayed by a file of ours that the
+//! interpreter loads first: a `sitecustomize`, which then loads the user's, or one that `RUBYOPT`
+//! requires. Go counts the blocks of its own coverage, in a program built with `-cover`; to delay
+//! calls, it must be built with [`GO_WAIT`]. Node.js, which has the text of every script that it
+//! runs, compiled or not, answers with digests of the executed text.
 
 pub use crate::driver::Language;
 
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub struct SourceLine {
     /// The file, as the program names it: an absolute path, or for Go a package with a file.
     pub file: String,
-    /// The line, counted from 1; 0 for what a file does when it is loaded.
+    /// The line, counted from 1; 0 for code that runs when the file is loaded.
     pub line: usize,
 }
 
@@ -42,11 +42,11 @@ const DIRECTORY: &str = "executed";
 const PYTHON: (&str, &str) = ("sitecustomize.py", include_str!("shims/executed.py"));
 const RUBY: (&str, &str) = ("executed.rb", include_str!("shims/executed.rb"));
 const NODE: (&str, &str) = ("executed.mjs", include_str!("shims/executed.mjs"));
-/// Go's answer.
+/// Name of the file with Go's answer.
 const GO: &str = "executed.cover";
 
 impl Language {
-    /// Returns a request that also answers what is executed, in `scratch`. `path` is the user's
+    /// Returns a request that also records in `scratch` what is executed. `path` is the user's
     /// `PYTHONPATH`.
     #[must_use]
     pub fn asking(self, request: Request, scratch: &Path, path: Option<&str>) -> Request {
@@ -92,7 +92,7 @@ impl Language {
         let own = directory.display().to_string();
         let all = path.filter(|path| !path.is_empty());
         let all = all.map_or_else(|| own.clone(), |path| format!("{own}:{path}"));
-        // Written bytecode would be ours to remove.
+        // Otherwise we would have to remove the bytecode that Python writes.
         request.file(file, text).env("PYTHONPATH", all).env("PYTHONDONTWRITEBYTECODE", "1")
     }
 
@@ -115,7 +115,7 @@ impl Language {
     }
 }
 
-/// Returns a request that also answers what Node.js executes, in `scratch`.
+/// Returns a request that also records in `scratch` what Node.js executes.
 #[must_use]
 pub fn noting_scripts(request: Request, scratch: &Path) -> Request {
     let (name, text) = NODE;
@@ -150,7 +150,7 @@ fn started(line: &str) -> Option<SourceLine> {
 }
 
 /// Parses a block of Go's coverage, `example.com/m/file.go:12.34,15.2 3 1`; `None` for other lines,
-/// and nothing in the result if the block was not executed.
+/// `Some(None)` if the block was not executed.
 fn covered(line: &str) -> Option<Option<SourceLine>> {
     let (block, counts) = line.split_once(' ')?;
     let (_, count) = counts.split_once(' ')?;

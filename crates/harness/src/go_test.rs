@@ -23,7 +23,7 @@ const FAILED: &str = "--- FAIL: ";
 /// A program built by `go test -c`.
 #[derive(Debug)]
 struct GoTest {
-    /// The compiler's flags because of which its times say little about an optimized build.
+    /// Compiler flags that show that the program was built for debugging, if any.
     debug_build: Option<String>,
 }
 
@@ -98,7 +98,7 @@ impl Driver for GoTest {
         }
         let mut found = match imported_or_said(reply, HARNESS, || error_message(reply)) {
             Ok(samples) => readings(&samples),
-            // Only failures: they are the answer.
+            // If there are only failures, they are the answer.
             Err(_) if !failed.is_empty() => Vec::new(),
             Err(error) => return Err(error),
         };

@@ -1,11 +1,11 @@
 //! Google Benchmark: `--benchmark_list_tests`, a filter that is an anchored regular expression,
-//! JSON in a file of its own.
+//! JSON in a separate file.
 //!
 //! Since 1.8, `--benchmark_min_time=Nx` fixes the number of iterations. Earlier versions accept
-//! only a time, and every process searches for its number itself; the help shows which of the two
-//! it is. The search also warms up; a fixed number of iterations is preceded by a warm-up where the
-//! version has one (since 1.7) and the user did not set it. The result is written to a file,
-//! because programs print anything on standard output.
+//! only a time, and every process searches for its number itself; the help shows which kind the
+//! program is. The search also warms up; a fixed number of iterations is preceded by a warm-up
+//! where the version has one (since 1.7) and the user did not set it. The result is written to a
+//! file, because programs print anything on standard output.
 
 mod symbols;
 
@@ -35,8 +35,8 @@ struct GoogleBenchmark {
 /// Flag for the seconds of an untimed phase before the measured one.
 const WARM_UP: &str = "--benchmark_min_warmup_time=";
 
-/// Seconds of that phase: in 2 ms the first iterations of a map of strings, 15 % longer than later
-/// ones, came down to 5 % (tried manually with 1.7).
+/// Seconds of that phase: 2 ms reduced the excess of the first iterations, with a map of strings,
+/// from 15 % to 5 % (tried manually with 1.7).
 const WARM_UP_SECONDS: f64 = 0.002;
 
 /// Recognizes the harness by the program's help.
@@ -79,7 +79,7 @@ impl Driver for GoogleBenchmark {
         }
         let lines = reply.lines_of_harness().into_iter();
         let names: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
-        // A program without benchmarks says so in the first line.
+        // A program without benchmarks states that in the first line.
         if names.is_empty() || names[0].starts_with("Failed to match any benchmarks") {
             return Err(HarnessError::NoBenchmark { said: said() });
         }

@@ -4,7 +4,7 @@
 //!
 //! The program starts `gungraun-runner`, which must be on PATH, as must Valgrind. With a home
 //! directory set, it leaves nothing below `target` and does not compare with an earlier run; with a
-//! root set, it does not need Cargo around it. Counting needs no particular time, and nothing is
+//! root set, it does not need Cargo around it. Counting does not need a minimum time, so nothing is
 //! repeated.
 
 use crate::driver::{Driver, Effort, Request};
@@ -23,7 +23,7 @@ pub(crate) const NAME: &str = "gungraun";
 struct Gungraun {
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// The reason why the program's counts say little about an optimized build.
+    /// Evidence that the program was built for debugging, if any.
     debug_build: Option<String>,
 }
 

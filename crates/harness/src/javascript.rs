@@ -2,9 +2,9 @@
 //! before them (through `NODE_OPTIONS`, so that it works however Node is started: `node bench.mjs`,
 //! `npx tsx bench.ts`), and `vitest bench`.
 //!
-//! Neither library has a command line: a script measures all its benchmarks, for as long as the
-//! script says. The module lists them, or has the library measure one and ends the script. vitest
-//! has its own options, and measures all benchmarks together.
+//! Neither library has a command line: a script measures all its benchmarks, for as long as it
+//! specifies. The module lists them, or has the library measure one and ends the script. vitest has
+//! its own options, and measures all benchmarks together.
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, message_line};
@@ -88,7 +88,7 @@ impl Driver for Script {
         self.library.to_owned()
     }
 
-    /// Returns true for tinybench only: mitata repeats in batches of its own.
+    /// Returns true for tinybench only: mitata chooses the size of its batches itself.
     fn pins(&self) -> bool {
         self.library == TINYBENCH
     }

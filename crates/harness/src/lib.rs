@@ -1,11 +1,11 @@
 //! Harnesses: the libraries for writing benchmark programs. Covers requests for the list of
 //! benchmarks and for a run of one of them, and the parsing of the answers.
 //!
-//! Users keep their existing benchmarks. Each harness has a module that implements [`Driver`] and
-//! knows the harness's flags, nothing else. No process is started here and no clock is read: a
-//! driver says what to run ([`Request`]), the caller runs it and passes back the result
-//! ([`Reply`]). The files of an answer are read by the importers of `assay-data`, as when a user
-//! imports them. Nothing is decided here.
+//! Users keep their existing benchmarks. Each harness has a module that implements [`Driver`] with
+//! the harness's flags, and nothing else. No process is started here and no clock is read: a driver
+//! returns a [`Request`], and the caller runs it and passes back the [`Reply`]. The files of an
+//! answer are read by the importers of `assay-data`, as when a user imports them. Nothing is
+//! decided here.
 //!
 //! A new harness is a module and a line in `HARNESSES`.
 
@@ -166,7 +166,7 @@ pub fn by_name(name: &str, program: &Program) -> Option<Box<dyn Driver>> {
     HARNESSES.iter().find(|known| known.name == name).map(|known| (known.assumed)(program))
 }
 
-/// Returns the harness of a program that is recognized by its looks.
+/// Returns the harness of a program that is recognized by its file.
 pub fn by_looks(program: &Program) -> Option<Box<dyn Driver>> {
     HARNESSES.iter().find_map(|known| (known.by_looks)(program))
 }
@@ -183,8 +183,8 @@ pub fn plain_run() -> Request {
     Request::default()
 }
 
-/// Returns the harness of a program from the results that it printed, when it was just run or
-/// ignored the question; `None` if the numbers could be anything.
+/// Returns the harness of a program from the results that it printed in a plain run or in spite of
+/// the question; `None` if the numbers could be anything.
 pub fn by_output(reply: &Reply) -> Option<Box<dyn Driver>> {
     printing::recognise(reply)
 }

@@ -1,10 +1,11 @@
-//! Programs without a known harness whose output, when they are just run, is a file of results that
-//! can be read, such as nanobench's JSON.
+//! Programs without a known harness that print results in a supported format, such as nanobench's
+//! JSON, when they are run without options.
 //!
 //! They accept no options, so every run measures all of their benchmarks and takes as long as the
-//! program decides. Such a program can be recognized only by running it, which is the last resort.
-//! In that case only results of a benchmark tool are accepted, because numbers in columns may mean
-//! anything. If the user chooses it by name, it may print anything that the importers read.
+//! program specifies. Such a program can be recognized only by running it, which is the last
+//! resort. In that case only results of a benchmark tool are accepted, because numbers in columns
+//! may mean anything. If the user chooses it by name, it may print anything that the importers
+//! read.
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail};
@@ -20,7 +21,7 @@ pub(crate) const NAME: &str = "printing";
 
 const HARNESS: &str = "a benchmark tool";
 
-/// Name of results without a name of their own. It must be the same on all sides.
+/// Name of results that have none. It must be the same on all sides.
 const UNNAMED: &str = "output";
 
 /// A program that prints results.

@@ -3,9 +3,9 @@
 //!
 //! A worker (`--worker`) measures in its own process, one task (`--worker-task`) with a given
 //! number of loops, or it searches for that number (`--calibrate-loops`). Tasks have numbers, not
-//! names, and cannot be listed: a worker without a task runs every benchmark once, and the names in
-//! its result are the list. A benchmark that is not in this driver's list is measured by a run of
-//! all of them, which is slower but equally correct.
+//! names, and cannot be listed, so the list consists of the names in the result of a worker without
+//! a task, which runs every benchmark once. A benchmark that is not in this driver's list is
+//! measured by a run of all of them, which is slower but equally correct.
 //!
 //! A run that is timed begins with an untimed value, as pyperf's own runs do by default; a
 //! calibration warms up by its trials.
@@ -239,7 +239,7 @@ mod tests {
         let names = driver.listed(&answered(LISTED, scratch.path())).unwrap();
         assert_eq!(names, ["sum", "sort"]);
         let asked = words(&driver.measure("sort", Effort::Iterations(500), scratch.path()));
-        // Ten of them in every loop.
+        // The function repeats its work ten times in every loop.
         assert!(asked.contains("--worker-task=1") && asked.ends_with("--loops=50"), "{asked}");
         assert!(asked.contains("--warmups=1 --values=1"), "{asked}");
         let counted = words(&driver.measure("sort", Effort::Counted(500), scratch.path()));

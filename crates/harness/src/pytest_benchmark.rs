@@ -20,8 +20,8 @@ use std::path::Path;
 /// Name by which users choose it.
 pub(crate) const NAME: &str = "pytest-benchmark";
 
-/// A round takes at least the time divided by this: enough rounds to be informative, few enough to
-/// be written.
+/// A round takes at least the run's time divided by this number, which gives enough rounds to be
+/// informative and few enough to be written.
 const ROUNDS: f64 = 50.0;
 
 /// A pytest command.

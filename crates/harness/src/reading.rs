@@ -3,8 +3,7 @@
 //! If a harness gives several values within one run (samples of criterion, rounds of
 //! pytest-benchmark), their mean is the run's value, weighted by iterations if known: the
 //! iterations of one process are not independent of each other, and the mean over all of them is
-//! the time that the process took. From a summary, the mean is used, or the median if there is no
-//! mean.
+//! the time of the process. From a summary, the mean is used, or the median if there is no mean.
 
 use assay_data::code::{BENCHMARK_FAILED, Code, WARM_UP};
 use assay_data::import::{self, ImportOptions};

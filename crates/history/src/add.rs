@@ -48,7 +48,7 @@ pub enum Added {
 }
 
 impl Added {
-    /// The run, in either case.
+    /// Returns the run, in either case.
     pub fn run(&self) -> &Run {
         match self {
             Self::New(run) | Self::Known(run) => run,
@@ -286,7 +286,7 @@ impl Parts<'_> {
     }
 }
 
-/// Row ids of what a result belongs to.
+/// Row ids of the objects that a result belongs to.
 #[derive(Clone, Copy)]
 struct Ids {
     project: i64,

@@ -5,7 +5,7 @@
 //! A table begins with `{"table":NAME,"columns":[[NAME,KIND],…]}`. Each of its rows is a list, with
 //! bytes in base64, and with numbers that JSON cannot represent as strings. The last line is
 //! `{"rows":COUNT}`, so that an incomplete copy is recognized. The lines are a consistent snapshot,
-//! even if others write at the same time; reading takes all lines or none.
+//! even if others write simultaneously; reading applies all lines or none.
 
 use crate::db::{Db, DbError, Row, Value, values};
 use crate::error::StoreError;
@@ -348,7 +348,7 @@ fn insert(head: &Head, rows: usize) -> String {
     format!("INSERT INTO \"{}\" ({}) VALUES {}", head.table, names.join(", "), all.join(", "))
 }
 
-/// Sets the id counters of a server, which it keeps itself, to values after the ids that were read.
+/// Sets the server's own id counters to values after the ids that were read.
 fn number_on(db: &Db, tables: &[String]) -> Result<(), DbError> {
     for table in tables {
         if db.first::<i64>(sql::COUNTS_SERVER, values![table])? == Some(1) {

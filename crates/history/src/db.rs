@@ -146,8 +146,7 @@ impl Db {
         self.within(sql::BEGIN_SERVER, write)
     }
 
-    /// Like [`Db::transact`], but on a server other writers do not wait, except for rows that both
-    /// change.
+    /// Like [`Db::transact`], but other writers on a server wait only for rows that both change.
     ///
     /// # Errors
     /// If `write` or the database fails.

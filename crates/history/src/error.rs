@@ -1,4 +1,4 @@
-//! Reasons why a store cannot be used, and what to do about it.
+//! Reasons why a store cannot be used, with advice.
 
 use crate::db::DbError;
 use crate::location::StoreLocation;
@@ -217,7 +217,7 @@ impl StoreError {
     }
 }
 
-/// Returns true if an extended error code says that SQLite failed to write.
+/// Returns true if an extended error code means that SQLite failed to write.
 fn is_writing(code: i32) -> bool {
     [
         rusqlite::ffi::SQLITE_IOERR_WRITE,

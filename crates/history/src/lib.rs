@@ -1,5 +1,4 @@
-//! The store of recorded runs: what was measured for which revision, on which machine, with all
-//! samples.
+//! The store of recorded runs: all samples, with the measured revision and the machine.
 //!
 //! A run is stored as a whole, as the compressed text of its `.assay` file. Alongside it are small
 //! rows for the most frequent queries: one for each metric of each benchmark, the verdict, and the

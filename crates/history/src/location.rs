@@ -29,8 +29,8 @@ pub struct Server {
 }
 
 impl StoreLocation {
-    /// Parses what a user wrote: an address `postgres://…`, or the path of a file. `password` is
-    /// used if the address has none.
+    /// Parses a location as given by the user: an address `postgres://…`, or the path of a file.
+    /// `password` is used if the address has none.
     ///
     /// # Errors
     /// If the text begins like an address but is invalid.

@@ -29,8 +29,8 @@ pub(crate) fn pack(
 /// # Errors
 /// If the data is damaged, or the text has another length.
 pub(crate) fn unpack(deflated: &[u8], bytes: u64) -> Result<Vec<u8>, String> {
-    // A text is typically ten times its compressed length and never a thousand times, which deflate
-    // cannot achieve.
+    // A text is typically ten times as long as its compressed form. Deflate cannot exceed a factor
+    // of about a thousand.
     let room = bytes.min(deflated.len() as u64 * 1100 + 64);
     let mut text = Vec::with_capacity(room as usize);
     let read = ZlibDecoder::new(deflated).take(room + 1).read_to_end(&mut text);

@@ -120,7 +120,7 @@ impl Pages {
     /// If `take` fails.
     pub fn rows<E>(&self, mut take: impl FnMut(i64, Packed) -> Result<(), E>) -> Result<(), E> {
         let free = self.free();
-        // The first page belongs to the table of tables.
+        // The first page belongs to the list of tables.
         for at in (2..=self.count).filter(|at| !free.contains(at)) {
             let Some(page) = self.page(at).filter(|page| page[0] == LEAF) else { continue };
             let cells = usize::from(short(&page, 3)).min(self.usable / 4);

@@ -1,5 +1,5 @@
-//! Queries over a whole project, for its pages: the runs with what they measured, all benchmarks
-//! and metrics, and the state of the machines.
+//! Queries over a whole project, for its pages: the runs with their results, all benchmarks and
+//! metrics, and the state of the machines.
 
 use crate::db::values;
 use crate::error::StoreError;
@@ -43,7 +43,7 @@ impl Store {
         Ok(crate::packed::digest(&text)?[..16].to_owned())
     }
 
-    /// Returns the runs of a project in the order of their addition. Each occurs once for every
+    /// Returns the runs of a project in the order of their addition. A run occurs once for every
     /// revision that it measured, with that revision. O(results).
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl Store {
         Ok(found.into_iter().collect())
     }
 
-    /// Returns the results, for its revision, of a run from [`Self::measured`]. O(results of the
+    /// Returns the results of a run from [`Self::measured`] for its revision. O(results of the
     /// run).
     ///
     /// # Errors

@@ -224,7 +224,7 @@ impl Store {
         Ok(found.into_iter().map(|(_, _, series)| series).collect())
     }
 
-    /// Returns since when a benchmark is missing from the runs that it belonged to, if it is; see
+    /// Returns when a benchmark vanished from the runs that it belonged to, if it did; see
     /// [`Self::vanished_among`].
     ///
     /// # Errors

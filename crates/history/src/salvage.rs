@@ -75,7 +75,7 @@ pub fn salvage<E: From<StoreError>>(
     Ok(SalvagedStore { runs: saved.len() as u64, lost })
 }
 
-/// Name of a run: its digest or, if that is lost or invalid, its id.
+/// Returns the name of a run: its digest or, if that is lost or invalid, its id.
 fn name(id: i64, listed: Result<Option<String>, ()>) -> String {
     match listed {
         Ok(Some(digest)) if digest.len() >= 10 && digest.bytes().all(|b| b.is_ascii_hexdigit()) => {

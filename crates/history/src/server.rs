@@ -48,7 +48,7 @@ pub(crate) fn parse(address: &str, password: Option<&str>) -> Result<Address, St
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(PATIENCE);
     }
-    // A disconnected cable is not reported otherwise.
+    // Without this, a disconnected cable would not be noticed.
     if config.get_tcp_user_timeout().is_none() {
         config.tcp_user_timeout(3 * PATIENCE);
     }

@@ -1,9 +1,9 @@
 //! The pages of a history, generated from its store: individually by name on demand, or all of
 //! them, reading every result once.
 //!
-//! The layout of the pages is in `assay_report::site`; serving a browser is up to a program, as is
-//! git's knowledge of commits ([`Narrow`]). Only the results of one benchmark are in memory at a
-//! time; what all benchmarks share, a line for each and their changes, is generated once.
+//! The layout of the pages is in `assay_report::site`; serving browsers and querying git about
+//! commits ([`Narrow`]) are left to the caller. Only the results of one benchmark are in memory at
+//! a time; the data about all benchmarks, a line for each and their changes, are generated once.
 
 mod everything;
 
@@ -92,7 +92,7 @@ struct Whole {
 }
 
 impl<S: Borrow<Store>> Site<S> {
-    /// Reads what all pages share. O(results), without reading any of them completely.
+    /// Reads the data shared by all pages. O(results), without reading any of them completely.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl<S: Borrow<Store>> Site<S> {
         }
     }
 
-    /// Rereads what all pages share, if runs were added or removed since.
+    /// Rereads the data shared by all pages, if runs were added or removed since.
     ///
     /// # Errors
     ///

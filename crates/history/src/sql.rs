@@ -87,7 +87,7 @@ pub(crate) const REVISION: &str =
     "SELECT id, ordinal FROM revision WHERE project = ?1 AND commit_name = ?2";
 pub(crate) const ADD_REVISION: &str = "INSERT INTO revision (project, commit_name, parent, ordinal, committed) \
      VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id";
-/// Adds what was unknown about a revision when it was first stored.
+/// Adds facts about a revision that were unknown when it was first stored.
 pub(crate) const PLACE_REVISION: &str =
     "UPDATE revision SET parent = ?2, ordinal = ?3, committed = ?4 WHERE id = ?1";
 

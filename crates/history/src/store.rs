@@ -79,7 +79,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Location of the store.
+    /// Returns the location of the store.
     pub fn place(&self) -> &StoreLocation {
         &self.place
     }
@@ -92,7 +92,7 @@ impl Store {
         Ok(self.version()? == sql::MIGRATIONS.len() as i64)
     }
 
-    /// The connection, for tables that other crates keep alongside those of the history.
+    /// Returns the connection, for tables that other crates keep alongside those of the history.
     pub fn db(&self) -> &Db {
         &self.db
     }

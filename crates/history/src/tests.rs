@@ -1,4 +1,4 @@
-//! The store as a whole: what is added can be read back, and whatever happens to the file, nothing
+//! The store as a whole: added runs can be read back, and whatever happens to the file, nothing
 //! recoverable is lost.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
@@ -39,7 +39,7 @@ fn on_both(test: impl Fn(&Home)) {
     }
 }
 
-/// A new database on the server that all tests share.
+/// Creates a database on the server that all tests share.
 fn database() -> Option<String> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     static MADE: Mutex<u32> = Mutex::new(0);
@@ -54,7 +54,7 @@ impl Home {
         Self { directory: tempfile::tempdir().unwrap(), address: None }
     }
 
-    /// Path of the store, if it is a file.
+    /// Returns the path of the store, if it is a file.
     fn path(&self) -> PathBuf {
         self.directory.path().join("history.db")
     }
@@ -75,7 +75,7 @@ impl Home {
     }
 }
 
-/// The SQLite connection of a store.
+/// Returns the SQLite connection of a store.
 fn file(store: &Store) -> &rusqlite::Connection {
     match &store.db {
         Db::File(db) => db,
@@ -83,7 +83,7 @@ fn file(store: &Store) -> &rusqlite::Connection {
     }
 }
 
-/// A run of these benchmarks, each with nine values around its number.
+/// Returns a run of these benchmarks, each with nine values around its number.
 fn samples(benchmarks: &[(&str, f64)]) -> Samples {
     let mut samples = Samples::new(vec![Metric::wall()]);
     samples.environment = Environment::from_facts([("hostname".to_owned(), "build-1".into())]);
@@ -120,7 +120,7 @@ fn new_run(samples: &Samples, number: u64) -> NewRun<'_> {
     }
 }
 
-/// A store with this number of runs of `make` and `test`.
+/// Creates a store with this number of runs of `make` and `test`.
 fn filled(home: &Home, runs: u64) -> Store {
     let mut store = home.store();
     for number in 0..runs {
@@ -291,7 +291,7 @@ fn a_benchmark_that_later_runs_of_its_suite_lack_has_vanished() {
         assert_eq!(store.vanished(PROJECT, "make").unwrap(), None);
         let lacking = samples(&[("test", 2.0), ("lint", 1.0)]);
         store.add(&new_run(&lacking, 4)).unwrap();
-        // A run of something else is not missing any benchmark.
+        // A run of unrelated benchmarks does not count as lacking any.
         store.add(&new_run(&samples(&[("deploy", 2.0)]), 5)).unwrap();
         let vanished = store.vanished(PROJECT, "make").unwrap().unwrap();
         assert_eq!((vanished.runs, vanished.last.revision), (1, Some(commit(3))));

@@ -1,5 +1,5 @@
 //! A server for tests and benchmarks of load generators: it answers each request a fixed time after
-//! reading it, stalls when told to, misbehaves in one way if asked, and logs when requests arrived.
+//! reading it, optionally stalls or misbehaves in one way, and logs the arrival times of requests.
 //! That log is the reference for the generator's own results.
 //!
 //!     stall_server [--port P] [--answer-after 1ms] [--stall-at 5s --stall-for 1s [--every 10s]] [--body N] [--log FILE] [--misbehave KIND]

@@ -1,5 +1,5 @@
 //! One HTTP/1 connection: its state, the requests sent over it that are unanswered, and its input
-//! and output buffers. The engine decides what to do with answers.
+//! and output buffers. The engine handles the answers.
 
 use crate::failure::Failure;
 use crate::response::{Answer, Keep, Reader};
@@ -96,7 +96,7 @@ impl Connection {
         }
     }
 
-    /// Sends bytes, and buffers what the socket does not accept.
+    /// Sends bytes, and buffers those that the socket does not accept.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         if let Some(tls) = &mut self.tls {
             tls.write(bytes)?;

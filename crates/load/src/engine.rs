@@ -226,9 +226,9 @@ fn share(all: usize, (number, of): (u64, u64)) -> usize {
     all / of + usize::from(number < all % of)
 }
 
-/// Raises the limit of file descriptors to the maximum, since each connection takes one, and returns
-/// it; `None` if there is no limit. If raising it is not permitted, requests fail with an error that
-/// says so.
+/// Raises the limit of file descriptors to the maximum, since each connection takes one, and
+/// returns it; `None` if there is no limit. If raising it is not permitted, requests fail with an
+/// error about the limit.
 fn raise_limit() -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
@@ -256,7 +256,7 @@ enum HeldConnection {
     Http2(Box<Http2>),
 }
 
-/// A request that waits for its user's think time, with the time at which that ends.
+/// A request in its user's think time, with the time at which that ends.
 struct Thinking(u64, Flight);
 
 impl PartialEq for Thinking {

@@ -1,10 +1,10 @@
 //! A load generator for HTTP: sends requests according to a schedule, regardless of the server's
 //! pace, and records the outcome of each.
 //!
-//! A [`GeneratorJob`] describes one slice completely: what is requested, when, over which
-//! connections, and what is expected. [`generate`] runs it and returns a [`Tally`]: counts and
-//! histograms that can be added exactly over several generators. This crate computes no statistics
-//! and prints nothing.
+//! A [`GeneratorJob`] describes one slice completely: the requests, their schedule, the connections
+//! and the expected answers. [`generate`] runs it and returns a [`Tally`]: counts and histograms
+//! that can be added exactly over several generators. This crate computes no statistics and prints
+//! nothing.
 #![cfg_attr(
     not(feature = "generator"),
     allow(dead_code, reason = "readers have what only the generator asks of them")

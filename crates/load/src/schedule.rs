@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
-    /// At a constant distance.
+    /// At constant intervals.
     Constant {
         /// Requests per second.
         rate: f64,
     },
-    /// A Poisson process: random and independent, as from many users who do not know of each other.
+    /// A Poisson process: random and independent, as from many independent users.
     Poisson {
         /// Mean number of requests per second.
         rate: f64,
@@ -46,13 +46,14 @@ pub(crate) struct Due<'a> {
     /// Index of the first arrival that is taken, and the stride between arrivals.
     part: (u64, u64),
     random: Option<Pcg64Mcg>,
-    /// Time of the last arrival in seconds, for processes in which times build on each other.
+    /// Time of the last arrival in seconds, for processes in which each time depends on the one
+    /// before.
     at: f64,
 }
 
 impl Arrivals {
     /// Returns the arrivals within `seconds` for generator `part.0` of `part.1`. Together, the
-    /// generators send exactly what a single one would.
+    /// generators send exactly the requests of a single one.
     pub(crate) fn due(&self, seconds: f64, part: (u64, u64)) -> Due<'_> {
         let random = match self {
             Self::Poisson { seed, .. } => Some(Pcg64Mcg::seed_from_u64(*seed)),

@@ -224,8 +224,8 @@ pub fn without_user(text: &str) -> String {
 }
 
 /// Appends a value that replaces a placeholder in the target of a request. Percent-encodes
-/// characters that are not allowed in it, `#`, which would end it, and `%` that does not begin an
-/// encoded byte; characters with a meaning in URLs keep it.
+/// characters that are not allowed in it, `#`, which would end it, and any `%` that does not begin
+/// an encoded byte; other characters with a meaning in URLs keep it.
 pub(crate) fn encode_value(value: &str, into: &mut Vec<u8>) {
     for (at, byte) in value.bytes().enumerate() {
         let after = value.as_bytes().get(at + 1..at + 3);

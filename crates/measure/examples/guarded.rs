@@ -1,7 +1,8 @@
 //! Demonstrates that a killed process restores a file.
 //! `cargo run --example guarded -- FILE NEW-VALUE`
 //!
-//! It writes the value into the file and sleeps. However it ends, the file gets its old value back.
+//! It writes the value into the file and sleeps. The old value is restored however the process
+//! ends.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Measures the maximum rate of runs. `cargo run --release --example spawn_rate -- 1000 /bin/true`
 //!
 //! Prints the wall time of each run in nanoseconds, one per line, and the rate of the whole loop on
-//! standard error, like `bench/floor.c`, with which it is to be compared.
+//! standard error, like `bench/floor.c`, to which it should be compared.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "an example shows what it found")]
 

@@ -1,8 +1,8 @@
 //! Cleanup if `assay` is killed: a few lines of shell that wait, in a separate session, for the end
-//! of this process, and do nothing if told that all is well. For effects that no signal handler and
-//! no file would undo: directories, settings of servers, the user's own cleanup lines.
+//! of this process; a regular end cancels them. They undo effects that neither a signal handler nor
+//! the guard's files cover: directories, settings of servers, the user's own cleanup lines.
 //!
-//! Only SIGKILL to the shell itself, or the loss of the machine, prevents it.
+//! Only SIGKILL to the shell itself, or the loss of the machine, prevents the cleanup.
 
 use crate::sys::child;
 use std::io;

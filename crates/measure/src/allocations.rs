@@ -1,13 +1,13 @@
 //! Counts the allocations of a program: calls and bytes of malloc and related functions, and the
 //! peak of live bytes, for every process of a run.
 //!
-//! The counting is done by a library that the program is made to load (`c/alloc.c`, which documents
-//! what counts and how). It is embedded, and unpacked into the user's cache. Each process leaves a
-//! file in a directory of the run; this module creates the directory, provides the environment
-//! variables that point to it, and reads the files. [`refusal`] tells before the run whether a
-//! program can be counted at all; [`notes`] tells what its runtime hides from malloc; and
-//! [`Executed`] tells which of the programs it runs could not be counted. Nothing is run here.
-//! Counting slows a program down, so such runs must not be timed.
+//! A library that the program is made to load does the counting (documented in `c/alloc.c`). It is
+//! embedded, and unpacked into the user's cache. Each process leaves a file in a directory of the
+//! run; this module creates the directory, provides the environment variables that point to it, and
+//! reads the files. [`refusal`] determines before the run whether a program can be counted at all;
+//! [`notes`] describes the memory that its runtime hides from malloc; and [`Executed`] is a program
+//! that it ran, which may not have been counted. Nothing is run here. Counting slows a program
+//! down, so such runs must not be timed.
 //!
 //! ```
 //! use assay_measure::{Command, RunOptions, Runner, allocations::Counting};
@@ -140,7 +140,7 @@ impl Counting {
     }
 
     /// Returns the variables that a command needs so that it and its descendants are counted.
-    /// Libraries that it preloads anyway are kept, after this one.
+    /// Libraries that it already preloads are kept, after this one.
     ///
     /// # Errors
     ///
@@ -183,7 +183,7 @@ impl Counting {
     }
 
     /// Returns the programs that the counted processes have run since the last call, each once;
-    /// [`Executed::uncounted`] tells whether they were counted.
+    /// [`Executed::uncounted`] returns the reason if one was not counted.
     ///
     /// # Errors
     ///

@@ -35,7 +35,7 @@ pub struct KeptOutput {
     pub written: u64,
 }
 
-/// The outputs to capture of a run.
+/// The outputs of a run to be captured.
 #[derive(Debug, Default)]
 pub(crate) struct CaptureRequest {
     /// If true, standard output goes to a pipe and is counted. Excludes `keep_output`.
@@ -77,7 +77,7 @@ pub(crate) struct Capture {
     buffer: Vec<u8>,
 }
 
-/// The output captured from one run, each part if requested.
+/// The output captured from one run: the requested parts.
 pub(crate) struct CaptureResult {
     pub(crate) output_bytes: Option<u64>,
     pub(crate) stderr_tail: Option<String>,
@@ -200,7 +200,7 @@ impl Capture {
     }
 
     /// Reads the remaining bytes from the pipes after the end of the run, reads the files, and
-    /// returns what was requested.
+    /// returns the requested output.
     pub(crate) fn finish(mut self) -> io::Result<CaptureResult> {
         // A bounded number of reads: a process outside the group may continue writing forever.
         for _ in 0..2 {

@@ -1,22 +1,22 @@
 //! Compares the machine code of a function and everything it calls between two builds, independent
-//! of where the linker placed it.
+//! of their placement by the linker.
 //!
 //! [`Code::digest`] walks from a function to everything it refers to in the same file, and digests
-//! it in the order of the first visits. Addresses do not count: each is replaced by what it points
-//! at. Names do not count either, except those of functions in shared libraries. Therefore two
-//! digests are equal if the code is, regardless of its placement.
+//! it in the order of the first visits. Addresses do not count: each is replaced by its target.
+//! Names do not count either, except those of functions in shared libraries. Equal code therefore
+//! has equal digests, regardless of its placement.
 //!
-//! Covered are calls, jumps and taken addresses; jump tables; the content and the pointers of data
-//! with a symbol (virtual function tables, constants, initial values of variables); and for data
-//! without a symbol a text, a float, or otherwise the first eight bytes.
+//! The digest covers calls, jumps and taken addresses; jump tables; the content and the pointers of
+//! data with a symbol (virtual function tables, constants, initial values of variables); and for
+//! data without a symbol a text, a float, or otherwise the first eight bytes.
 //!
-//! Not covered are: the behavior of shared libraries; anything known only at run time (callbacks
+//! It does not cover: the behavior of shared libraries; anything known only at run time (callbacks
 //! registered by others, values set by `main` or a constructor); on 64-bit ARM, data that GCC
 //! accesses relative to another object's address (section anchors) after that address was spilled
 //! to the stack, where moved data also changes instructions, so that the code counts as different;
-//! in Go, method tables built at run time, and most data of its runtime. What can't be read has no
-//! digest, and code that can't be decoded counts with its bytes. In case of doubt, two builds count
-//! as different.
+//! in Go, method tables built at run time, and most data of its runtime. Code that can't be read
+//! has no digest; code that can't be decoded counts with its bytes. In case of doubt, two builds
+//! count as different.
 
 mod arm64;
 mod image;
@@ -81,7 +81,7 @@ pub struct Changed {
     pub name: String,
     /// Length of the function in the program in which it is longer.
     pub bytes: u64,
-    /// True if in either program something wanted refers to it, directly or through others.
+    /// True if, in either program, a wanted symbol refers to it, directly or through others.
     pub is_reached: bool,
 }
 
@@ -165,7 +165,7 @@ impl Code {
     }
 
     /// Returns everything reached from these addresses in the order of the first visits, by start
-    /// address; `None` in place of what can't be read.
+    /// address; `None` for code or data that can't be read.
     fn walk(&mut self, roots: impl Iterator<Item = u64>) -> Vec<(u64, Option<Rc<Piece>>)> {
         let mut met: HashSet<u64> = HashSet::new();
         let mut waiting: VecDeque<u64> = roots.filter(|&root| met.insert(root)).collect();
@@ -196,7 +196,7 @@ impl Code {
             own.is_reached |= reached.contains(&start);
         }
         for own in found.values_mut() {
-            // Functions of one name in several files have no order.
+            // Functions of the same name in several files have no order.
             own.digests.sort_unstable();
         }
         found
@@ -313,7 +313,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Records what the loader writes to a place.
+    /// Records the value that the loader writes to a place.
     fn slot(&mut self, place: u64, depth: u32) -> Option<()> {
         match self.image.loaded(place) {
             Some(RelocatedValue::Foreign(name)) => self.note(&name, 0),

@@ -1,9 +1,9 @@
 //! A command to run: its words, environment, directory, input and output.
 //!
 //! A command is split into words like in a shell, but no shell runs it, since starting a shell
-//! costs more than many programs and would be measured too. Therefore anything that only a shell
+//! costs more than many programs and would itself be measured. Therefore anything that only a shell
 //! can do (`|`, `>`, `*`, `$`...) is refused with its name and column instead of being passed on as
-//! a plain word. This module does not access the file system; that is up to `resolve`.
+//! a plain word. This module does not access the file system; `resolve` does.
 
 mod foreign;
 
@@ -216,7 +216,7 @@ impl Command {
     }
 }
 
-/// Scans a text and refuses what only a shell understands. It does not build words.
+/// Scans a text and refuses syntax that only a shell understands. It does not build words.
 struct Scanner<'a> {
     text: &'a str,
     /// Characters of the current word, without quotes; empty if it has only quoted characters.

@@ -2,10 +2,10 @@
 //!
 //! This module only describes the settings, checks them as far as possible without querying the
 //! system, and explains refusals by the system. The launcher applies them
-//! (`c/launcher/settings.c`): it takes the processors, the real-time priority and the fixed layout
-//! on itself before the clock is read, so that the command inherits them and its time does not
-//! grow. Two settings cost the command a system call: `nice`, which could not be reverted without
-//! privileges, and the step down from the launcher's priority, which is one above the command's.
+//! (`c/launcher/settings.c`): it sets the processors, the real-time priority and the fixed layout
+//! for itself before the clock is read, so that the command inherits them at no cost in time. Two
+//! settings cost the command a system call: `nice`, which could not be reverted without privileges,
+//! and the step down from the launcher's priority, which is one above the command's.
 
 use std::fmt;
 

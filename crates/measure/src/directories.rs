@@ -4,7 +4,7 @@
 use std::env;
 use std::path::PathBuf;
 
-/// Returns the directory for what can be recreated.
+/// Returns the directory for files that can be recreated.
 pub fn cache_directory() -> Option<PathBuf> {
     below("XDG_CACHE_HOME", ".cache")
 }

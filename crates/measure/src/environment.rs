@@ -15,10 +15,10 @@ use crate::sys::{clock, facts};
 /// Duration for which the processor is kept busy, reading the clock, to determine our share of it
 /// if other processes compete.
 const SPIN: Duration = Duration::from_millis(2);
-/// The same without competitors: what remains visible is the share taken by a hypervisor. This is
-/// still thousands of readings.
+/// The same duration without competing processes, when only the share taken by a hypervisor is
+/// visible. It still suffices for thousands of readings.
 const SPIN_ALONE: Duration = Duration::from_micros(250);
-/// The same if the share itself is requested.
+/// The same duration if the share itself is requested.
 const SPIN_AT_LENGTH: Duration = Duration::from_millis(800);
 /// Maximum number of readings, for a clock that does not advance.
 const MOST_READINGS: u32 = 1 << 20;
@@ -28,8 +28,8 @@ const GIT_PATIENCE: Duration = Duration::from_millis(200);
 /// Returns the facts in a fixed order. Sizes are in bytes, times in seconds, shares between 0 and
 /// 1.
 ///
-/// It takes half a millisecond, or 2.5 ms while other processes run, and longer only if `git
-/// status` does: at most 200 ms. Must be called before measuring, on the measuring thread.
+/// It takes half a millisecond, or 2.5 ms while other processes run; `git status` may add up to 200
+/// ms. Must be called before measuring, on the measuring thread.
 pub fn capture() -> Vec<(String, Value)> {
     captured(GIT_PATIENCE, None)
 }

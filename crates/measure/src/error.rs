@@ -1,7 +1,7 @@
 //! Errors of this crate, in words for the user.
 //!
-//! An error says what was wrong, where, and what to do. A command that fails is not an error but an
-//! [`crate::Outcome`].
+//! An error states the fault, its location and a remedy. A command that fails is not an error but
+//! an [`crate::Outcome`].
 
 use assay_data::system_error::reason;
 use std::io;

@@ -1,7 +1,7 @@
 //! Watches the files below a directory for changes: by system events if available, otherwise by
 //! scanning all of them periodically.
 //!
-//! The caller decides which files matter and what a change leads to.
+//! The caller decides which files matter and how to react to a change.
 
 use crate::sys::inotify::{Tree, Trouble, limit};
 use std::collections::{BTreeSet, HashMap};
@@ -23,7 +23,7 @@ pub struct Changes {
     pub paths: BTreeSet<PathBuf>,
     /// True if directories were renamed or moved: files in them are gone without being listed.
     pub directories: bool,
-    /// True if more changed than could be reported: anything may have.
+    /// True if more changed than could be reported: any file may have changed.
     pub are_unknown: bool,
     /// True if the directory itself is gone.
     pub is_gone: bool,
@@ -137,7 +137,7 @@ impl Files {
     }
 
     /// Returns the changes since the last call. If events become unavailable (new directories
-    /// exceed a limit), files are scanned every `else_every` from then on, and anything may have
+    /// exceed a limit), files are scanned every `else_every` from then on, and any file may have
     /// changed.
     pub fn changes(&mut self, else_every: Duration, skips: &mut Skips<'_>) -> Changes {
         let mut changes = Changes::default();

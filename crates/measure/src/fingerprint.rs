@@ -1,9 +1,8 @@
-//! Digests of the files that make up a command, so that a run that is resumed or repeated can
-//! detect whether it still measures the same program.
+//! Digests of the files that make up a command, so that a resumed or repeated run can detect
+//! whether it still measures the same program.
 //!
-//! The program counts, and every argument that names a regular file: a script is as much part of
-//! the program as its interpreter. Files that those load are not considered. Nothing is judged
-//! here.
+//! These are the program and every argument that names a regular file: a script is as much part of
+//! the program as its interpreter. Files that they load are not considered. Nothing is judged here.
 
 use std::collections::HashMap;
 use std::fs::File;

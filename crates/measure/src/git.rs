@@ -97,7 +97,7 @@ impl CommitPositions {
         Self { directory: directory.to_owned(), asked: 0, line: None }
     }
 
-    /// Like the function [`position`].
+    /// Returns the same as the function [`position`].
     pub fn position(&mut self, revision: &str) -> Option<CommitPosition> {
         self.asked += 1;
         if self.asked <= FEW {
@@ -171,7 +171,7 @@ pub struct CommitSummary {
     pub subject: String,
 }
 
-/// Returns a commit and those that lead from it to another one by first parents, in that order;
+/// Returns a commit and the first-parent history that leads from it to another one, in that order;
 /// both are given by hash. A merge counts as a single commit, as in `git bisect --first-parent`.
 /// `None` if git can't list them.
 pub fn commits_between(directory: &Path, from: &str, to: &str) -> Option<Vec<CommitSummary>> {
@@ -314,7 +314,8 @@ fn common(git: &Path) -> PathBuf {
     }
 }
 
-/// `.git` is a directory, or in worktrees and submodules a file that names one.
+/// Returns the git directory: `.git` itself or, in worktrees and submodules, the directory that the
+/// file `.git` names.
 fn git_directory(dot_git: &Path) -> Option<PathBuf> {
     if dot_git.is_dir() {
         return dot_git.join("HEAD").exists().then(|| dot_git.to_owned());
@@ -352,10 +353,10 @@ fn object_name(text: &str) -> Option<String> {
 }
 
 /// Options that keep git from running programs named by the configuration of a repository, which
-/// the user has not agreed to run. Content filters and diff drivers have names of their own: see
+/// the user has not agreed to run. Content filters and diff drivers have arbitrary names: see
 /// [`without_filters`] and [`PLAIN_DIFF`]. `core.alternateRefsCommand` is not overridden: only
-/// fetching runs it, which is done in repositories of our own, and those need it to know what the
-/// lender of their objects has.
+/// fetching runs it, and our own repositories, which are the only ones that fetch, need it to learn
+/// which objects they can borrow.
 pub const POWERLESS: [&str; 38] = [
     "-c",
     "core.fsmonitor=false",
@@ -421,7 +422,7 @@ fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
         .spawn()
         .ok()?;
     let said = child.stdout.take().and_then(|output| says_anything(output, deadline));
-    // A single byte is enough of an answer: the rest of a long list is not read.
+    // A single byte answers the question: the rest of a long list is not read.
     let killed = said != Some(false) && child.kill().is_ok();
     let status = child.wait().ok()?;
     match said {

@@ -14,7 +14,7 @@ pub(crate) struct Group(AtomicI32);
 
 /// The owner of a group, as long as someone may want to end it.
 pub(crate) trait InFlight: Debug + Send + Sync {
-    /// The group.
+    /// Returns the group.
     fn group(&self) -> &Group;
 }
 

@@ -1,11 +1,11 @@
-//! The guard: changes that `assay` makes to the machine are reverted when `assay` ends, in whatever
-//! way.
+//! The guard: changes that `assay` makes to the machine are reverted when `assay` ends, however it
+//! ends.
 //!
 //! A machine setting is a file in `/proc` or `/sys`. Before such a file is changed, its value is
 //! passed to a small separate process (the launcher's program again), which writes all of them back
 //! as soon as `assay` is gone, even after `kill -9`. This process runs in its own session, so that
 //! Ctrl-C, a closed terminal and signals to a group do not reach it, and holds neither the terminal
-//! nor any output. Only SIGKILL to the guard itself, or the loss of the machine, prevents it. The
+//! nor any output. Only SIGKILL to the guard itself, or the loss of the machine, prevents that. The
 //! caller decides what to change; nothing is changed here.
 
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 //!
 //! Nothing is decided in a handler. A runner that is woken by the second signal kills its current
 //! run and returns [`crate::MeasureError::Interrupted`]; the caller checks [`count`] between runs.
-//! Measure on the main thread: that is the one the kernel wakes. Signals are counted even if the
-//! process was started with them ignored (`nohup`).
+//! Measure on the main thread, because that is the one that the kernel wakes. Signals are counted
+//! even if the process was started with them ignored (`nohup`).
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -25,8 +25,8 @@ pub fn install() -> io::Result<()> {
     signals::install()
 }
 
-/// Sets whether the first signal is acknowledged on standard error: that the current run will
-/// finish, and that a second signal ends it. For a terminal; off by default.
+/// Sets whether the first signal is acknowledged on standard error, with a note that the current
+/// run will finish and that a second signal ends it. For a terminal; off by default.
 pub fn answer_on_stderr(yes: bool) {
     signals::TELLS.store(yes, Ordering::SeqCst);
 }

@@ -1,4 +1,5 @@
-//! Runs programs and supplies observations: what one run of a command took, and on what machine.
+//! Runs programs and supplies observations: the resources that a run of a command used, and the
+//! machine it ran on.
 //!
 //! This is the only crate that starts processes, sends signals and reads `/proc`. It contains no
 //! statistics and decides nothing; a failed command is a result here, not an error. Everything

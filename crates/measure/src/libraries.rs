@@ -36,7 +36,7 @@ pub struct Library {
 /// The libraries a program loads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loads {
-    /// These, in the loader's order.
+    /// These libraries, in the loader's order.
     Libraries {
         /// One per name.
         libraries: Vec<Library>,
@@ -58,7 +58,7 @@ pub struct SearchPaths {
     pub runpath: Option<String>,
 }
 
-/// Queries what the loader of a command's program would load. About 5 ms.
+/// Queries the libraries that the loader of a command's program would load. About 5 ms.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
 //! The machine's settings, which can be changed for measuring and restored; the permitted changes;
 //! and other processes that measure on the machine.
 //!
-//! Settings are changed in these steps, so that no end of a process, not even `kill -9`, leaves a
-//! machine changed permanently: [`Machine::plan`] returns the values to be written;
+//! Settings are changed in these steps, so that a process never leaves a machine changed
+//! permanently, even after `kill -9`: [`Machine::plan`] returns the values to be written;
 //! [`Journal::record`] stores them durably; only then does [`Machine::apply`] make the changes.
 //! Afterwards come [`Machine::restore`] and [`Journal::clear`]. The next process queries
 //! [`Journal::left_behind`] for changes that an earlier process had no time to undo, and

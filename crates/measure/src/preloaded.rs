@@ -2,10 +2,9 @@
 //! its start, messages and queries, and its end (docs/internals/preloading.md). The way in which a
 //! language's interpreter is made to wait is defined by the variables of the command, not here.
 //!
-//! The process ends when the process that started it ends, in whatever way: a guard kills its
-//! group, and the end of a descriptor makes it end by itself, with its stages and runs. Its
-//! responses are never relied upon: every query has a time limit, and if a run is unavailable, the
-//! command is run cold.
+//! The process ends with its parent, however that ends: a guard kills its group, and the closing of
+//! a descriptor makes it end by itself, with its stages and runs. Its responses are never relied
+//! upon: every query has a time limit, and if a run is unavailable, the command is run cold.
 
 mod captured;
 mod client;
@@ -95,7 +94,7 @@ pub struct Recipe {
     pub directory: PathBuf,
     /// The top of the project.
     pub root: PathBuf,
-    /// File in which the process records what its runs loaded.
+    /// File in which the process records the files that its runs loaded.
     pub seen: Option<PathBuf>,
 }
 
@@ -397,7 +396,7 @@ pub fn in_the_background(mut command: std::process::Command) -> io::Result<Child
     command.spawn()
 }
 
-/// Replaces this process by a command, with our input, output and environment. Returns only on
+/// Replaces this process with a command that has our input, output and environment. Returns only on
 /// failure.
 pub fn become_program(command: &Command) -> ForegroundError {
     let program = command.argv[0].to_string_lossy().into_owned();

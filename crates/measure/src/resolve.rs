@@ -2,8 +2,8 @@
 //! can't be found or run.
 //!
 //! The search is that of a shell: a name with a slash is a path relative to the command's
-//! directory, any other is looked up in the `PATH` that the command will see. This module only
-//! reads the file system.
+//! directory; any other name is looked up in the `PATH` of the command's environment. This module
+//! only reads the file system.
 
 use assay_data::system_error;
 use std::env;
@@ -198,7 +198,7 @@ fn not_found_in_path(program: &OsStr, directory: &Path, search: &OsStr) -> Resol
         "\nThere is a file of that name in the current directory, but it is not a program."
             .to_owned()
     } else if wanted.starts_with('-') {
-        // An option of another program.
+        // The word is an option of another program.
         String::new()
     } else if SHELL_WORDS.contains(&wanted.as_str()) {
         format!(
@@ -249,7 +249,7 @@ fn nearest(wanted: &str, names: impl IntoIterator<Item = String>) -> Vec<String>
         .filter(|name| name.len().abs_diff(wanted.len()) <= 4 * limit)
         .map(|name| (edit_distance(wanted, &name), name))
         .filter(|(distance, name)| {
-            // A word that short would have no letter left.
+            // At a distance of the word's length, no letter would be left.
             let is_near = *distance <= limit && *distance < wanted.chars().count();
             is_near && (*distance <= 1 || name.chars().next() == wanted.chars().next())
         })

@@ -3,9 +3,9 @@
 //!
 //! The trees are independent repositories that borrow the objects of the user's repository without
 //! being registered there (git-worktree(1) would register them permanently). They are in a cache
-//! directory, one for each commit and way of building it. A tree counts as built if the marker file
-//! next to it, which is written last, says so; an interrupted build is restarted from the
-//! beginning. The ten most recently used trees are kept. Users of a tree hold a lock on it
+//! directory, one for each combination of commit and build configuration. A tree counts as built if
+//! the marker file next to it, which is written last, says so; an interrupted build is restarted
+//! from the beginning. The ten most recently used trees are kept. Users of a tree hold a lock on it
 //! (flock(2)), so that two `assay` processes neither build anything twice nor remove each other's
 //! trees. The user's own tree is never changed, except by the build line itself if that tree is
 //! requested. Nothing is measured here.
@@ -413,7 +413,7 @@ impl Repository {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err((path.to_owned(), error)),
             _ => Ok(()),
         };
-        // First: from here on it no longer counts as built.
+        // The marker goes first: from here on the tree no longer counts as built.
         gone(&place.marker, fs::remove_file(&place.marker))?;
         gone(&place.tree, fs::remove_dir_all(&place.tree))
     }
@@ -437,7 +437,7 @@ impl Repository {
             let place = BuildPaths::at(&path.with_extension(""));
             if Self::remove(&place).is_ok() {
                 let _stays = fs::remove_file(&place.log);
-                // The lock is removed last, since what it guards must be gone by then.
+                // The lock is removed last, after everything that it guards.
                 let _stays = fs::remove_file(&place.lock);
             }
         }

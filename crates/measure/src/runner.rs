@@ -2,8 +2,8 @@
 //!
 //! The engine is the launcher if the system has it; otherwise, or on request, the portable one. The
 //! runner ensures that no process outlives a run, whatever happens to the launcher or to `assay`,
-//! and that `assay` is idle while a run is timed. The caller decides what to run how often, and
-//! what the numbers mean.
+//! and that `assay` is idle while a run is timed. The caller decides what to run and how often, and
+//! interprets the numbers.
 
 mod engine;
 mod kind;
@@ -80,7 +80,7 @@ impl Outcome {
     }
 }
 
-/// Text that ends a sentence whose subject is the program.
+/// Writes text that completes a sentence about the program.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -291,8 +291,8 @@ impl Runner {
         })?;
         Ok(RunResult {
             outcome: outcome(&reply),
-            // Note: nothing is ever subtracted from a measured time. If the user asks for a shell,
-            // it is part of what is measured.
+            // Note: nothing is ever subtracted from a measured time. If the user requests a shell,
+            // it is measured as well.
             wall_seconds: seconds_between(reply.start_ns, reply.end_ns),
             user_seconds: reply.user_us as f64 / 1e6,
             system_seconds: reply.system_us as f64 / 1e6,

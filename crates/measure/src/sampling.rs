@@ -84,7 +84,7 @@ pub fn sample(
     if files.is_empty() {
         let timed = request.duration.is_some();
         let error = errors::nothing_written(sampler.sampler, &ended, target, timed);
-        // perf passes on the status of the program; if it fails itself, it says why.
+        // perf passes on the status of the program; if it fails itself, it prints the reason.
         let passes_on = sampler.sampler == Sampler::Perf && ended.said.trim().is_empty();
         let known = if is_beside && !passes_on { kept } else { Some(ended.outcome) };
         return Err(errors::or_failed(error, target, known.filter(|_| !ended.interrupted)));
@@ -93,7 +93,7 @@ pub fn sample(
     Ok(SamplingResult { files, ended, had, program_cpu_seconds, hides_status })
 }
 
-/// Exit status written by the shell around the program; 128 and more stand for signals.
+/// Returns the exit status written by the shell around the program; 128 and more stand for signals.
 fn kept_status(file: &Path) -> Option<Outcome> {
     let text = fs::read_to_string(file).ok()?;
     match text.trim().parse::<i32>().ok()? {
@@ -154,12 +154,13 @@ fn check(sampler: Sampler, target: Target<'_>, request: &Request<'_>) -> Result<
     Ok(())
 }
 
-/// The level of `kernel.perf_event_paranoid`, if by it perf samples no time within the kernel here.
+/// Returns the level of `kernel.perf_event_paranoid` if it keeps perf from sampling inside the
+/// kernel.
 pub fn perf_without_kernel() -> Option<i64> {
     machine_settings::perf_without_kernel()
 }
 
-/// The files of a sampler. perf's own form is turned into text by perf itself.
+/// Returns the files of a sampler; perf itself converts its format to text.
 fn collect(
     sampler: &InstalledSampler,
     wrote: &Path,

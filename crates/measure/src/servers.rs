@@ -2,9 +2,10 @@
 //! Redis.
 //!
 //! Each has a private directory with the socket on which it listens; if we are root, it runs as
-//! another user, because PostgreSQL refuses to run as root. It ends with `assay`, however that
-//! ends, and its directory is removed. It uses default settings, so that changes of settings are
-//! compared with what users have. For changing settings of a running server, see [`settings`].
+//! another user, because PostgreSQL refuses to run as root. It ends when `assay` ends, for whatever
+//! reason, and its directory is removed. It uses default settings, so that changes of settings are
+//! compared with the settings that users have. For changing settings of a running server, see
+//! [`settings`].
 
 mod address;
 mod postgres;

@@ -2,10 +2,10 @@
 //! cachegrind.
 //!
 //! Such a count hardly depends on the machine or on its other load, so that two runs of the same
-//! program have equal or nearly equal counts: a gate for machines where times say little. It is not
-//! a time: waiting, cache misses and mispredictions cost nothing here. The program runs about fifty
-//! times slower, so it must never be timed. Nothing is run here: this module wraps a command, and
-//! reads the output of its run.
+//! program have equal or nearly equal counts: a gate for machines whose times are unreliable. It is
+//! not a time: waiting, cache misses and mispredictions cost nothing here. The program runs about
+//! fifty times slower, so it must never be timed. Nothing is run here: this module wraps a command,
+//! and reads the output of its run.
 //!
 //! Follows the format of cachegrind's output files (valgrind's manual, section 5.2), of which the
 //! summary line is read.
@@ -104,7 +104,7 @@ impl Simulation {
         let options = ["--quiet", "--tool=cachegrind", "--cache-sim=no", "--trace-children=yes"];
         argv.extend(options.into_iter().map(OsString::from));
         argv.push(files);
-        // Under valgrind the program would be searched from another directory.
+        // Under valgrind, the program would be searched for from another directory.
         argv.push(command.resolve()?.into());
         argv.extend(command.argv.iter().skip(1).cloned());
         Ok(Command { argv, ..command.clone() })

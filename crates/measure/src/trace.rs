@@ -1,5 +1,5 @@
-//! A record of a stream of bytes that takes little memory, however long the stream is: enough to
-//! tell whether two streams are equal, and where they begin to differ.
+//! A record of a stream of bytes that takes little memory, however long the stream is. It shows
+//! whether two streams are equal, and where they begin to differ.
 //!
 //! A stream is cut into pieces of equal size, and only the digest and the number of line breaks of
 //! each piece are kept, with the beginning of the stream. When there are too many pieces, pairs are
@@ -145,7 +145,7 @@ fn merged(pieces: &[Piece]) -> Vec<Piece> {
     pieces.chunks(2).map(pair).collect()
 }
 
-/// Outputs are not constructed to collide, so 128 bits are enough.
+/// Returns the first 128 bits, which suffice because outputs are not constructed to collide.
 fn shortened(hash: Sha256) -> [u8; 16] {
     let mut digest = [0; 16];
     digest.copy_from_slice(&hash.finalize()[..16]);
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_long_stream_takes_bounded_memory_and_a_late_byte_is_still_found() {
-        // As many pieces as are merged twice.
+        // Enough pieces to be merged twice.
         let leaf = vec![b'x'; LEAF];
         let long = |last: u8| {
             let mut tracer = Tracer::new(Window::default());

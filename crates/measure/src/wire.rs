@@ -76,7 +76,7 @@ pub(crate) enum OutputMode {
     File = 3,
 }
 
-/// Everything that the launcher needs of a subject, ready for use.
+/// Everything that the launcher needs to know about a subject, ready for use.
 pub(crate) struct SubjectText<'a> {
     pub(crate) program: &'a Path,
     /// Empty for the directory in which `assay` was started.

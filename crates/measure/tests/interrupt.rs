@@ -49,7 +49,7 @@ fn a_foreground_command_hands_on_what_comes_at_the_start() {
             .spawn()
             .unwrap();
         let outcome = foreground::run(&["sleep".into(), "1000".into()]);
-        // Its sleep is in its group.
+        // The sleep of the sender is in its group.
         kill_process_group(Pid::from_child(&sender), Signal::KILL).unwrap();
         sender.wait().unwrap();
         assert_eq!(outcome.unwrap(), Outcome::Signalled(Signal::TERM.as_raw()));

@@ -121,7 +121,7 @@ fn hexadecimal(body: &[u8]) -> Option<(f64, usize)> {
                 mantissa = mantissa << 4 | digit;
                 exponent -= i64::from(is_fraction) * 4;
             } else {
-                // Digits that do not fit only decide on which side of a tie the number is.
+                // Digits that do not fit only decide the side of a tie on which the number lies.
                 mantissa |= u64::from(digit != 0);
                 exponent += i64::from(!is_fraction) * 4;
             }
@@ -166,7 +166,7 @@ fn scaled(mantissa: u64, exponent: i64) -> f64 {
     let half = 1_u128 << (dropped - 1);
     let rounds_up = rest > half || (rest == half && kept & 1 == 1);
     let kept = u64::try_from(kept).unwrap_or_default() + u64::from(rounds_up);
-    // The leading bit, if there is one, carries into the exponent by the addition; so does a
+    // In the addition, the leading bit, if there is one, carries into the exponent, and so does a
     // rounding that adds a bit.
     let biased = u64::try_from((top + 1022).max(0)).unwrap_or_default();
     f64::from_bits((biased << 52) + kept)
@@ -196,7 +196,7 @@ pub(crate) fn cut_to_int(number: i64) -> i32 {
     return number as i32;
 }
 
-/// `atoi`.
+/// `atoi`: returns the number at the start of the text.
 pub(crate) fn atoi(text: &[u8]) -> i32 {
     cut_to_int(strtol(text).0)
 }

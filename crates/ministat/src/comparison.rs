@@ -10,7 +10,8 @@ use crate::percent_g::percent_g;
 use crate::student::{LEVELS, critical_value};
 use std::io::{self, Write};
 
-/// Formats a quotient with `%g`. A NaN results from numbers here, and such a NaN is negative.
+/// Formats a quotient with `%g`. A NaN here is the result of an operation on numbers, which is a
+/// negative NaN.
 fn shown(value: f64) -> String {
     percent_g(if value.is_nan() { f64::NAN.copysign(-1.0) } else { value }, 6)
 }

@@ -1,5 +1,5 @@
-//! Errors, with the original's wording and exit status; and, in our own wording, inputs that crash
-//! it.
+//! Errors, with the original's wording and exit status. Inputs that crash the original are errors
+//! in our own wording.
 //!
 //! Names are bytes as they were given, so a message is bytes as well.
 

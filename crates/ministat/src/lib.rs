@@ -1,5 +1,5 @@
-//! The classic `ministat`, byte for byte: the input of users' scripts must not change because the
-//! program behind it did.
+//! The classic `ministat`, byte for byte: replacing the program must not change the input of users'
+//! scripts.
 //!
 //! Two programs of that name are in use and disagree on half of all inputs: that of 2015 and that
 //! of 2025 ([`Flavour`]). This crate reproduces the output of either, on standard output and
@@ -61,7 +61,7 @@ pub struct Ending {
 /// Runs `ministat ARGS`; `args` excludes the program's name.
 ///
 /// Nothing is written to `out` before everything has been read and checked. Memory is 8 bytes per
-/// point; time is that of reading and sorting, and of printing: a plot has as many rows as its
+/// point; the time is spent on reading, sorting and printing: a plot has as many rows as its
 /// fullest column has points.
 ///
 /// # Errors

@@ -33,7 +33,7 @@ pub(crate) struct Options {
     pub level: usize,
     /// `-d`: every byte is a delimiter.
     pub delimiters: Vec<u8>,
-    /// `-w`: columns of the plot; negative only because of the terminal or `COLUMNS`.
+    /// `-w`: columns of the plot; only the terminal or `COLUMNS` can make it negative.
     pub width: i32,
     /// Names of the files; empty for standard input.
     pub operands: Vec<OsString>,

@@ -2,11 +2,11 @@
 //! average, median and deviation.
 //!
 //! Quirks that are reproduced: if sets share a cell, its symbol is that of the bitwise OR of their
-//! numbers; the height in use is that of the latest set, so that a later, lower set cuts off what
-//! earlier ones had above, and a still later, higher one restores the rows but not their contents.
-//! The original keeps a grid of cells; this implementation stores, for every set, the columns that
-//! it fills and their heights. What remains of a set is then below the lowest of the heights from
-//! its own to the last, and memory does not depend on width and height.
+//! numbers; the height in use is that of the latest set, so that a later, lower set cuts off the
+//! upper rows of earlier ones, and a still later, higher one restores these rows but not their
+//! contents. The original keeps a grid of cells; this implementation stores, for every set, the
+//! columns that it fills and their heights. The remaining part of a set is then below the lowest of
+//! the heights from its own to the last, and memory does not depend on width and height.
 
 use crate::complaint::Complaint;
 use crate::dataset::{Dataset, SYMBOLS};

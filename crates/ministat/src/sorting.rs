@@ -14,7 +14,8 @@ pub(crate) fn sort(points: &mut [f64]) {
         // Stable: equal zeros keep their order.
         points.sort_by(compare);
     } else if points.iter().all(|point| point.is_sign_positive()) {
-        // The bits of such numbers have the same order, and integers are sorted twice as fast.
+        // The bits of nonnegative numbers have the same order, and integers are sorted twice as
+        // fast.
         points.sort_unstable_by_key(|point| point.to_bits());
     } else {
         points.sort_unstable_by(compare);
@@ -25,8 +26,8 @@ fn compare(a: &f64, b: &f64) -> Ordering {
     a.partial_cmp(b).unwrap_or(Ordering::Equal)
 }
 
-/// glibc's merge sort: two halves, the left one smaller if they are unequal, the left element first
-/// unless it is greater.
+/// Sorts like glibc's merge sort: two halves, the left one smaller if they are unequal; the left
+/// element comes first unless it is greater.
 fn merge_sort(points: &mut [f64], merged: &mut Vec<f64>) {
     if points.len() < 2 {
         return;

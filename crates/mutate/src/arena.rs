@@ -1,5 +1,5 @@
 //! A copy of the project in which a change is tried: the changed file replaces the original while
-//! the tests run and is restored afterwards. What a failed test means for the whole is decided
+//! the tests run and is restored afterwards. The consequences of a failed test are decided
 //! elsewhere.
 
 use crate::built::{CopyBuild, SwitchedMutant};
@@ -24,9 +24,9 @@ pub(crate) struct Change<'a> {
     pub original: &'a [u8],
     /// The changed contents.
     pub changed: &'a [u8],
-    /// The name of the changed function, without the enclosing classes, and how it is compiled by
-    /// itself. `None` if something else is changed, or if the function ran while the tests were
-    /// loaded and must therefore be loaded again.
+    /// The name of the changed function, without the enclosing classes, and the text for compiling
+    /// it by itself. `None` if something else is changed, or if the function ran while the tests
+    /// were loaded and must therefore be loaded again.
     pub function: Option<(&'a str, &'a IsolatedFunction)>,
     /// Place of the change behind the switch, if it is part of a build with a switch.
     pub behind: Option<SwitchedMutant>,
@@ -253,7 +253,7 @@ fn came_of(answer: ForkAnswer, tests: &[String], only: &[usize]) -> Option<Trial
         () if answer.timeout => Fate::TimedOut,
         () if answer.crashed.is_some() || !answer.failed.is_empty() => Fate::Killed,
         () if answer.run == Some(tests.len()) => Fate::Survived,
-        // Other tests caused some to be skipped; the change should be tried again in the plain way.
+        // Some tests were skipped because others did not run; the plain way must try the change.
         () => return None,
     };
     let (seconds, tests_run) = (answer.seconds, answer.run.unwrap_or_default());

@@ -315,7 +315,7 @@ fn no_tests(ran: &SuiteRun) -> anyhow::Error {
     let unread = ran.unread.as_ref().filter(|_| ran.outcome == Outcome::Exited(0));
     let said = unread.map_or(said, |unread| format!(": {unread}"));
     BaselineError(format!(
-        "without any change, the tests tell nothing in a copy of the project: the command {}{said}",
+        "without any change, the tests report nothing in a copy of the project: the command {}{said}",
         ran.outcome
     ))
     .into()

@@ -1,6 +1,6 @@
 //! The additional measurements of `--coupling`: which of all tests detect a sample of the killed
-//! mutants, and whether tests fail with rewrites, which do not change behavior. Both are tried by
-//! the same code as the mutants before, except that a run does not stop at the first failure.
+//! mutants, and whether tests fail with rewrites, which do not change behavior. Both use the same
+//! code as the trial of mutants, except that a run does not stop at the first failure.
 
 use crate::arena::Arena;
 use crate::sources::{self, Root, Source};

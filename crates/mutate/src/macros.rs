@@ -1,6 +1,6 @@
-//! C and C++ macros that conditions test and nothing defines: no source, no build file, no system
-//! header, not the command. Code in an `#ifdef` of such a macro is not built here. Files are read;
-//! nothing is run.
+//! C and C++ macros that conditions test but nothing defines: neither a source, a build file, a
+//! system header nor the command. Code in an `#ifdef` of such a macro is not built here. Files are
+//! read; nothing is run.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
@@ -111,7 +111,7 @@ impl DefinedNames {
 enum IncludedHeader {
     /// A path, without leading `.` and `..`.
     Header(PathBuf),
-    /// Any header: a macro names it.
+    /// Any header, because a macro supplies its name.
     Any,
 }
 
@@ -147,16 +147,16 @@ impl<'a> Headers<'a> {
         Self { roots, by_name }
     }
 
-    /// Returns the files that may be a header that a file includes (`None`: one of the project).
-    /// Options of the compiler may name any directory, so the header's path only has to end the
-    /// file's path; of these, it returns the files that are the least deep below each root, and the
-    /// one next to the file.
+    /// Returns the files that may be a header included by a file (`None`: by a file of the
+    /// project). Compiler options may name any directory, so a candidate's path only has to end
+    /// with the header's path. Returns the shallowest candidates below each root, and the one next
+    /// to the including file.
     fn named(&self, header: &IncludedHeader, by: Option<&Path>) -> Vec<&PathBuf> {
         let all = self.by_name.values().flatten();
         let own = match (header, by) {
             (IncludedHeader::Header(own), _) => own,
             (IncludedHeader::Any, None) => return all.collect(),
-            // All files of the library.
+            // A macro supplies the name: any file of the same library.
             (IncludedHeader::Any, Some(by)) => {
                 let root = self.roots.iter().find(|own| by.starts_with(own));
                 let depth = root.map_or(0, |own| own.components().count()) + 1;

@@ -64,7 +64,7 @@ pub(crate) const SHARE_OF_A_BUILD: f64 = 0.4;
 /// With a time budget, share of the time left that may be spent on examining tests one by one.
 pub(crate) const SHARE_OF_CHOOSING: f64 = 0.2;
 /// Building in another copy may take this many times as long as in the first one, since nothing is
-/// compiled there yet. With a time budget that is shorter, only the first copy is used.
+/// compiled there yet. If the time budget is too short for that, only the first copy is used.
 pub(crate) const TIMES_IN_ANOTHER_COPY: f64 = 3.0;
 /// Time limit of a compiler for one file.
 pub(crate) const LONGEST_QUESTION: Duration = Duration::from_secs(60);

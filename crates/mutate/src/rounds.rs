@@ -29,8 +29,8 @@ pub(crate) enum RoundBuild {
     Unusable(String),
 }
 
-/// Builds the round. Copies in which this fails although it succeeded in the first one are dropped,
-/// and so are the others if building in them could take up what is left until `deadline`.
+/// Builds the round. Drops copies in which the build fails although it succeeded in the first one,
+/// and all other copies if building in them could use up the time until `deadline`.
 ///
 /// # Errors
 /// If something cannot be written or started, or no test notices a planted error.
@@ -160,7 +160,7 @@ fn prove(
     if tried.is_empty() { Ok(()) } else { Err(proof::unnoticed(&tried)) }
 }
 
-/// Builds the same in the other copies, in parallel.
+/// Builds the same mutants in the other copies, in parallel.
 fn others(
     switches: &Switches<'_>,
     round: &Round,

@@ -376,7 +376,7 @@ impl CopyBuild {
         Self { stages, kept, seconds, stops: true, reached, singly, driven: Some(driven) }
     }
 
-    /// Returns the same for another copy; `None` if each copy has to be built separately.
+    /// Returns the same build for another copy; `None` if each copy has to be built separately.
     pub fn elsewhere(&self) -> Option<Self> {
         let tests = self.singly.tests().clone();
         let driven = self.driven?;

@@ -49,8 +49,8 @@ struct SampleTotals {
 impl Profile {
     /// Removes samples of waiting threads and scales the rest down to each thread's CPU time. If
     /// the samples of a thread exceed its CPU time, samples in waiting functions are removed; if
-    /// the rest still exceeds it by far, all its samples are. Time spent runnable without a CPU is
-    /// not waiting: samplers count it as running, which is correct. O(stacks).
+    /// the rest still exceeds it by far, all its samples are removed. Time spent runnable without a
+    /// CPU is not waiting: samplers count it as running, which is correct. O(stacks).
     pub fn held_against(&mut self, counted: &Counted) {
         let slack = policy::PERIODS * self.asked_hz.map_or(0.0, |rate| 1.0 / rate);
         let mut held = SampleTotals { claimed: self.amount(), ..SampleTotals::default() };
@@ -124,7 +124,7 @@ impl Profile {
     /// Removes samples in waiting functions if the total exceeds `whole`, the CPU time (s) of a
     /// program and all its children, and scales the rest to it. Which threads were runnable without
     /// a CPU is unknown; time that was never sampled, such as that of short-lived processes, is
-    /// distributed in proportion. If that is most of the time, it gets an entry of its own instead:
+    /// distributed in proportion. If that is most of the time, it gets a separate entry instead:
     /// the few samples do not represent it. O(stacks).
     pub fn held_against_whole(&mut self, whole: f64) {
         let slack = policy::PERIODS * self.asked_hz.map_or(0.0, |rate| 1.0 / rate);
@@ -158,9 +158,9 @@ impl Profile {
         self.findings.extend(found);
     }
 
-    /// Fills a profile that lacks a part of `whole`, the CPU time (s) counted by the kernel, up to
-    /// it: a small part is distributed in proportion, a larger one gets an entry of its own, because
-    /// its functions may be different ones. O(stacks).
+    /// Adds the part of `whole`, the CPU time (s) counted by the kernel, that a profile lacks: a
+    /// small part is distributed in proportion, a larger one gets a separate entry, because its
+    /// functions may be different ones. O(stacks).
     pub fn filled_up_to(&mut self, whole: f64) {
         let seen = self.amount();
         let factor = whole / seen;
@@ -327,7 +327,7 @@ mod tests {
         };
         assert_eq!(made(0.5), (1, 30.0, 1));
         assert_eq!(made(0.2), (1, 20.0, 1));
-        // Heavy contention for a lock also takes time.
+        // Heavy contention for a lock also takes CPU time.
         assert_eq!(made(0.97), (2, 97.0, 0));
     }
 

@@ -3,8 +3,8 @@
 //! For each function, computes the difference of two proportions with Newcombe's interval (1998,
 //! method 10: based on two Wilson intervals) and the p-value of the score test, adjusted over all
 //! functions by Holm. Only the sampling error is included: the variation of the program itself from
-//! run to run cannot be seen in one profile of each, so a difference here is one between these two
-//! recordings. To compare programs, use alternating runs ([`crate::runs`]).
+//! run to run cannot be seen in one profile of each, so a difference here is merely a difference
+//! between these two recordings. To compare programs, use alternating runs ([`crate::runs`]).
 
 use crate::functions::{Function, Functions};
 use crate::model::Profile;
@@ -195,7 +195,7 @@ fn joined(old: &Profile, new: &Profile) -> Vec<Both> {
     rows
 }
 
-/// Returns the names that exactly one of these functions has, with its index.
+/// Returns the names that occur exactly once among these functions, with the index of the function.
 fn only_ones<'a>(
     functions: impl Iterator<Item = (usize, &'a Function)>,
 ) -> HashMap<&'a str, usize> {
@@ -300,7 +300,7 @@ mod tests {
         let found = Difference::of(&profile("/old", false), &profile("/new", false), 0.95).unwrap();
         assert_eq!(found.rows.len(), 2);
         assert!(found.rows.iter().all(|row| row.difference == 0.0), "{found:#?}");
-        // It is ambiguous which of the two is the old one.
+        // Either of the two may be the old one, so neither is matched.
         let found = Difference::of(&profile("/old", false), &profile("/new", true), 0.95).unwrap();
         assert_eq!(found.rows.len(), 4);
         // A function of the same name on one side does not affect the match of those in the same

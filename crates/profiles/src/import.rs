@@ -1,8 +1,8 @@
 //! Reads profiles of other tools, with one module per format. The format is detected from the
 //! contents, not from the file name.
 //!
-//! Parsers accept untrusted bytes: they return a profile, or an error that says where and what is
-//! wrong, and never panic.
+//! Parsers accept untrusted bytes: they return a profile, or an error with the position and the
+//! fault, and never panic.
 
 mod collapsed;
 mod firefox;
@@ -31,7 +31,7 @@ const KNOWN: &str = "
   V8's CPU profile (node --cpu-prof, Chrome's developer tools; .cpuprofile)
   perf script (perf script --header -i perf.data)";
 
-/// First bytes of files that are turned into a known format by their own tools, and how.
+/// First bytes of files that have to be converted first, and the message that explains how.
 const OTHERS: [(&[u8], &str); 4] = [
     (
         b"PERFILE2",

@@ -1,7 +1,6 @@
-//! Profiles of programs that run their work below marker frames for samplers, such as test suites
-//! into which `assay tests` has loaded its hooks. The marker's file is named
-//! `assay-frame:KIND:NAME`. A sample belongs to the innermost marker; its callers are
-//! irrelevant.
+//! Profiles of programs whose work runs below marker frames for samplers, such as test suites into
+//! which `assay tests` has loaded its hooks. The marker's file is named `assay-frame:KIND:NAME`. A
+//! sample belongs to the innermost marker; its callers are irrelevant.
 //!
 //! Only the assignment of samples to markers is done here; the meaning of the kinds is explained
 //! elsewhere.
@@ -38,8 +37,8 @@ impl Mark {
     }
 }
 
-/// Returns true for frames of the hooks that create marks, or of the functions that they put in
-/// place of the program's own. They occur between all other frames, and in Ruby their names differ
+/// Returns true for frames of the hooks that create marks, or of the functions with which they
+/// replace the program's own. They occur between all other frames, and in Ruby their names differ
 /// from run to run.
 fn is_hook(frame: &Frame) -> bool {
     let base = frame.file.as_deref().and_then(|file| file.rsplit('/').next());
@@ -213,9 +212,8 @@ pub struct Attributed {
 }
 
 impl Attributed {
-    /// Returns the shares of marks in one or several runs. `sees_collection` says whether the
-    /// sampler always identifies the garbage collector. O(frames of all stacks + functions of all
-    /// marks).
+    /// Returns the shares of marks in one or several runs. `sees_collection` is true if the sampler
+    /// always identifies the garbage collector. O(frames of all stacks + functions of all marks).
     pub fn of(runs: &[Run], sees_collection: bool, confidence: f64) -> Self {
         let many = runs.len().max(1) as f64;
         let wholes: Vec<f64> = runs

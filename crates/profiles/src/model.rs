@@ -35,7 +35,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Creates a frame of which only the name is known.
+    /// Creates a frame with only a name.
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), file: None, line: None }
     }

@@ -1,8 +1,8 @@
 //! Matches functions of two programs in files with different names: `<main>` of `old.rb` and of
 //! `new.rb`.
 //!
-//! Only unambiguous cases are matched: on each side, one file of a directory that does not exist on
-//! the other side. Nothing is compared here.
+//! Only unambiguous cases are matched: directories in which each side has exactly one file that the
+//! other side lacks. Nothing is compared here.
 
 use crate::model::{Frame, Profile};
 use std::collections::{BTreeSet, HashMap};

@@ -5,14 +5,13 @@
 //! The thresholds here determine what is reported and which functions are compared; a verdict about
 //! a function uses the confidence and the threshold chosen by the user.
 
-/// A sampler that delivered less than this share of the requested rate is reported: timers are
-/// inaccurate by less than a tenth.
+/// A sampler that delivered less than this share of the requested rate is reported: the inaccuracy
+/// of timers is less than a tenth.
 pub const DELIVERED: f64 = 0.9;
-/// With fewer samples, a share of one half is not even known to ± 10 percentage points (normal
+/// With fewer samples, the error of a share of one half exceeds ± 10 percentage points (normal
 /// approximation, 95 %).
 pub const FEW_SAMPLES: u64 = 100;
-/// With fewer samples of a test, a share of one half of it is not even known to ± 20 percentage
-/// points.
+/// With fewer samples of a test, the error of a share of one half exceeds ± 20 percentage points.
 pub const FEW_SAMPLES_OF_TEST: u64 = 25;
 /// Tests with less than this share of all samples are not expected to have more.
 pub const SMALLEST_TEST: f64 = 0.01;
@@ -25,12 +24,12 @@ pub const MISSED: f64 = 0.02;
 /// functions may change.
 pub const MISSED_MANY: f64 = 0.1;
 /// A thread whose samples exceed its CPU time and its time spent runnable by more than this factor
-/// was waiting: the error of a sampler that looks at single moments is smaller.
+/// was waiting: the error of sampling single moments is smaller.
 pub const WAITED: f64 = 2.0;
 /// Number of sampling periods by which the limits may be exceeded: even a thread that is active
 /// only once may be sampled.
 pub const PERIODS: f64 = 2.0;
-/// Less than this share of the sampled time confirmed by the kernel is reported.
+/// A profile is reported if the kernel confirms less than this share of the sampled time.
 pub const COUNTED: f64 = 0.9;
 /// A larger share of samples in code without a name is reported: the rest no longer shows where the
 /// time was spent.
@@ -41,5 +40,5 @@ pub const NAMELESS: f64 = 0.2;
 pub const SMALLEST_FUNCTION: f64 = 0.01;
 /// Share of the CPU time that perf may lack without a report: it is distributed in proportion.
 pub const UNSEEN: f64 = 0.1;
-/// Share of the CPU time below which samples may have missed most of what a program does.
+/// Share of the CPU time below which samples may have missed most of a program's work.
 pub const SEEN: f64 = 0.5;

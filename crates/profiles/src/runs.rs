@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 /// The whole run, listed in addition to its functions.
 pub const WHOLE: &str = "(whole run)";
-/// All functions without a row of their own.
+/// All functions without a separate row.
 pub const REST: &str = "(all others)";
 
 /// One sampled run.

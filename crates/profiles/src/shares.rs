@@ -3,8 +3,9 @@
 //! For one profile: Wilson's interval (1927) for a proportion. Since some samplers weight their
 //! samples, the number of samples is Kish's effective sample size (1965). The interval assumes that
 //! samples are independent of each other and of what the program does; a timer in step with the
-//! program violates this unnoticed. For several runs: Student's interval for the shares of the
-//! runs. It assumes only that the runs are independent, and so includes the variation between them.
+//! program violates this assumption unnoticed. For several runs: Student's interval for the shares
+//! of the runs. It assumes only that the runs are independent, and so includes the variation
+//! between them.
 
 use crate::functions::{Function, Functions};
 use crate::model::Profile;

@@ -135,8 +135,8 @@ fn of_slices(analysis: &Analysis) -> Option<Table> {
     let mut table = Table::plain(title, heads, rows);
     table.kind = WHOLE_WORDS;
     if analysis.answers.iter().any(|own| own.count("failed") > 0) {
-        table.told = "Where more failed than a quantile leaves out, the time limit stands for it."
-            .to_owned();
+        table.told =
+            "If more requests failed than a quantile leaves out, it is the time limit.".to_owned();
     }
     (!metrics.is_empty()).then_some(table)
 }
@@ -145,8 +145,8 @@ fn title(analysis: &Analysis) -> &'static str {
     if is_search(analysis) { AT_CAPACITY } else { TOGETHER }
 }
 
-/// Returns the subjects with a row in the table. In a search, those that met the goals at no rate
-/// have none.
+/// Returns the subjects with a row in the table. In a search, subjects that met the goals at no
+/// rate have no row.
 fn shown(analysis: &Analysis) -> Vec<&Answers> {
     let is_search = is_search(analysis);
     analysis.answers.iter().filter(|own| !is_search || own.count("due") > 0).collect()
@@ -231,7 +231,7 @@ pub(crate) fn is_goal_missed(finding: &Finding) -> bool {
     finding.is(code::CAPACITY_LIMIT) && finding.severity == Severity::Note
 }
 
-/// Returns the results of the searches for the highest rate about their goals.
+/// Returns the messages of the searches for the highest rate about missed goals.
 fn missed_goals(analysis: &Analysis) -> impl Iterator<Item = String> {
     analysis.findings.iter().filter(|own| is_goal_missed(own)).map(|own| own.message.clone())
 }
@@ -251,7 +251,7 @@ fn notes(analysis: &Analysis) -> Vec<String> {
     let unknown = sum("unknown");
     if unknown > 0 {
         lines.push(format!(
-            "{unknown} requests were still under way when their slice was broken off"
+            "{unknown} requests were still in progress when their slice was cut short"
         ));
     }
     lines.extend(redirections(&analysis.answers));

@@ -254,7 +254,7 @@ fn effort(report: &BisectReport<'_>) -> String {
         && matches!(found.outcome, Outcome::Found | Outcome::Unplaced)
     {
         parts.push(format!(
-            "runs differ by {}, builds by themselves by {} (standard deviations)",
+            "standard deviation: {} between runs, {} between builds",
             number::percent(known.noise),
             number::percent(known.own)
         ));

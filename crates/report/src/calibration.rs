@@ -1,8 +1,8 @@
 //! A calibration as a screen: how often each way of measuring would have raised a false alarm, and
-//! what can be trusted.
+//! which differences can be trusted.
 //!
-//! One sentence on what to trust comes first, then the underlying numbers. Nothing is computed
-//! here.
+//! One sentence on the trustworthy differences comes first, then the underlying numbers. Nothing is
+//! computed here.
 
 use crate::layout::Screen;
 use crate::layout::{Page, STICKY, Tone};
@@ -48,7 +48,8 @@ pub fn render(report: &CalibrationReport<'_>, screen: &Screen) -> String {
     page.finish()
 }
 
-/// Returns one sentence on what to trust; for wall time, nothing that the layout alone can cause.
+/// Returns one sentence on the differences that can be trusted; for wall time, they are larger than
+/// the effect of the layout.
 pub(crate) fn sentence(report: &CalibrationReport<'_>) -> String {
     let seen = |metric| report.calibration.detectable(metric, MINUTE);
     let luck = report.layout.filter(|l| !l.interval.contains(1.0));

@@ -164,7 +164,7 @@ impl<'a> Sheet<'a> {
     fn left_out(&self) -> String {
         match self.figures.left_out {
             0 => String::new(),
-            n => format!(" Drawn are the first {} subjects; {n} more are not.", self.names.len()),
+            n => format!(" The first {} subjects are drawn; {n} more are not.", self.names.len()),
         }
     }
 
@@ -186,7 +186,7 @@ impl<'a> Sheet<'a> {
                 format!(" {} of {} values are outside the plot, on the left.", n(below), n(of))
             }
             (below, above) => format!(
-                " Outside the plot are {} smaller and {} larger ones of {} values.",
+                " {} smaller and {} larger ones of {} values are outside the plot.",
                 n(below),
                 n(above),
                 n(of)

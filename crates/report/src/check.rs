@@ -1,5 +1,6 @@
 //! The answer about a change: a paragraph, a table of the benchmarks that differ, and a comment for
-//! a pull request. The first line of the comment is an invisible mark, by which the next run finds it.
+//! a pull request. The first line of the comment is an invisible mark, so that the next run finds
+//! the comment.
 
 use crate::benchmarks::{DisplayOptions, words};
 use crate::escape::{code, escaped};
@@ -29,14 +30,14 @@ const LONGEST: usize = 60_000;
 pub struct Compared {
     /// Full hash of the base.
     pub base: String,
-    /// The branch by which it was found.
+    /// The branch from which it was determined.
     pub branch: String,
     /// The source of the branch's name.
     pub source: String,
-    /// Full hash of the commit that was measured; for a working tree with changes, of a commit that
-    /// no branch has.
+    /// Full hash of the commit that was measured; for a working tree with changes, of a commit on
+    /// no branch.
     pub head: String,
-    /// True if the working tree has changes that are not committed.
+    /// True if the working tree has uncommitted changes.
     pub is_changed: bool,
     /// Paths of the files that differ, relative to the top.
     pub files: Vec<String>,
@@ -95,7 +96,7 @@ impl CheckReport<'_> {
         self.programs.iter().map(|program| program.missing.len()).sum()
     }
 
-    /// Returns the name of a benchmark: with that of its program, if there are several.
+    /// Returns the name of a benchmark, preceded by that of its program if there are several.
     pub fn name(&self, program: &CheckedProgram, row: &CheckedRow) -> String {
         let own = program.benchmark(row);
         match (self.programs.len() > 1, own.is_empty()) {
@@ -148,7 +149,7 @@ impl CheckReport<'_> {
         }
         if !self.changed_benchmarks.is_empty() {
             said.push(format!(
-                "The benchmarks themselves changed, too ({}), so a difference may be theirs.",
+                "The benchmarks themselves also changed ({}), so they may cause a difference.",
                 list::all(&some(self.changed_benchmarks))
             ));
         }
@@ -224,7 +225,7 @@ impl CheckReport<'_> {
                 n(Standing::NotConfirmed),
                 "were slower at first, but not in a second build".to_owned(),
             ),
-            (undecided, "may be slower, which a second build does not decide".to_owned()),
+            (undecided, "may be slower, which a second build did not settle".to_owned()),
             (n(Standing::Inconclusive), "are not known".to_owned()),
             (self.missing(), "have no result".to_owned()),
             (self.unreached(), "are not reached by the change".to_owned()),
@@ -252,7 +253,7 @@ impl CheckReport<'_> {
         let rows = self.rows().filter(|(_, row)| OPEN.contains(&row.standing));
         let worst: Option<Vec<f64>> = rows.map(|(program, row)| program.at_worst(row)).collect();
         let worst = worst?.into_iter().reduce(f64::max)?;
-        // A bound of more than twice the time says nothing.
+        // A bound of more than twice the time is uninformative.
         (worst <= 1.0).then(|| {
             let most = number::percent(worst);
             format!("No benchmark without an answer is slower by more than {most}.")
@@ -347,8 +348,7 @@ fn second(row: &CheckedRow) -> String {
     }
 }
 
-/// Rows in the order of the screen: alarms, what is open, what is better; the others are only
-/// counted.
+/// Returns the rows in screen order: alarms, inconclusive, better; the others are only counted.
 fn ordered<'a>(report: &'a CheckReport<'_>) -> Vec<(&'a CheckedProgram, &'a CheckedRow)> {
     let order = [
         Standing::Slower,
@@ -412,7 +412,7 @@ pub fn screen(report: &CheckReport<'_>, screen: &Screen) -> String {
     text + &wrapped(&report.sureness(), screen.width)
 }
 
-/// Breaks lines at blanks; what follows keeps the indentation of its line.
+/// Breaks lines at spaces; continuation lines keep the indentation of their line.
 fn wrapped(text: &str, width: usize) -> String {
     let mut lines = String::new();
     for line in text.split('\n') {
@@ -437,8 +437,8 @@ fn wrapped(text: &str, width: usize) -> String {
     lines
 }
 
-/// Returns the comment: the paragraph, the benchmarks that are not the same as before, and the
-/// whole result of every program in a collapsed section.
+/// Returns the comment: the paragraph, the benchmarks that may have changed, and the whole result
+/// of every program in a collapsed section.
 pub fn markdown(report: &CheckReport<'_>) -> String {
     let sign = match answer(report.programs) {
         Answer::Slower => "❌",

@@ -10,38 +10,38 @@ use assay_data::{Design, StopReason};
 /// Maximum number of drifting subjects listed; more are counted.
 const MOST_DRIFTS: usize = 3;
 
-/// What a check says about the result.
+/// The result of a check.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum CheckResult {
     /// The assumption holds as far as can be tested.
     Passed,
-    /// Something that a reader should know.
+    /// The reader should know about it.
     Noted,
     /// A number about the experiment: its length, what it could detect.
     Fact,
 }
 
-/// Returns the results of all checks on one line, and their summary, which names only what did not
-/// pass; `None` without checks.
+/// Returns the results of all checks on one line, and their summary, which names only those that
+/// did not pass; `None` without checks.
 pub(crate) fn lines(analysis: &Analysis) -> Option<(String, String)> {
     let all = checks(analysis);
-    let texts = |wanted: &dyn Fn(Outcome) -> bool| -> Vec<String> {
-        let chosen = all.iter().filter(|(outcome, _)| wanted(*outcome));
+    let texts = |wanted: &dyn Fn(CheckResult) -> bool| -> Vec<String> {
+        let chosen = all.iter().filter(|(result, _)| wanted(*result));
         chosen.map(|(_, text)| text.clone()).collect()
     };
-    let passed = all.iter().filter(|(outcome, _)| *outcome == Outcome::Passed).count();
-    let mut summary = texts(&|outcome| outcome == Outcome::Noted);
+    let passed = all.iter().filter(|(result, _)| *result == CheckResult::Passed).count();
+    let mut summary = texts(&|result| result == CheckResult::Noted);
     match (passed, summary.is_empty()) {
         (0, _) => {}
         (n, true) => summary.push(format!("{n} passed")),
         (n, false) => summary.push(format!("{} passed", counted(n, "other"))),
     }
-    summary.extend(texts(&|outcome| outcome == Outcome::Fact));
+    summary.extend(texts(&|result| result == CheckResult::Fact));
     let line = |texts: &[String]| format!("checks: {}", texts.join(" · "));
     (!all.is_empty()).then(|| (line(&texts(&|_| true)), line(&summary) + " (--verbose)"))
 }
 
-/// Returns true if the drifts have one direction, and none is twice as large as another.
+/// Returns true if the drifts have the same direction and differ by less than a factor of two.
 fn are_alike(drifts: &[f64]) -> bool {
     let least = drifts.iter().copied().fold(f64::INFINITY, f64::min);
     let most = drifts.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -50,9 +50,9 @@ fn are_alike(drifts: &[f64]) -> bool {
 }
 
 /// Returns the results of the checks, passed or not.
-fn checks(analysis: &Analysis) -> Vec<(Outcome, String)> {
-    let mut said: Vec<(Outcome, String)> = Vec::new();
-    said.extend(untested(analysis).map(|text| (Outcome::Noted, text)));
+fn checks(analysis: &Analysis) -> Vec<(CheckResult, String)> {
+    let mut said: Vec<(CheckResult, String)> = Vec::new();
+    said.extend(untested(analysis).map(|text| (CheckResult::Noted, text)));
     said.extend(dependence(analysis));
     let primaries = || (0..analysis.subjects.len()).filter_map(|s| analysis.primary_of(s));
     let drifts: Vec<f64> = primaries().filter_map(|d| Some(d.drift? / d.median.abs())).collect();
@@ -63,7 +63,7 @@ fn checks(analysis: &Analysis) -> Vec<(Outcome, String)> {
         let alike = drifts.len() == primaries().count() && are_alike(&drifts);
         let cancelled = match analysis.comparisons.iter().any(Comparison::wanders) {
             _ if !in_blocks => "",
-            true => " (not alike in all: the difference wanders, too)",
+            true => " (not alike in all: the difference drifts as well)",
             false if alike => " (the blocks cancel it)",
             false => " (the blocks cancel only what all sides share)",
         };
@@ -79,14 +79,14 @@ fn checks(analysis: &Analysis) -> Vec<(Outcome, String)> {
                 format!("drift {}{cancelled}", drifts.join(", "))
             }
         };
-        said.push((Outcome::Noted, drift));
+        said.push((CheckResult::Noted, drift));
     } else if most >= policy::DRIFT_FROM {
-        said.push((Outcome::Passed, "no drift".to_owned()));
+        said.push((CheckResult::Passed, "no drift".to_owned()));
     }
     said.extend((most >= policy::OUTLIERS_FROM).then(|| {
         match primaries().map(|d| d.outliers).sum::<usize>() {
-            0 => (Outcome::Passed, "no outliers".to_owned()),
-            n => (Outcome::Noted, format!("{}, kept", counted(n, "outlier"))),
+            0 => (CheckResult::Passed, "no outliers".to_owned()),
+            n => (CheckResult::Noted, format!("{}, kept", counted(n, "outlier"))),
         }
     }));
     let seen = analysis.comparisons.iter().filter_map(|c| Some((c, c.detectable?)));
@@ -98,16 +98,16 @@ fn checks(analysis: &Analysis) -> Vec<(Outcome, String)> {
                 format!("a difference of {}", number::rough(size, &analysis.metrics[c.metric].unit))
             }
         };
-        said.push((Outcome::Fact, format!("could detect {size}")));
+        said.push((CheckResult::Fact, format!("could detect {size}")));
     }
-    said.extend(analysis.blocks.map(|blocks| (Outcome::Fact, taken(blocks, analysis))));
-    let same_output = (Outcome::Passed, "same output".to_owned());
+    said.extend(analysis.blocks.map(|blocks| (CheckResult::Fact, taken(blocks, analysis))));
+    let same_output = (CheckResult::Passed, "same output".to_owned());
     said.extend(analysis.has_same_outputs().then_some(same_output));
     said
 }
 
-/// Returns a note if the independence of the values could not be tested, on which the intervals
-/// rely.
+/// Returns a note if the independence of the values, on which the intervals rely, could not be
+/// tested.
 fn untested(analysis: &Analysis) -> Option<String> {
     let c = analysis.comparisons.iter().find(|c| c.untested && c.design != Design::Summary)?;
     let what = if c.blocks.is_some() { "blocks" } else { "values a side" };
@@ -125,7 +125,7 @@ fn worst_dependence(analysis: &Analysis) -> Dependence {
 }
 
 /// Returns the degree of independence of the values on which the intervals rely, if tested.
-fn dependence(analysis: &Analysis) -> Option<(Outcome, String)> {
+fn dependence(analysis: &Analysis) -> Option<(CheckResult, String)> {
     if worst_dependence(analysis) == Dependence::Untested {
         return None;
     }
@@ -150,15 +150,15 @@ fn dependence(analysis: &Analysis) -> Option<(Outcome, String)> {
         return None;
     }
     // In blocks only a drifting difference matters: the check for that has its own level.
-    let (outcome, word) = match share {
-        _ if in_blocks && so => (Outcome::Noted, "the difference drifted"),
-        s if s >= policy::DEPENDENT_BELOW => (Outcome::Passed, "no autocorrelation"),
-        _ if in_blocks => (Outcome::Passed, "no autocorrelation that matters"),
-        _ if so => (Outcome::Passed, "autocorrelation within chance"),
-        s if s >= 0.5 => (Outcome::Noted, "weak autocorrelation"),
-        _ => (Outcome::Noted, "strong autocorrelation"),
+    let (result, word) = match share {
+        _ if in_blocks && so => (CheckResult::Noted, "the difference drifted"),
+        s if s >= policy::DEPENDENT_BELOW => (CheckResult::Passed, "no autocorrelation"),
+        _ if in_blocks => (CheckResult::Passed, "no autocorrelation that matters"),
+        _ if so => (CheckResult::Passed, "autocorrelation within chance"),
+        s if s >= 0.5 => (CheckResult::Noted, "weak autocorrelation"),
+        _ => (CheckResult::Noted, "strong autocorrelation"),
     };
-    Some((outcome, format!("{word} (effective n {effective:.0} of {n:.0})")))
+    Some((result, format!("{word} (effective n {effective:.0} of {n:.0})")))
 }
 
 fn taken(blocks: usize, analysis: &Analysis) -> String {

@@ -1,5 +1,5 @@
-//! A result on several machines, as a screen and as a text to publish: on how many it holds, each
-//! machine with its interval, the mean, and how to check it.
+//! A result on several machines, as a screen and as a text to publish: the number of machines on
+//! which it holds, the interval of each, the mean, and how to check it.
 
 use crate::escape::{code, escaped};
 use crate::layout::{Page, Tone};
@@ -46,7 +46,7 @@ impl ClaimReport<'_> {
         self.first().names()
     }
 
-    /// The comparison of a record that a claim is about.
+    /// Returns the comparison in a record to which a claim refers.
     fn comparison(&self, record: usize, claim: &Claim) -> Option<(&Analysis, &Comparison)> {
         let analysis = &self.records[record].analysis;
         let is_same = |c: &&Comparison| (c.of, c.against) == (claim.of, claim.against);
@@ -105,7 +105,7 @@ fn sentence_with(report: &ClaimReport<'_>, claim: &Claim, names: &[String]) -> S
     )
 }
 
-/// Headings and rows of the table of machines, for all renderers.
+/// Returns headings and rows of the table of machines, for all renderers.
 fn table(report: &ClaimReport<'_>, claim: &Claim) -> (Vec<String>, Vec<Vec<String>>) {
     let what = if claim.scale == Scale::Ratio { "ratio" } else { "difference" };
     let head = ["machine", "blocks or values", what, "result"].map(str::to_owned).to_vec();
@@ -134,7 +134,7 @@ fn row(report: &ClaimReport<'_>, claim: &Claim, machine: &OnMachine) -> Vec<Stri
         format!("{} ({})", record.machine, record.file),
         count.to_string(),
         size(report, claim, machine.decision.estimate, machine.decision.interval),
-        if refuted { format!("{word}, another run not") } else { word },
+        if refuted { format!("{word}, but not in another run") } else { word },
     ]
 }
 
@@ -158,7 +158,8 @@ fn size_of_interval(report: &ClaimReport<'_>, claim: &Claim, interval: Interval)
     whole.find('[').map_or_else(String::new, |at| whole[at..].to_owned())
 }
 
-/// Returns the test whether machines differ, and by how much: `Q = 5.1 on 2 degrees of freedom, …`.
+/// Returns the test for differences between machines, and their share:
+/// `Q = 5.1 on 2 degrees of freedom, …`.
 pub(crate) fn heterogeneity(pooled: &Pooled) -> String {
     format!(
         "Q = {} on {} degrees of freedom, {}; I² = {} %",
@@ -179,7 +180,7 @@ fn variation(claim: &Claim) -> Option<String> {
             "The machines differ by more than their errors ({test}): the mean need not apply to any of them."
         )
     } else {
-        format!("The machines differ by no more than their errors let expect ({test}).")
+        format!("The machines differ by no more than their errors explain ({test}).")
     })
 }
 

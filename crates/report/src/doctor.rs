@@ -20,7 +20,7 @@ pub struct DoctorReport {
     pub machine: String,
     /// Disturbances, worst first.
     pub disturbs: Vec<Ailment>,
-    /// Missing privileges and devices, each with what it would allow:
+    /// Missing privileges and devices, each with the feature that it would allow:
     /// `CAP_SYS_NICE: needed for --fifo`.
     pub missing: Vec<String>,
     /// The workload run under every setting, such as `a loop of 2.0 ms`.

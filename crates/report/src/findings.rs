@@ -47,9 +47,9 @@ pub fn line(finding: &Finding) -> String {
     format!("{kind}: {}", finding.message)
 }
 
-/// Returns the findings of the analysis about the measured code. It belongs to the answer, so every
-/// format shows it there and not among the notes: how many benchmarks execute code that changed,
-/// how far the others moved, and how much slower a function must be to be found.
+/// Returns the findings of the analysis about the measured code: the number of benchmarks that
+/// execute changed code, how far the others moved, and the smallest detectable slowdown of a
+/// function. They belong to the answer, so every format shows them there and not among the notes.
 pub(crate) fn about_code(analysis: &Analysis) -> impl Iterator<Item = &Finding> {
     analysis.findings.iter().filter(|finding| is_about_code(finding))
 }
@@ -131,7 +131,7 @@ pub(crate) struct FindingOnPage {
 }
 
 impl FindingOnPage {
-    /// Control characters are made visible.
+    /// Creates it, with control characters made visible.
     pub(crate) fn new(finding: &Finding, more: &str) -> Self {
         Self {
             severity: finding.severity.word(),

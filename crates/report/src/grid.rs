@@ -17,18 +17,18 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// Left-aligned cells of one tone; a heading wider than the cells extends over the following
-    /// columns.
+    /// Returns left-aligned cells of one tone; a heading wider than the cells extends over the
+    /// following columns.
     pub(crate) fn left(heading: &str, cells: Vec<String>, tone: Tone, gap: usize) -> Self {
         Self::toned(heading, cells.into_iter().map(|cell| (tone, cell)).collect(), gap)
     }
 
-    /// Left-aligned cells, each with its tone.
+    /// Returns left-aligned cells, each with its tone.
     pub(crate) fn toned(heading: &str, cells: Vec<(Tone, String)>, gap: usize) -> Self {
         Self { heading: heading.to_owned(), cells, left: true, gap }
     }
 
-    /// Right-aligned cells.
+    /// Returns right-aligned cells.
     pub(crate) fn right(heading: &str, cells: Vec<String>, tone: Tone) -> Self {
         Self { left: false, ..Self::left(heading, cells, tone, GAP) }
     }

@@ -1,5 +1,5 @@
 //! The contents of a store of runs as screens: the list of runs, a single run, a benchmark over its
-//! revisions, a run compared with what is normal. Nothing is read or computed here.
+//! revisions, a run compared with normal runs. Nothing is read or computed here.
 
 mod blessings;
 mod events;

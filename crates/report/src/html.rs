@@ -317,10 +317,10 @@ fn findings(
         has_said || protocol::is_no_matter(f, chains)
     };
     let rest = analysis.findings.iter().filter(|f| !said(f));
-    // A summary contains more about its series than the analysis does, and determines which finding
-    // explains which. Findings that it leaves out are not reported here.
+    // A summary contains more about its series than the analysis, and determines which finding
+    // explains another. Findings that it leaves out are not reported here.
     let about = |f: &Finding, name: &str| f.subject.as_deref() == Some(name);
-    // For comparisons the analysis knows more: for example, drift cancels in blocks.
+    // For comparisons the analysis is more accurate: for example, drift cancels in blocks.
     let alone = analysis.comparisons.is_empty();
     let drawn = |f: &&Finding| !(alone && summaries.iter().any(|p| about(f, &p.name)));
     let mut rest: Vec<&Finding> = rest.filter(drawn).collect();

@@ -1,7 +1,8 @@
 //! Lines for a terminal: styled text, wrapped at words to a width.
 //!
 //! All screen output passes through this module, which ensures that no line is too wide, no control
-//! character is emitted, and ASCII terminals get ASCII. It is independent of what the text means.
+//! character is emitted, and ASCII terminals get ASCII. It is independent of the meaning of the
+//! text.
 
 use crate::names::{self, clean, width};
 use anstyle::{AnsiColor, Style};
@@ -55,7 +56,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// An empty page. Widths below 20 are taken as 20.
+    /// Returns an empty page. Widths below 20 are taken as 20.
     pub(crate) fn new(screen: &Screen) -> Self {
         let screen = Screen { width: screen.width.max(20), ..*screen };
         Self { screen, text: String::new(), answered: None }
@@ -182,7 +183,7 @@ impl Page {
         let mut carried = 0;
         for (tone, text) in pieces {
             let text = with_whole_commands(&self.spelled(text));
-            // Elsewhere than on a terminal, commands are copied, so they stay whole.
+            // Outside a terminal, commands are meant to be copied, so they stay whole.
             let room = if self.screen.whole { usize::MAX } else { self.width() - indent };
             for (gap, word) in words(&text).flat_map(|(gap, word)| parts(gap, word, room)) {
                 let gap = gap + std::mem::take(&mut carried);
@@ -269,7 +270,7 @@ pub(crate) fn command(line: &str) -> String {
     line.replace(' ', &STICKY.to_string())
 }
 
-/// Beginnings of commands in sentences, and what ends each.
+/// Beginnings of commands in sentences, and the texts that end each.
 const COMMANDS: [(&str, &[&str]); 2] =
     [("`assay ", &["`"]), (": assay ", &[", ", "; ", ". ", " (", ")"])];
 
@@ -369,7 +370,7 @@ pub struct Screen {
     /// If true, characters beyond ASCII are used.
     pub unicode: bool,
     /// If true, names and remarks are shown in full regardless of the width: used when the output is
-    /// not a terminal, so that names can be searched and sentences be read.
+    /// not a terminal, so that names can be searched and sentences read.
     pub whole: bool,
 }
 

@@ -144,7 +144,7 @@ fn headline(mutation: &Mutation, whole: &Score) -> String {
             }
             None => "There is nothing to try".to_owned(),
         },
-        (None, _) => "No change of the source was tried: there is nothing that counts".to_owned(),
+        (None, _) => "No change counts, so there is no score".to_owned(),
         (Some(share), Some(own)) if whole.known < whole.counted => {
             let sample = if mutation.is_sample { "a sample of " } else { "" };
             format!(
@@ -170,7 +170,7 @@ fn basis(mutation: &Mutation) -> String {
     let take = if mutation.tests.len() == 1 { "takes" } else { "take" };
     let known = match mutation.known_before {
         0 => String::new(),
-        n => format!("; {n} were known from before"),
+        n => format!("; {n} results are from earlier runs"),
     };
     format!(
         "{functions} in {files}; {} with {tests}, which {take} {} without a change; {} in all{known}",
@@ -237,7 +237,7 @@ fn survivor(page: &mut Page, own: &Survivor<'_>) {
         page.paragraph(6, &[(Tone::Quiet, format!("    {}", own.ran(MOST_TESTS)))]);
     }
     if let Some(doubt) = &own.own.doubt {
-        page.paragraph(6, &[(Tone::Unsure, format!("    it may mean the same: {doubt}"))]);
+        page.paragraph(6, &[(Tone::Unsure, format!("    it may be equivalent: {doubt}"))]);
     }
     let advice = advice::plain(&advice::of(own));
     page.paragraph(6, &[(Tone::Plain, format!("    to notice it: {advice}"))]);
@@ -251,11 +251,11 @@ fn doubts(mutation: &Mutation) -> String {
     match (all, doubtful) {
         (0, _) => String::new(),
         (_, 0) => format!(
-            "Of {} some may mean the same as what was there: of none it is known",
+            "{}: some may be equivalent to the original, but none is known to be",
             counted(all, "survivor")
         ),
         _ => format!(
-            "{doubtful} of {} may mean the same as what was there, and then no test could notice them: they are shown last",
+            "{doubtful} of {} may be equivalent to the original code, so that no test can notice them: they are shown last",
             counted(all, "survivor")
         ),
     }
@@ -278,8 +278,8 @@ fn others(mutation: &Mutation) -> String {
         ),
         (
             Fate::Equivalent,
-            "survives because it is the same program, as its compiler says, and does not count",
-            "survive because they are the same program, as its compiler says, and do not count",
+            "survives because it compiles to the same program, and does not count",
+            "survive because they compile to the same program, and do not count",
         ),
         (
             Fate::Unviable,

@@ -102,8 +102,8 @@ fn instead(analysis: &Analysis, c: &Comparison, weighed: Weighed, whose: &str) -
     };
     let [weighed, plain] = estimates;
     if weighed == plain {
-        format!("weighed by that, the {what}{whose} stays {plain}")
+        format!("weighted by that, the {what}{whose} stays {plain}")
     } else {
-        format!("weighed by that, the {what}{whose} is {weighed} instead of {plain}")
+        format!("weighted by that, the {what}{whose} is {weighed} instead of {plain}")
     }
 }

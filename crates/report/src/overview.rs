@@ -33,7 +33,7 @@ pub fn render(overview: &Overview, more: &str, remarks: Remarks, screen: &Screen
     let what = match summaries {
         0 => format!("medians, {sure} confidence"),
         all if all == overview.lines.len() => "means".to_owned(),
-        _ => format!("medians, {sure} confidence; of summaries the means"),
+        _ => format!("medians, {sure} confidence; means of summaries"),
     };
     page.paragraph(2, &[(Tone::Strong, head), (Tone::Quiet, format!("   ({what})"))]);
     page.gap();

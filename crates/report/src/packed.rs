@@ -1,5 +1,5 @@
-//! Long texts that are rarely shown, compressed into the program by `build.rs`: together a quarter
-//! of a megabyte, compressed a fifth of that.
+//! Long texts that are rarely shown, compressed into the program by `build.rs`: a quarter of a
+//! megabyte in total, or a fifth of that when compressed.
 
 use flate2::read::DeflateDecoder;
 use std::io::Read;

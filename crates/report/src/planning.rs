@@ -55,15 +55,15 @@ pub fn sentence(planning: &Planning) -> String {
     apart(planning) + "."
 }
 
-/// Returns the difference that the rank test, which decides, detects; if the number of runs is
-/// given, with the t test's result in parentheses.
+/// Returns the difference detected by the rank test, which decides; if the number of runs is given,
+/// with the t test's result in parentheses.
 fn apart(planning: &Planning) -> String {
     let (rule, t) = (planning.rank.rule, planning.t);
     let runs = runs_of(planning.rank.n, planning.asked.kind);
     let level = format!("at a significance of {}", number::percent_fine(t.sig_level));
     if !planning.rank.is_able() {
         return format!(
-            "{runs} find no difference by ranks, {level}: the exact rank test needs {} at least to reject at all{}",
+            "{runs} find no difference by ranks, {level}: the exact rank test needs at least {} to reject at all{}",
             number::grouped(planning.rank.fewest_n),
             if_as_dependent(planning)
         );
@@ -87,7 +87,7 @@ fn apart(planning: &Planning) -> String {
     );
     let told = match planning.unknown {
         Unknown::SigLevel => format!(
-            "{told} if the significance is {} at the strictest",
+            "{told} if the significance is no stricter than {}",
             number::percent_fine(rule.sig_level)
         ),
         Unknown::Sd => format!(
@@ -253,13 +253,13 @@ fn as_blocks(planning: &Planning, blocks: &BlocksPlan) -> String {
     let time = |n| blocks_and_time(n, blocks.seconds_per_block);
     match blocks.threshold {
         Some(threshold) => format!(
-            "as blocks of both: about {} find {} when the run stops by itself, {} of a number fixed beforehand",
+            "in blocks of both: about {} find {} if the run stops by itself, {} if their number is fixed",
             time(blocks.sequential.to_find),
             matters(planning, blocks, threshold),
             time(blocks.fixed.to_find)
         ),
         None => format!(
-            "as blocks of both: {} blocks see {} when the run stops by itself, {} of a number fixed beforehand",
+            "in blocks of both: {} blocks find {} if the run stops by itself, {} if their number is fixed",
             number::grouped(blocks.at_blocks.round() as u64),
             on_scale(planning, blocks, blocks.sequential.detectable),
             on_scale(planning, blocks, blocks.fixed.detectable)
@@ -327,7 +327,7 @@ fn in_blocks(page: &mut Page, planning: &Planning, blocks: &BlocksPlan) {
         2,
         &[(
             Tone::Plain,
-            "to rule out: if there is no difference, half of all runs have shown by then that any is smaller".to_owned(),
+            "to rule out: if there is no difference, half of all runs have ruled out one of that size by then".to_owned(),
         )],
     );
 }
@@ -338,7 +338,7 @@ fn hopeless(planning: &Planning, remedy: &Remedy) -> String {
     let level = number::percent_fine(t.sig_level);
     let why = if t.power <= t.sig_level {
         format!(
-            "not useful: where there is no difference, such a test also finds one in {level} of experiments"
+            "not useful: if there is no difference, such a test also finds one in {level} of experiments"
         )
     } else {
         format!(
@@ -374,7 +374,7 @@ fn warnings(planning: &Planning) -> Vec<String> {
         let advice = if planning.asked.in_blocks {
             "which holds for separate runs"
         } else {
-            "and the plan counts them so; blocks (`assay run A B`) need fewer, and so does a machine at rest"
+            "and the plan allows for this; blocks (`assay run A B`) need fewer, and so does an idle machine"
         };
         told.push(format!(
             "successive values of '{}' are correlated: {} of them carry as much information as {} independent ones, {advice}",
@@ -394,7 +394,7 @@ fn warnings(planning: &Planning) -> Vec<String> {
     if distribution.is_some_and(|distribution| distribution.formula_power < planning.t.power - 0.02)
     {
         told.push(
-            "with values like the pilot's the rank test needs more than the 15 % rule says: take the number by formula"
+            "with values like the pilot's, the rank test needs more than by the 15 % rule: use the number by formula"
                 .to_owned(),
         );
     }

@@ -68,8 +68,8 @@ fn has_said(finding: &Finding, chains: &[Protocol]) -> bool {
         || chains.iter().any(in_chain)
 }
 
-/// Returns true for a finding on the shape of a difference if no chain reached its effect, or every
-/// chain that did reports the shape itself.
+/// Returns true for a finding on the shape of a difference if every chain that reached its effect
+/// step reports the shape itself, or no chain reached it.
 pub(crate) fn is_no_matter(finding: &Finding, chains: &[Protocol]) -> bool {
     let says_so = |chain: &Protocol| {
         chain.effect.found.is_none() || chain.effect.findings.iter().any(|f| f.is(code::SHAPE))

@@ -8,7 +8,7 @@ use assay_analysis::Analysis;
 use assay_analysis::ranking::{Rank, ranking};
 use assay_data::list;
 
-/// Returns `ranking: 1. c; 2. a, 1.3 × as long; 3. b and d, 1.5 × as long, not told apart`; `None`
+/// Returns `ranking: 1. c; 2. a, 1.3 × as long; 3. b and d, 1.5 × as long, no clear order`; `None`
 /// if there is no ranking. `names` are the display names of the subjects.
 pub(crate) fn line(analysis: &Analysis, names: &[String]) -> Option<String> {
     if scan::shows(analysis) {
@@ -24,7 +24,7 @@ pub(crate) fn line(analysis: &Analysis, names: &[String]) -> Option<String> {
             told += &format!(", {} × {measure}", number::fixed(*ratio, decimals));
         }
         if subjects.len() > 1 {
-            told += ", not told apart";
+            told += ", no clear order";
         }
         told
     };

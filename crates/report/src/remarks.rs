@@ -1,9 +1,9 @@
 //! Remarks that follow the result on a screen: checks, noise, warnings, notes.
 //!
-//! By default the lines after the answer are at most five, so remarks get what the table leaves,
-//! most important first, and a line with the number of others. Warnings about the result are shown
-//! even below a table, a line each. `--verbose` shows all, and `--quiet` one line per warning. The
-//! caller decides which remarks there are, and programs always get all of them.
+//! By default the lines after the answer are at most five, so remarks get the lines that the table
+//! leaves, most important first, and a line with the number of others. Warnings about the result
+//! are shown even below a table, a line each. `--verbose` shows all, and `--quiet` one line per
+//! warning. The caller decides which remarks there are, and programs always get all of them.
 
 use crate::findings;
 use crate::layout::{Page, STICKY, Tone};
@@ -230,13 +230,13 @@ impl List {
     }
 
     /// Returns the line that counts what the screen leaves out and names the option that shows it;
-    /// `None` if nothing is missing, or if the summary of the checks has said so.
+    /// `None` if nothing is missing, or if the summary of the checks already names it.
     fn pointer(&self, lines: &[usize]) -> Option<String> {
         let left_out = |kind: Kind| {
             let untold = self.remarks.iter().zip(lines);
             untold.filter(|(r, lines)| r.kind == kind && **lines == 0).count()
         };
-        // The summary of the checks names the option that shows the notes, too.
+        // The summary of the checks also names the option that shows the notes.
         let is_summary = |(r, n): (&Remark, &usize)| {
             r.kind == Kind::Check && *n > 0 && *n < r.whole.lines() && *n == r.short.lines()
         };

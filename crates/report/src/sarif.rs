@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Returns a document with one run. `version` is that of the program; `automation` identifies the
-/// same analysis in the next run, with its outcome.
+/// same analysis in the next run.
 pub(crate) fn document(
     version: &str,
     rules: &[Value],

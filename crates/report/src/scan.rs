@@ -140,7 +140,7 @@ fn notes(page: &mut Page, analysis: &Analysis, layout: &Layout, comparisons: &[C
     let sure = number::chosen_percent(analysis.plan.confidence);
     if !comparisons.is_empty() {
         let to = against_whom(layout, comparisons).map_or_else(
-            || "the one that it is compared with".to_owned(),
+            || "its reference".to_owned(),
             |whom| match whom {
                 Against::Command(command) => quoted(&layout.labels[command]),
                 Against::Subject(subject) => combination(analysis, subject),
@@ -220,7 +220,8 @@ fn summaries(analysis: &Analysis, layout: &Layout) -> Vec<(Tone, Sentence)> {
     sentences
 }
 
-/// Reports where a server first fails beyond the other, and at how many more steps.
+/// Reports the first step at which failed requests decide against a server, and the number of other
+/// such steps.
 fn fails(analysis: &Analysis, layout: &Layout, own: &[Comparison]) -> Option<(Tone, Sentence)> {
     let mut failing = own.iter().filter(|c| c.failing.is_some());
     let first = failing.next()?;
@@ -282,7 +283,7 @@ fn summary(analysis: &Analysis, of: &str, against: &str, own: &[Comparison]) -> 
         parts.push(match (begun, is_place(against)) {
             (true, _) => format!("no difference that matters {places}"),
             (false, true) => {
-                format!("no difference that matters of {of} {places} against how it is {against}")
+                format!("no difference that matters between {of} {places} and its value {against}")
             }
             (false, false) => {
                 format!("no difference that matters between {of} and {against} {places}")

@@ -1,8 +1,8 @@
 //! The table of a screen: one row per subject with its primary metric, interval and picture, and
 //! the other main metrics.
 //!
-//! What does not fit is dropped in a fixed order: first the pictures, then the other metrics from
-//! the right; if even the primary metric does not fit, every metric gets its own line.
+//! Columns that do not fit are dropped in a fixed order: first the pictures, then the other metrics
+//! from the right; if even the primary metric does not fit, every metric gets its own line.
 
 use crate::grid::{Cells, GAP, draw_columns};
 use crate::label::label;

@@ -52,7 +52,7 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> St
     if scan::shows(analysis) {
         scan::draw(&mut page, analysis);
     } else if analysis.subjects.len() == 1 {
-        // If a search had no time for the capacity, the finding says what is known.
+        // If a search had no time to find the capacity, the finding states its known bounds.
         if failed.is_empty() || analysis.primary_of(0).is_some() {
             alone(&mut page, analysis, 0, &in_sentences[0]);
         }
@@ -289,7 +289,7 @@ pub(crate) fn findings(
         findings::told_once(found, |known, other| in_scan && known.is_like(other))
     };
     for (finding, more) in once(&|f| !is_note(f) && wanted(f)) {
-        // Already stated by the refusal, or with its advice below the verdict.
+        // Already stated by the refusal, or shown with its advice below the verdict.
         let is_stated = refused && finding.is(code::DEPENDENCE)
             || states_load && finding.number("load_1m").is_some();
         if is_stated {

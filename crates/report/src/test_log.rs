@@ -8,7 +8,7 @@ use crate::words::counted;
 use assay_data::Unit;
 use assay_data::test_log::{Level, LineShape, LoggedTest, TestLog};
 
-/// Limits of what is shown.
+/// Limits of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogLimits {
     /// Number of tests.

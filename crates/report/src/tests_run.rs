@@ -180,7 +180,7 @@ fn slowest(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
     if left > 0 {
         let share: f64 = rows.iter().map(|test| test.share).sum();
         let more = format!(
-            "these {} make {} of the whole; {}: -n 0 shows all",
+            "these {} take {} of the total; {}: -n 0 shows all",
             counted(rows.len(), "test"),
             percent(share),
             counted(left, "more test")
@@ -194,7 +194,7 @@ fn untimed(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
     let Some(first) = found.untimed.first() else { return };
     let count = found.untimed.len();
     let line = if found.tests.is_empty() {
-        "the report has no times of tests, so only what came of them is known".to_owned()
+        "the report contains no times of tests, only their outcomes".to_owned()
     } else {
         let named = list::counted(&[format!("`{first}`")], count);
         format!("without a time in the report: {named}")
@@ -262,7 +262,7 @@ fn told_part(part: &str, is_told: bool) -> (&'static str, &'static str) {
     match part {
         "boot" => ("start", "interpreters and compilers, until the framework runs"),
         "loading" => ("loading", "loading and collecting the test files"),
-        "hooks" => ("hooks of groups", "setup and teardown of a suite, a file or a group"),
+        "hooks" => ("group hooks", "setup and teardown of a suite, a file or a group"),
         "setup" => ("setup", "before each test"),
         "body" if is_told => ("bodies", "of tests"),
         "body" => ("tests", ""),
@@ -273,7 +273,7 @@ fn told_part(part: &str, is_told: bool) -> (&'static str, &'static str) {
         }
         "ending" => ("end", "after the last test"),
         _ if is_told => ("unaccounted", "everything else"),
-        _ => ("outside tests", "start, loading and everything else: the report does not say"),
+        _ => ("outside tests", "start, loading and everything else: not divided in the report"),
     }
 }
 
@@ -291,16 +291,16 @@ fn parts(page: &mut Page, found: &Testing) {
     if let Some(first) = &found.first {
         // Included in the parts above, so it is shown apart from the sum.
         let (time, ends) = with_interval(first.seconds, Some(first.interval));
-        let line = format!("{time}{ends} of it the first test pays for all, whichever it is");
+        let line = format!("{ends} included above: whichever test runs first takes longer");
         names.push("first test".to_owned());
-        times.push(String::new());
+        times.push(time);
         shares.push(String::new());
-        what.push(line);
+        what.push(line.trim_start().to_owned());
     }
     names.push("whole".to_owned());
     times.push(column.with_unit(whole));
     shares.push("100 %".to_owned());
-    what.push(if found.runs > 1 { "in the mean".to_owned() } else { String::new() });
+    what.push(if found.runs > 1 { "on average".to_owned() } else { String::new() });
     let rows = names.len();
     let spelled = |page: &Page, cells: Vec<String>| -> Vec<String> {
         cells.iter().map(|cell| page.spelled(cell)).collect()

@@ -99,7 +99,7 @@ pub fn state(came: &Came, screen: &Screen) -> String {
             format!("{failed} of {} failed", counted(failed + passed, "test"))
         }
         (Light::Green, Some(passed)) => format!("{} passed", counted(passed, "test")),
-        (Light::Red, Some(_)) => "the suite did not get through".to_owned(),
+        (Light::Red, Some(_)) => "the suite did not finish".to_owned(),
     };
     if came.skipped > 0 {
         told += &format!(", {} skipped", came.skipped);

@@ -26,12 +26,12 @@ pub struct WhyReport<'a> {
     pub why: &'a Why,
     /// Findings about the sampled runs.
     pub findings: &'a [Finding],
-    /// A command that would explain more, with a description of what it explains.
+    /// A command that would explain more, and the question that it answers.
     pub next: Option<(&'a str, &'a str)>,
 }
 
 impl WhyReport<'_> {
-    /// Names of the side and of its reference.
+    /// Returns the names of the side and of its reference.
     fn names(&self) -> (String, String) {
         let c = &self.why.comparison;
         let subject = |index: usize| &self.analysis.subjects[index];
@@ -42,7 +42,7 @@ impl WhyReport<'_> {
         (name(c.of), name(c.against))
     }
 
-    /// The lines after the answer, each with its heading.
+    /// Returns the lines after the answer, each with its heading.
     fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines = words::evidence(self);
         let warnings = self.findings.iter().map(|finding| ("sampling", finding.message.clone()));

@@ -75,8 +75,8 @@ pub(crate) fn reported(analysis: &Analysis, comparison: &Comparison) -> Option<R
 }
 
 /// Returns additions to the sentence, one or two sentences each: a tail that differs from the
-/// center, what was observed if there is no verdict, the time an answer would take, and the limits
-/// of recordings.
+/// center, the observation if there is no verdict, the time an answer would take, and the limits of
+/// recordings.
 pub fn details(
     analysis: &Analysis,
     comparison: &Comparison,
@@ -93,7 +93,7 @@ pub fn details(
     teller.tail().into_iter().chain(teller.details()).collect()
 }
 
-/// Returns true if [`details`] say that the machine was busy, and what to do.
+/// Returns true if [`details`] include that the machine was busy, with advice.
 pub(crate) fn states_load(analysis: &Analysis) -> bool {
     let stated =
         |c: &Comparison| c.failing.is_none() && Teller::new(analysis, c, "", "").states_load();
@@ -101,7 +101,7 @@ pub(crate) fn states_load(analysis: &Analysis) -> bool {
 }
 
 /// Returns the sentence about a control: the difference between a command and itself, which is the
-/// floor of the run.
+/// noise floor of the run.
 pub(crate) fn control(analysis: &Analysis, c: &Comparison, of: &str, against: &str) -> String {
     let teller = Teller::new(analysis, c, of, against);
     match c.decision.interval {
@@ -130,7 +130,7 @@ pub fn unpaired_note(analysis: &Analysis) -> String {
 }
 
 /// Returns the caveat about sides that were not measured in blocks, without its period;
-/// `difference` names what contains the drift.
+/// `difference` names the quantity that contains the drift.
 pub(crate) fn unpaired(analysis: &Analysis, difference: &str) -> String {
     if of_one_recording(analysis) {
         format!("Measured one after the other, so drift is part of {difference}")
@@ -224,7 +224,7 @@ impl<'a> Teller<'a> {
                 let ranged = self.ranged(interval);
                 let claim = format!("no difference that matters: {ranged}{}", self.other_means());
                 let threshold = match self.c.decision.threshold.is_nan() {
-                    true => "no share of 0 is a threshold".to_owned(),
+                    true => "a share of 0 is no threshold".to_owned(),
                     false => format!("threshold {}", self.threshold()),
                 };
                 (claim, format!("{}; {threshold}", self.sure()))
@@ -236,7 +236,7 @@ impl<'a> Teller<'a> {
                 if same && self.c.decision.threshold.is_nan() {
                     // The condition belongs to the observation, not to the advice.
                     let claim = format!(
-                        "not known yet: {ranged}{}, but no share of 0 can be a threshold: give an amount (--threshold)",
+                        "not known yet: {ranged}{}, but a share of 0 cannot be a threshold: give an amount (--threshold)",
                         self.condition()
                     );
                     return Sentence { claim, sureness };
@@ -245,7 +245,7 @@ impl<'a> Teller<'a> {
                 // The interval consists of a clock step rather than a difference.
                 if self.c.decision.threshold.is_nan() && !self.coarse(interval).is_empty() {
                     let claim = format!(
-                        "not known yet: {ranged}, so {bound}{}, but no share of 0 can be a threshold: give an amount (--threshold)",
+                        "not known yet: {ranged}, so {bound}{}, but a share of 0 cannot be a threshold: give an amount (--threshold)",
                         self.condition()
                     );
                     return Sentence { claim, sureness };
@@ -424,7 +424,7 @@ impl<'a> Teller<'a> {
             let worth = number::fixed(c.effective, 0);
             let what = match c.blocks {
                 Some(blocks) => format!(
-                    "their difference wandered during the run, so that its {blocks} blocks carry as much information as {worth} independent ones"
+                    "their difference drifted during the run, so that its {blocks} blocks carry as much information as {worth} independent ones"
                 ),
                 None => format!(
                     "successive values are so strongly correlated that they carry as much information as {worth} independent ones"
@@ -460,7 +460,7 @@ impl<'a> Teller<'a> {
                     && self.analysis.stop == Some(StopReason::Interrupted) =>
             {
                 format!(
-                    "stopped after {}, too few for a verdict on {} against {}: {} are the fewest",
+                    "stopped after {}, too few for a verdict on {} against {}: {} are needed",
                     counted(blocks, "block"),
                     self.of,
                     self.against,

@@ -55,7 +55,7 @@ document.querySelectorAll(".boxes").forEach((graph) => {
     if (nodes[index][1] < 0) return `${name}: ${sides[drawn === NEW ? 1 : 0]}`;
     const both = `${percent(nodes[index][OLD], OLD)} → ${percent(nodes[index][NEW], NEW)}`;
     const mark = markOf(index);
-    return `${name}: ${both} of all, called from here. ${mark ? mark[1] : "Too little of its own to be asked about"}`;
+    return `${name}: ${both} of all, called from here. ${mark ? mark[1] : "Too little time of its own to be tested"}`;
   };
 
   function draw() {

@@ -398,7 +398,7 @@ impl EventCollector {
         let Self { beside, ended, run, workers, .. } = &mut self;
         let left =
             beside.drain(..).filter(|(parent, _)| !parent.is_some_and(|id| ended.contains(&id)));
-        // A worker that crashed is known by others that were ended in order.
+        // A worker counts as crashed if another worker of the same parent ended normally.
         for own in &mut run.unfinished {
             let crashed =
                 workers.iter().find(|(process, _, ended)| *process == own.process && !ended);
@@ -593,7 +593,7 @@ mod tests {
         let run = written(&[("1.jsonl", &lost), ("2.jsonl", &ended)]).unwrap().unwrap().with_lost();
         let failed = run.tests.iter().find(|test| test.name == "A: x").unwrap();
         assert!(run.unfinished.is_empty() && failed.status == TestStatus::Failed);
-        // All were ended.
+        // Neither worker ended normally: the run was ended from outside.
         let run = written(&[("1.jsonl", &lost), ("2.jsonl", &other)]).unwrap().unwrap().with_lost();
         assert_eq!((run.unfinished.len(), run.tests.len()), (1, 1));
         // It was tried again by another worker.

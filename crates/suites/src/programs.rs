@@ -100,9 +100,9 @@ fn divided(bytes: &[u8]) -> Vec<OsString> {
 }
 
 /// Returns a script that runs programs sequentially, each in its directory and with its variables.
-/// It exits with the status of the last failed program; if it `stops`, directly after the first
-/// one. A program with a recorded status fails if it does not end the same way (success or
-/// failure).
+/// It exits with the status of the last failed program, or, if `stops` is true, directly after the
+/// first failure. A program with a recorded status fails if it does not end the same way (success
+/// or failure).
 pub fn again<'a>(
     programs: impl Iterator<Item = (&'a Program, Vec<OsString>)>,
     stops: bool,

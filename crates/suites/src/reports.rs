@@ -99,7 +99,7 @@ fn xml_within(bytes: &[u8]) -> Option<&[u8]> {
 pub(crate) fn run(results: TestResults, framework: &str, answer: &Answer<'_>) -> Run {
     let known = results.tool.clone().filter(|tool| tool.to_lowercase().starts_with(framework));
     let moment = |since_1970: f64| since_1970 - answer.since_1970;
-    // If a report has times for groups (packages), these are what runs in parallel.
+    // If a report has times for groups (packages), the groups are what runs in parallel.
     let processes: Vec<Process> = results
         .groups
         .iter()

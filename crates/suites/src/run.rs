@@ -46,7 +46,7 @@ impl Run {
         for lost in lost {
             let worker = self.processes.get(lost.process);
             let worker = worker.map_or("", |process| process.name.as_str());
-            let message = format!("the worker {worker} that ran it ended meanwhile");
+            let message = format!("the worker {worker} that ran it ended before it did");
             match self.tests.iter_mut().find(|test| test.name == lost.name) {
                 // It was tried again.
                 Some(test) => {

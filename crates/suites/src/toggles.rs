@@ -322,12 +322,12 @@ impl ToggleEffect {
             (_, None) => {
                 let (name, example) = (kind.label(), kind.example());
                 Some(format!(
-                    "no {name} is named whose settings may be changed; --with {} starts one, --server {example} names your own",
+                    "no {name} is given whose settings may be changed; --with {} starts one, --server {example} names your own",
                     kind.name()
                 ))
             }
             (Self::PostgresInMemory, Some(ServerFrom::Named)) => {
-                Some("data of a server of your own stay where they are; --with postgres starts one".to_owned())
+                Some("the data of your own server stay where they are; --with postgres starts one".to_owned())
             }
             (Self::PostgresInMemory, Some(ServerFrom::Started { in_memory: true })) => {
                 Some("the server's data are in memory already".to_owned())

@@ -1,7 +1,7 @@
 // The benchmark program: one executable for both versions of the library, which it loads when it starts.
 //
-// Under `assay bench --alloc` it is run once more, to be counted, and says what each copy allocates: the snapshot function is there
-// only then, so that nothing is counted while anything is timed.
+// Under `assay bench --alloc` it is run once more for counting, and reports the allocations of each
+// copy. The snapshot function exists only in that run, so nothing is counted during timing.
 #include <benchmark/benchmark.h>
 
 #include "assay_alloc.h"

@@ -1,5 +1,5 @@
-/* The parts that both versions share, and the copy in two versions: -DUP_FRONT makes one allocation for all parameters, without it
- * the list grows by one with every parameter. */
+/* The parts shared by both versions, and the copy in two versions: with -DUP_FRONT it makes one
+ * allocation for all parameters; without, the list grows with every parameter. */
 #include "element.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* A small record with a name and parameters, as a logging library would hold one: what is copied for every message. */
+/* A small record with a name and parameters, such as a logging library copies for every message. */
 #ifndef ELEMENT_H
 #define ELEMENT_H
 
@@ -6,11 +6,12 @@
 
 struct element;
 
-/* A new element without parameters, or NULL without memory. */
+/* Creates an element without parameters; returns NULL if there is not enough memory. */
 struct element *element_new(const char *name);
-/* Appends a parameter; 0 without memory. */
+/* Appends a parameter; returns 0 if there is not enough memory. */
 int element_add(struct element *element, const char *name, const char *value);
-/* A copy that shares nothing with the original, or NULL without memory. This is what the two versions do differently. */
+/* Returns a copy that shares nothing with the original, or NULL if there is not enough memory. The
+ * two versions differ only in this. */
 struct element *element_copy(const struct element *original);
 /* Number of parameters. */
 size_t element_count(const struct element *element);

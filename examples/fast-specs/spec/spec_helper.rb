@@ -11,12 +11,12 @@ RSpec.configure do |config|
     # Nothing is ever committed: each test is rolled back.
     config.around { |example| DB.transaction(rollback: :always, auto_savepoint: true) { example.run } }
   else
-    # As with a browser in another process, for which everything has to be there.
+    # As with a browser in another process, for which all data must be committed.
     config.before { DB.run("TRUNCATE #{Schema::TABLES.join(', ')} RESTART IDENTITY CASCADE") }
   end
 end
 
-# An account without a key: most tests are not about signing up.
+# An account without a key, since most tests are not about signing up.
 def account(name = "ann")
   DB[:accounts].insert(address: "#{name}@example.org", password: "none", confirmed_at: Time.now)
 end
@@ -31,5 +31,5 @@ def posts(count, of:, comments: 3)
   end
 end
 
-# A page as a browser would see it.
+# Returns a page as a browser would see it.
 def seen(page) = REXML::Document.new(page)

@@ -56,8 +56,8 @@ class ProfileMiddleware(Middleware[Application, Scope]):
         async def watched(message: Message) -> None:
             nonlocal head, status, trailers
             if message["type"] == "http.response.start":
-                # Servers send it with the first piece of the body anyway, and more is known by
-                # then.
+                # Servers send it together with the first piece of the body anyway, and more is
+                # known by then.
                 status, head, trailers = message["status"], message, message.get("trailers", False)
                 return
             await send_head()
@@ -78,8 +78,8 @@ class ProfileMiddleware(Middleware[Application, Scope]):
                 reported = True
                 answered = status
                 if head is not None or status is None:
-                    # Nothing has been sent: after an exception servers respond with 500, and if the
-                    # task was cancelled with nothing.
+                    # Nothing has been sent. Servers respond with 500 after an exception, and do not
+                    # respond if the task was cancelled.
                     answered = 500 if http and isinstance(problem, Exception) else None
                 self._report(
                     profile,

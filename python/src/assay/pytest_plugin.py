@@ -95,7 +95,7 @@ _watched_key: pytest.StashKey[bool] = pytest.StashKey()
 def pytest_runtest_logstart(nodeid: str) -> None:
     if os.environ.get("PROFILE_LOG", "") not in ("", "0"):
         log = logging.getLogger("assay.tests")
-        log.setLevel(logging.DEBUG)  # Which handlers write it is theirs to say.
+        log.setLevel(logging.DEBUG)  # Handlers decide by their own levels.
         log.info("RUNNING %s", " ".join(nodeid.split()))
 
 

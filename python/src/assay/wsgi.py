@@ -49,7 +49,7 @@ class ProfileMiddleware(Middleware["WSGIApplication", "WSGIEnvironment"]):
             wrapper = environ.get("wsgi.file_wrapper")
             sent_by_server = isinstance(wrapper, type) and isinstance(body, wrapper)
             if response.started and (isinstance(body, (list, tuple)) or sent_by_server):
-                # Nothing is left to be worked out, and the server does more with these than with an iterator.
+                # No work is left to be done, and servers optimize these more than an iterator.
                 response.send_head()
                 finish()
                 return body
@@ -62,7 +62,8 @@ class ProfileMiddleware(Middleware["WSGIApplication", "WSGIEnvironment"]):
 
 
 def _leave(profile: Profile) -> None:
-    # The rest is worked out piece by piece while the server asks; in between its thread may do something else.
+    # The rest is generated piece by piece as the server requests it; in between, its thread may do
+    # other work.
     if engine.current.get(None) is profile._recording:
         engine.current.set(profile._recording.parent)
 
@@ -93,7 +94,8 @@ class _Response:
 
     def start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None, /) -> Callable[[bytes], object]:
         if self._write is not None:
-            # The head is out: only the server knows what is to be done now (it raises what it is given).
+            # The head has been sent: only the server knows how to proceed (it raises the given
+            # exception).
             return self._start_response(status, headers, exc_info)
         if self._head is not None and exc_info is None:
             raise AssertionError("start_response was called twice without exc_info")

@@ -49,7 +49,7 @@ module Assay
       experiment = Experiment.new(job.sides, job.plan, progress: job.quiet ? nil : Progress.wanted)
       begin
         Binary.available? ? experiment.run { |analysis| clear?(analysis) } : experiment.run
-      rescue Interrupt # It is meant for the program; but first it is told what is known by now.
+      rescue Interrupt # It is for the program; but the results so far are passed on first.
         conclude(job, experiment) if experiment.recording.blocks.positive?
         raise
       end

@@ -75,7 +75,7 @@ module Assay
 
     # Handles a request, per the Rack interface.
     def call(env)
-      return @app.call(env) if env[PROFILE]&.running? || (@only && !@only.call(env)) # The first: this middleware is there twice.
+      return @app.call(env) if env[PROFILE]&.running? || (@only && !@only.call(env)) # If installed twice, the outer one counts.
 
       request = Request.new(env, @scope, @outputs)
       add_header(env, request, request.answer { @app.call(env) })

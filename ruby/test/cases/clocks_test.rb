@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Cases of ruby/test/cases/README.md: clocks that others stop, comparisons and assertions, budgets.
+# Cases of ruby/test/cases/README.md: clocks stopped by other code, comparisons and assertions,
+# budgets.
 
 require "support/cases"
 require "support/front_end"
@@ -18,7 +19,8 @@ class ClocksCasesTest < Minitest::Test
     def fail = raise(ArgumentError, "as asked")
   end
 
-  # Ways to stop the clock: a stub of the functions, this library's own fake, and timecop, where it is there.
+  # Ways to stop the clock: a stub of the functions, this library's own fake, and timecop, if it is
+  # installed.
   def stopped
     yield_with = { "stub" => ->(&block) { Process.stub(:clock_gettime, 0) { Time.stub(:now, Time.at(0), &block) } },
                    "fake_time" => ->(&block) { fake_time(monotonic: true, unused: :ok, &block) } }
@@ -85,7 +87,7 @@ class ClocksCasesTest < Minitest::Test
     assert_operator done, :>=, result.recording.blocks
   end
 
-  # Refused, since draining would be a part of what is measured: the page says so.
+  # Refused, since draining would be part of the measurement; see the page.
   def test_lazy_results_are_drained
     [-> { [1].lazy.map { |n| n } }, -> { [1].each }].each do |lazy|
       assert_match(/`\.to_a`/, assert_raises(ArgumentError) { compared { |x| x.report("a", &lazy) && x.report("b") { 1 } } }.message)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Cases of ruby/test/cases/README.md: fakes, and traveling by a fake clock.
+# Cases of ruby/test/cases/README.md: fakes, and time travel with a fake clock.
 
 require "support/cases"
 require "assay/testing"
@@ -72,7 +72,7 @@ class FakesCasesTest < Minitest::Test
     fake_sleep { mutex.synchronize { assert_nil condition.wait(mutex, AGE) } }
     assert_equal [AGE], sleeps
     set = Thread.new { loop { sleep(0.001) && mutex.synchronize { condition.broadcast } } }
-    # Somebody sets it; on a busy machine perhaps not within the first moment.
+    # Another thread sets it; on a busy machine perhaps not within the first moment.
     fake_sleep { assert(50.times.any? { mutex.synchronize { condition.wait(mutex, AGE) } }) }
   ensure
     set&.kill
@@ -109,7 +109,7 @@ class FakesCasesTest < Minitest::Test
 
   def test_fake_sleep_by_waiting_for_work
     fake_sleep do
-      # Work that ends in time is not affected, though it takes longer than 20 ms.
+      # Work that ends in time is not affected, although it takes longer than 20 ms.
       work = Thread.new { sleep(0.05) }
       assert_equal work, work.join(3_600)
       never = Thread.new { Thread.stop }
@@ -277,7 +277,7 @@ class FakesCasesTest < Minitest::Test
     assert_equal before, places.call
   end
 
-  # A test of its own: its output, or the failure that it ends with.
+  # A separate test: returns its output, or the failure with which it ends.
   def unused(**options, &block)
     test = Class.new { include Assay::Testing; def name = "test_it" }.new
     _, said = capture_io do

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Cases of ruby/test/cases/README.md: others who wrap or replace, and patching itself.
+# Cases of ruby/test/cases/README.md: other code that wraps or replaces methods, and patching
+# itself.
 
 require "support/cases"
 require "minitest/mock"
@@ -89,7 +90,7 @@ class OthersCasesTest < Minitest::Test
     quietly { @owner.class_eval { def work(*) = :new } }
     counts_once(:new) { @owner.new.work }
     @owner.prepend(Module.new { def work(*) = :before })
-    counts_once(:before, 0) { @owner.new.work } # It stands before the wrapper.
+    counts_once(:before, 0) { @owner.new.work } # It precedes the wrapper.
   end
 
   def test_wrapped_class_method
@@ -232,7 +233,8 @@ class OthersCasesTest < Minitest::Test
     assert_equal [@owner, before.source_location], @owner.new.method(:work).then { |method| [method.owner, method.source_location] }
   end
 
-  # The names of what was patched are returned, none here, as the last table of the page says.
+  # The names of patched methods are returned; here there are none, as in the last table of the
+  # page.
   def test_unpatching_what_is_not_patched_is_refused = assert_empty(MethodProfiler.unpatch(@owner, :work))
 
   def test_unknown_name_is_refused_with_a_guess

@@ -98,7 +98,7 @@ class ProfilesCasesTest < Minitest::Test
     assert_equal 3, $?.exitstatus
   end
 
-  # The child goes on with a copy, as the last table of the page says.
+  # The child continues with a copy, as in the last table of the page.
   def test_forked_process_starts_clean
     patch(Worker, :work)
     profile = MethodProfiler.profile do
@@ -235,7 +235,7 @@ class ProfilesCasesTest < Minitest::Test
     assert_equal [2, 7, nil], [result.fetch(:redis)[:calls], result.fetch(:sql, 7), result.dig(:sql, :calls)]
   end
 
-  # Absent, as in the Hash of the article: the last table of the page says so.
+  # Absent, as in the Hash of the article; see the last table of the page.
   def test_result_of_a_name_that_was_not_called
     patch(Worker, :fail, :sql)
     result = profiled

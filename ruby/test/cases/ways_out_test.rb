@@ -153,7 +153,7 @@ class WaysOutCasesTest < Minitest::Test
     assert_equal [3, 2], [row.calls, row.errors]
   end
 
-  # Its time until then is in the total, as the last table of the page says.
+  # Its time until then is in the total, as in the last table of the page.
   def test_stop_within_a_call_is_unfinished
     patch(Worker, :stop)
     MethodProfiler.start

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The parts of Assay.compare that need no program: plans, sides, jobs, what is read out of an answer.
+# The parts of Assay.compare that need no program: plans, sides, jobs, and reading an analysis.
 
 require "minitest/mock"
 require_relative "../support/front_end"
@@ -124,7 +124,8 @@ class ComparePartsTest < Minitest::Test
     end
   end
 
-  # Other programs have the processor during every batch of one side: both sides' batches are as long all the same.
+  # Other programs have the processor during every batch of one side: the batches of both sides are
+  # nevertheless equally long.
   def test_how_long_batches_are_does_not_depend_on_the_queue_for_a_processor
     sides = %w[disturbed alone].map { |name| Compare::Side.new(name) { 1 } }
     queued = 0

@@ -19,7 +19,7 @@ class FarmCacheTest < Minitest::Test
     @server.stop
   end
 
-  # Requests that the block makes.
+  # Returns the requests that the block makes.
   def requests
     before = @server.requests.size
     yield

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# The client of a farm against a server in memory: what it asks, what it makes of the answers, and which error it makes of the others.
+# The client of a farm with a server in memory: its requests, the values made from answers, and the
+# errors raised for others.
 
 require_relative "../support/front_end"
 require_relative "../support/fake_farm"

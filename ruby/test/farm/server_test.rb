@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# The client against the real server, `assay-farm serve`, as users start it: what the contract says holds on both sides.
+# The client with the real server, `assay-farm serve`, as users start it: both sides follow the
+# contract.
 
 require_relative "../support/front_end"
 

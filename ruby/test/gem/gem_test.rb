@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The gem can be built and installed, with a compiler and without one, and holds what it needs.
+# The gem can be built and installed, with and without a compiler, and contains what it needs.
 
 require "minitest/autorun"
 require "open3"

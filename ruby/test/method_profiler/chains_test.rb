@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Other gems patch the same methods, by alias chains and by prepending, before us and after us, while a profile runs and while none
-# does. Every order must give the method's result, every link once, and one call counted.
+# does. In every order, the result is the method's, every link runs once, and one call is counted.
 
 require "support/profiled"
 
@@ -46,7 +46,8 @@ class ChainsTest < Minitest::Test
   ORDERS.each do |before, after|
     %i[idle active kept].each do |when_patched|
       define_method(:"test_chain_of_#{[*before, "US", *after].join("_")}_made_while_#{when_patched}") do
-        # `alias` around a method that others have prepended to recurses for ever without us, too (Ruby's bug 11120).
+        # `alias` around a method that others have prepended to recurses forever even without us
+        # (Ruby's bug 11120).
         skip_this = (before + after).each_cons(2).any? { |one, two| one == :prepend && two != :prepend }
         return assert(skip_this) if skip_this
 
@@ -123,7 +124,7 @@ class ChainsTest < Minitest::Test
     assert_equal :original, method.unbind.bind_call(owner.new)
   end
 
-  # How programs keep a Method, to define the method anew by it or to put it back.
+  # Ways in which programs keep a Method, to redefine the method with it or to restore it.
   KEPT = {
     unbind: ->(method, name) { (old = method.unbind) && ->(owner) { owner.define_method(name) { |a, b: 1| [:kept, old.bind(self).call(a, b: b)] } } },
     bind_call: ->(method, name) { (old = method.unbind) && ->(owner) { owner.define_method(name) { |a, b: 1| [:kept, old.bind_call(self, a, b: b)] } } },

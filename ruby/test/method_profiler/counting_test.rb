@@ -163,7 +163,7 @@ class CountingTest < Minitest::Test
 
   def test_a_call_that_began_before_the_profile_is_not_counted
     patch(Worker, %i[start work])
-    outer = MethodProfiler.start # So that the wrapper is in.
+    outer = MethodProfiler.start # So that the wrapper is installed.
     Worker.new.start
     Worker.new.work
     inner = MethodProfiler.stop
@@ -257,7 +257,7 @@ class CountingTest < Minitest::Test
   def test_allocations_are_exact_while_one_thread_runs
     patch(Worker, :make)
     worker = Worker.new
-    3.times { row(allocations: true) { worker.make(1) } } # Ruby's own caches of call sites are objects, too.
+    3.times { row(allocations: true) { worker.make(1) } } # Ruby's own caches of call sites are also objects.
     one, many = [1, 101].map { |n| row(allocations: true) { worker.make(n) }.allocations }
     assert_equal 100, many - one
     assert_nil row { worker.make(1) }.allocations
@@ -273,7 +273,8 @@ class CountingTest < Minitest::Test
     assert_in_delta overhead.per_call * 10, overhead.total, 1e-12
   end
 
-  # By counts, since a busy machine makes any duration longer. `many` waits, so that what is subtracted is never all of it.
+  # By counts, since a busy machine makes any duration longer. `many` waits, so that the subtracted
+  # cost is never all of it.
   def test_the_own_cost_of_all_nested_calls_is_subtracted
     patch(Looping, :many, :many)
     patch(Looping, :one, :one)
@@ -309,12 +310,12 @@ class CountingTest < Minitest::Test
 
   # The cost is measured for the usual path of calls: with the recorder in Ruby only the first call of a profile uses a door.
   def test_the_own_cost_is_that_of_the_common_way
-    return assert_equal(:native, MethodProfiler.recorder) unless MethodProfiler.recorder == :ruby # That in C has one way only.
+    return assert_equal(:native, MethodProfiler.recorder) unless MethodProfiler.recorder == :ruby # It has only one path.
 
     doors = 0
     counting = TracePoint.new(:call) { |point| doors += 1 if point.method_id == :door }
     calibration = MethodProfiler.const_get(:Calibration)
-    counting.enable # Of all threads: it measures in one of its own.
+    counting.enable # Of all threads: it measures in a separate one.
     Thread.new { calibration.send(:measure, false, false) }.join
     counting.disable
     assert_operator doors, :<=, calibration.const_get(:ROUNDS) * 2

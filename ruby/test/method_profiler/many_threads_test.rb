@@ -25,7 +25,7 @@ class ManyThreadsTest < Minitest::Test
     assert_equal (1..12).map { |n| [n] }, counted
   end
 
-  # A thread has its first call somewhere in the middle of what the others do.
+  # A thread's first call occurs somewhere in the middle of what the others do.
   def test_threads_come_and_go_while_others_profile
     patch(Worker, :work)
     MethodProfiler.keep!

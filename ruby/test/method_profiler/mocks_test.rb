@@ -30,7 +30,7 @@ class MocksTest < Minitest::Test
       config.order = :random
       config.around { |example| Assay::MethodProfiler.profile { example.run } } if STATE == "active"
       config.after do
-        RSpec::Mocks.teardown # Before we look whether all is as it was.
+        RSpec::Mocks.teardown # Before checking that everything is as before.
         expect([Conn.new.exec("a", tag: 1), Sub.new.exec("b"), Conn.open("n"), Conn.reach]).to eq([["a", 1], ["b"], "n", :secret])
         expect([Conn.private_method_defined?(:secret), Conn.protected_method_defined?(:kin)]).to eq([true, true])
       end

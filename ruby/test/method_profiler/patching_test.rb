@@ -300,7 +300,7 @@ class PatchingTest < Minitest::Test
     end
   end
 
-  # Newer Rubies have some of them in Ruby.
+  # Newer Rubies implement some of them in Ruby.
   def test_operators_that_the_interpreter_computes_itself_are_refused
     [[Integer, :+], [Integer, :size], [Integer, :-@], [Array, :[]], [String, :==]].each do |owner, method|
       error = assert_raises(ArgumentError) { MethodProfiler.patch(owner, method, :work) }
@@ -332,7 +332,7 @@ class PatchingTest < Minitest::Test
     fewest = number
     10.times do
       base = class_of { def work = 1 }
-      Thread.new { make_and_call(base, number, options) }.join # No stack keeps one.
+      Thread.new { make_and_call(base, number, options) }.join # No stack refers to one.
       MethodProfiler.start.stop
       GC.start
       fewest = [fewest, base.subclasses.size].min
@@ -351,7 +351,7 @@ class PatchingTest < Minitest::Test
     nil
   end
 
-  # Were their sites collected, the wrappers would stay in.
+  # If their sites were collected, the wrappers would stay installed.
   def test_wrappers_come_and_go_after_the_collector_has_run
     needs_wrappers_that_go
     owner = class_of { def work = 1 }

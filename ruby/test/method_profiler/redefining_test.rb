@@ -1,14 +1,16 @@
 # frozen_string_literal: true
 
-# Somebody defines a patched method anew, removes it, or makes it private, while the wrapper is out, in for a profile, or kept. What the
-# class then has is what is called, with what it takes, and it is counted.
+# Other code redefines a patched method, removes it, or makes it private, while the wrapper is not
+# installed, installed for a profile, or kept. The class's current method is called with its own
+# parameters, and counted.
 
 require "support/profiled"
 
 class RedefiningTest < Minitest::Test
   include Profiled
 
-  # That a method is redefined is what this is about.
+  # Ruby's warnings about redefined methods are disabled, since the tests redefine methods on
+  # purpose.
   def setup = (@loud, $VERBOSE = $VERBOSE, nil)
 
   def teardown
@@ -18,8 +20,9 @@ class RedefiningTest < Minitest::Test
 
   STATES = %i[idle active kept].freeze
 
-  # Patches the class, and changes it while the wrapper is out, in, or kept, after an earlier profile. Then looks at it without
-  # a profile and within one, which must have counted this many calls.
+  # Patches the class, and changes it while the wrapper is not installed, installed, or kept after
+  # an earlier profile. Then checks it without a profile and within one, which must have counted
+  # this many calls.
   def changed(owner, state, change, count, singleton: false)
     patch(owner, :work, :work, keep: state == :kept, singleton: singleton)
     MethodProfiler.profile { nil }
@@ -146,7 +149,7 @@ class RedefiningTest < Minitest::Test
     end
   end
 
-  # Nothing tells of it: a wrapper that is in then stays public until it is put in anew.
+  # There is no notification: an installed wrapper stays public until it is installed again.
   def test_made_private_it_is_private_from_the_next_profile_on
     needs_wrappers_that_go
     owner = class_of { def work = 1 }

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# A property: for any parameters of a method, calls behave the same with and without the patch, idle, active and kept: results,
-# what the block is given, and exceptions. Signatures and calls are made by a seeded generator.
+# A property: for any parameters of a method, calls behave the same with and without the patch,
+# idle, active and kept: results, arguments of the block, and exceptions. A seeded generator creates
+# the signatures and calls.
 
 require "support/profiled"
 
@@ -11,7 +12,7 @@ class SignaturesTest < Minitest::Test
   SEED = Integer(ENV.fetch("ASSAY_TEST_SEED", 20_171_017))
   SIGNATURES = Integer(ENV.fetch("ASSAY_TEST_SIGNATURES", 150))
 
-  # A signature, and the source of what it got.
+  # A signature, and the source that returns its arguments.
   def signature(random)
     required = %w[a b].first(random.rand(3))
     optional = %w[c d].first(random.rand(3)).zip(["nil", "[a_default, :d]"]).map { |name, default| "#{name} = #{default}" }
@@ -50,7 +51,7 @@ class SignaturesTest < Minitest::Test
   def owner_of(parameters, result, made)
     body = +"def a_default = 21\ndef k_default = 22\n"
     body << "def work(#{parameters})\n#{result}\nend" if made == :def
-    # A bmethod has no block of its own to yield to, and anonymous parameters are not written out.
+    # A bmethod has no block to yield to, and anonymous parameters are not written out.
     body << "define_method(:work) { |#{parameters}| #{result.sub(/, block_given\?.*/, "]")} }" if made == :define_method
     # Every other one that could be marked is: it tells keywords from a hash, and so must the wrapper.
     marked = made == :def && parameters.match?(/\*rest/) && !parameters.match?(/\w:|\*\*/) && parameters.size.even?
@@ -123,7 +124,7 @@ class SignaturesTest < Minitest::Test
     owner = class_of { def work(_, _, (a, (b, *c)), d = a) = [a, b, c, d] }
     patch(owner, :work)
     assert_equal 2, (calls do
-      assert_equal [1, 2, [3], nil], owner.new.work(7, 8, [1, [2, 3]]) # A default comes before a list is taken apart.
+      assert_equal [1, 2, [3], nil], owner.new.work(7, 8, [1, [2, 3]]) # Defaults are evaluated before destructuring.
       assert_equal [1, 2, [3], 9], owner.new.work(7, 8, [1, [2, 3]], 9)
     end)
   end

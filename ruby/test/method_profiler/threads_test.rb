@@ -193,7 +193,7 @@ class ThreadsTest < Minitest::Test
       exit!(0)
     end
     writer.close
-    assert_equal [2, 1, !first_yjit?], Marshal.load(reader.read) # In the child the other thread is gone, and its profile with it.
+    assert_equal [2, 1, !first_yjit?], Marshal.load(reader.read) # The child lacks the other thread and its profile.
     Process.wait(child)
     assert_predicate $?, :success?
     Worker.new.work
@@ -242,12 +242,12 @@ class ThreadsTest < Minitest::Test
 
   private
 
-  # The value of the block in another Ractor.
+  # Returns the value of the block in another Ractor.
   def in_ractor(&block)
     old, $VERBOSE = $VERBOSE, nil
     warnings, Warning[:experimental] = Warning[:experimental], false
     other = Ractor.new(&block)
-    other.respond_to?(:value) ? other.value : other.take # Ruby 4 has `value` only.
+    other.respond_to?(:value) ? other.value : other.take # Ruby 4 only has `value`.
   ensure
     $VERBOSE = old
     Warning[:experimental] = warnings

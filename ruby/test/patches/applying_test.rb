@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Applying and removing: what is loaded, what is not, what is another version.
+# Applying and removing: loaded libraries, missing ones, and unsupported versions.
 
 require "support/profiled"
 require "net/http"
@@ -32,7 +32,7 @@ class ApplyingTest < Minitest::Test
       profile = -> { Assay::MethodProfiler.profile { SQLite3::Database.new.execute if defined?(SQLite3) }.dig(:sql, :calls).inspect }
       puts profile.call
       module SQLite3; VERSION = "2.0.0"; class Database; def execute = :plain; def execute_batch = 1; end; class Statement; def execute = 1; def step = 1; def each = 1; end; end
-      module PG; VERSION = "1.5.0"; end # Loaded in part.
+      module PG; VERSION = "1.5.0"; end # Partially loaded.
       $LOADED_FEATURES << "sqlite3"
       puts profile.call, Assay::Patches.rows.inspect, Assay::Patches.remove.inspect
     RUBY

@@ -77,7 +77,8 @@ class MysqlTest < Minitest::Test
     $mariadb ||= running(Servers::Mariadb)
   end
 
-  # Requests of 1 to 9 statements, 20 at a time: each line of the log has its own, and all together are the server's.
+  # Requests of 1 to 9 statements, 20 at a time: each log line has its own count, and the total is
+  # the server's.
   def check_requests(library, &connect)
     Assay::Patches.apply(library)
     log = StringIO.new

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Redis commands, against the server's own count, and HTTP requests.
+# Redis commands compared with the server's own count, and HTTP requests.
 
 require "support/profiled"
 require "support/servers"
@@ -90,7 +90,7 @@ class RedisAndHttpTest < Minitest::Test
 
   private
 
-  # A server that says hello to each request, one after the other.
+  # A server that answers each request with a greeting, one after the other.
   def serve
     server = TCPServer.new("127.0.0.1", 0)
     thread = Thread.new do

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# SQL statements: what each library counts, against what its database was given.
+# SQL statements: the counts of each library compared with those of its database.
 
 require "support/profiled"
 require "support/servers"

@@ -28,7 +28,7 @@ class RequestsGuideTest < Minitest::Test
     assert_equal 5, EXAMPLES.size
   end
 
-  # A script that asks an application, here one with a statement for each request.
+  # A script that sends requests to an application, here one with a statement for each request.
   ASKED = <<~'RUBY'
     File.write("config.ru", <<~CONFIG)
       require "assay"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The header Server-Timing, and for whom it is.
+# The header Server-Timing, and the clients that receive it.
 
 require "support/requests"
 

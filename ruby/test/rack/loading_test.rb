@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# The middleware and the patches can be required alone, together and in any order, without a word from Ruby.
+# The middleware and the patches can be required alone, together and in any order, without warnings
+# from Ruby.
 
 require "minitest/autorun"
 require "rbconfig"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The line of the log: what is in it, and that writing it can't hurt.
+# The log line: its contents, and that writing it does no harm.
 
 require "logger"
 require "tempfile"
@@ -84,7 +84,7 @@ class LogTest < Minitest::Test
     writer.close
   end
 
-  # A wait would be for ever here.
+  # Waiting would never end here.
   def test_a_pipe_that_nobody_reads_is_not_waited_for_and_later_lines_say_what_was_lost
     reader, writer = IO.pipe
     sent = 0

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Under a real server: many threads, and workers that were forked, with the application loaded before or after.
+# Under a real server: many threads, and forked workers, with the application loaded before or after
+# the fork.
 
 require "json"
 require "support/application"

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# The hook for Rails, with as much of Rails as it touches: it is run in a process of its own, since it hooks once in each.
+# The hook for Rails, with only the parts of Rails that it uses. Each test runs in a separate
+# process, since the hook is installed once per process.
 
 require "minitest/autorun"
 require "rbconfig"
@@ -75,7 +76,7 @@ class RailtieTest < Minitest::Test
     IO.popen([RbConfig.ruby, *paths, "-", err: %i[child out]], "r+") do |child|
       child.write(program)
       child.close_write
-      child.read.gsub("{header: false}", "{:header=>false}") # As Ruby 3.4 writes it.
+      child.read.gsub("{header: false}", "{:header=>false}") # In the format of Ruby 3.4.
     end
   end
 end

@@ -75,7 +75,7 @@ class RequestsTest < Minitest::Test
     _, headers, wrapped = middleware(querying(1, body)).call(env)
     assert_equal({"sql" => "1 call"}, described(headers), "the header goes out before the body")
     assert_empty lines, "it is not over yet"
-    Database.new.query # The server's, or another request's.
+    Database.new.query # A call of the server, or of another request.
     assert_equal ["part 0", "part 1"], wrapped.enum_for(:each).to_a
     wrapped.close
     wrapped.close
@@ -105,7 +105,7 @@ class RequestsTest < Minitest::Test
     assert_nil MethodProfiler.current
   end
 
-  # Just enough of one to be there: nothing waits here.
+  # A minimal scheduler: nothing waits here.
   class Scheduler
     %i[block unblock kernel_sleep io_wait fiber_interrupt close].each { |name| define_method(name) { |*| nil } }
     def fiber(&block) = Fiber.new(blocking: false, &block).tap(&:resume)

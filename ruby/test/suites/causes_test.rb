@@ -99,7 +99,7 @@ class SuiteCausesTest < Minitest::Test
     assert_operator seen.causes("test_database")["sql_time"], :>, 0
   end
 
-  # Without a known driver the library above it counts; with one, statements do not count twice.
+  # Without a known driver, the library above it counts; with one, statements do not count twice.
   def test_statements_of_what_stands_above_drivers
     seen = watched(<<~'RUBY', causes: true)
       require "minitest/autorun"

@@ -78,10 +78,10 @@ class SuiteCoverageTest < Minitest::Test
       seen = watched(MINITEST, covers: way, files: FILES)
       assert_match(/^8 runs, .* 0 failures, 0 errors/, seen.out)
       assert_empty seen.of("problem")
-      # A file that a test loads late is used by the tests after it, too.
+      # A file that a test loads late is also used by the tests after it.
       assert_equal ["lib/foo.rb", "lib/late.rb", "suite_test.rb"], seen.loaded.flat_map { |line| line["loaded"] }.sort
       assert_equal ["fixtures/a.json"], seen.loaded.flat_map { |line| line["opens"].to_a }
-      # Its setup and what its class does before, but not the code of others.
+      # Includes its setup and that of its class, but not the code of others.
       assert_equal({"lib/foo.rb" => [2, 7, 8], "suite_test.rb" => [14, 18]}, without_groups(seen.covers("test_a")))
       assert_equal [5, 7, 8], seen.covers("test_b")["blocks"]["lib/foo.rb"]
       assert_equal [7, 8, 13], seen.covers("test_c")["blocks"]["lib/foo.rb"]
@@ -144,7 +144,7 @@ class SuiteCoverageTest < Minitest::Test
     RUBY
     assert_match(/^4 runs, .* 0 failures, 0 errors/, seen.out)
     assert_equal [["fixtures/a.json"], ["views"]], seen.covers("test_a_loads").values_at("opens", "lists")
-    # Not what its methods read when a test calls them.
+    # Excludes what its methods read when a test calls them.
     assert_equal ["views/a.erb"], seen.covers("test_c_reads")["opens"]
     assert_equal [%w[fixtures/a.json fixtures/b.json], ["views"]], %w[opens lists].map { |kind| seen.loaded.flat_map { |line| line[kind].to_a } }
   end
@@ -250,7 +250,8 @@ class SuiteCoverageTest < Minitest::Test
     assert_equal [2, 5], %w[test_1 test_3].map { |name| seen.covers(name)["blocks"]["lib/foo.rb"][0] }
   end
 
-  # SimpleCov starts Ruby's `Coverage` when it is loaded, before what it covers, and asks it at the end.
+  # SimpleCov starts Ruby's `Coverage` when it is loaded, before the covered code, and queries it at
+  # the end.
   def test_ruby_s_own_coverage_is_as_without
     program = <<~'RUBY'
       require "coverage"
@@ -270,7 +271,7 @@ class SuiteCoverageTest < Minitest::Test
 
   private
 
-  # The first line of a class's own `run`, within which all of its tests are.
+  # The first line of a class's own `run`, which encloses all of its tests.
   def without_groups(covers)
     covers["blocks"].transform_values { |lines| lines - [10] }
   end

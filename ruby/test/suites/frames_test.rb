@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# The frames that samplers see: which test runs, and what is done for groups; and that they change nothing else.
+# The frames visible to samplers: the running test, and the setup of groups; they change nothing
+# else.
 
 require_relative "../support/suites"
 
@@ -8,7 +9,7 @@ class SuiteFramesTest < Minitest::Test
   include FrontEnd
   include Suites
 
-  # The frames of the stack, innermost first: kind and name.
+  # Returns the frames of the stack, innermost first: kind and name.
   SEEN = <<~'RUBY'
     def self.seen(what) = puts("SEEN #{what} = #{caller.filter_map { |line| line[/assay-frame:([^:]*:[^:]*)/, 1] }.join(" ")}")
   RUBY

@@ -193,7 +193,8 @@ class SuiteFrameworksTest < Minitest::Test
     assert_equal alone.status.exitstatus, seen.status.exitstatus
   end
 
-  # One file, its header first and its end last; phases within each test, tests and spans in order and not within each other.
+  # One file, with its header first and its end last; phases within each test; tests and spans in
+  # order and not nested.
   def assert_whole(seen, framework, version)
     assert_equal ["#{seen.pid}.jsonl"], seen.files
     header = seen.events.first

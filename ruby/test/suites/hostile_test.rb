@@ -95,7 +95,7 @@ class HostileSuitesTest < Minitest::Test
     assert(seen.tests.none? { |test| test.key?("causes") || test.key?("gc") })
   end
 
-  # Their lines come to many times what is kept in memory, and each time it is written others come in between.
+  # Their lines exceed the memory-mapped part many times, and others are added during each write.
   def test_no_line_of_many_threads_is_lost
     seen = watched(<<~'RUBY', env: {"N" => "8"})
       require "minitest/autorun"
@@ -122,7 +122,7 @@ class HostileSuitesTest < Minitest::Test
     assert_match(/this hook is broken/, seen.of("problem").first["problem"])
   end
 
-  # Bundler puts the original `require` in the place of RubyGems'.
+  # Bundler replaces RubyGems' `require` by the original one.
   def test_under_bundler
     skip("needs Bundler (Debian: ruby-bundler)") unless there?("bundler")
     seen = watched(<<~'RUBY')

@@ -115,7 +115,7 @@ class WarmTest < Minitest::Test
              "test/a_test.rb" => "require 'test_helper'\nrequire_relative '../lib/more'\nrequire_relative '../lib/words'\np WORD\n"}
     Warm.of(files, *OUTSIDE) do |warm|
       warm.learn("test/a_test.rb")
-      # From the second time on there is a process that waits before it.
+      # From the second time on, a process waits before it.
       warm.changed("lib/words.rb")
       warm.loaded
       [2, 3].each do |word|
@@ -128,7 +128,7 @@ class WarmTest < Minitest::Test
     end
   end
 
-  # Each prints what it found when it was loaded.
+  # Each prints what exists when it is loaded.
   LIBRARIES = {
     "variable" => ["ENV['MODE'] = 'mine'", "ENV['MODE'].inspect"],
     "asks" => ["module Mine; end", "defined?(Mine).inspect"],
@@ -189,7 +189,8 @@ class WarmTest < Minitest::Test
     end
   end
 
-  # Files that are loaded because somebody names a constant of them can come in any order: what is saved is the last of them.
+  # Files that are loaded because a constant is named can be loaded in any order: the saved file is
+  # the last one.
   def test_what_is_loaded_by_its_name_and_saved_comes_last
     log = "File.write('loads', File.basename(__FILE__) + ' ', mode: 'a')\n"
     names = %w[Base User Other Third]
@@ -443,7 +444,7 @@ class WarmTest < Minitest::Test
         config.secret_key_base = "none"
       end
     RUBY
-    # A setting that Rails passes to ActiveRecord when it is loaded, not earlier.
+    # A setting that Rails passes to ActiveRecord when ActiveRecord is loaded, not earlier.
     "config/initializers/own.rb" => "Rails.application.config.active_record.primary_key_prefix_type = :table_name\n",
     "config/environment.rb" => "require_relative 'application'\nRails.application.initialize!\n",
     "config/database.yml" => "test:\n  adapter: sqlite3\n  database: ':memory:'\n",
@@ -568,7 +569,7 @@ class WarmTest < Minitest::Test
     end
   end
 
-  # Rake starts another Ruby for tests: here that is a fork, too.
+  # Rake starts another Ruby for tests; here, that is a fork as well.
   def test_tests_that_rake_starts
     skip("needs Rake (Debian: rake)") unless there?("rake")
     rakefile = "require 'rake/testtask'\nRake::TestTask.new { |task| task.libs << 'test'; task.pattern = 'test/*_test.rb' }\n" \
@@ -612,7 +613,7 @@ class WarmTest < Minitest::Test
         assert seen.events.last.key?("end")
         warm.loaded
       end
-      # Nothing of it is left in runs that do not ask for it.
+      # No trace of it is left in runs that do not request it.
       assert_match(/^1 runs, .* 0 failures/, warm.run("test/a_test.rb").out)
     end
   end

@@ -6,7 +6,7 @@
 require "json"
 
 module Application
-  # The work waits a moment, so that other requests get their turns.
+  # The work waits a moment, so that other requests run in between.
   #
   #   /N         directly       /stream/N  while the body is read             /partial/N  through the connection, after the headers
   #   /raise/N   and fails      /call/N    in a body that writes (Rack 3)     /take/N     before it takes the connection over
@@ -54,7 +54,8 @@ module Application
     }
   RUBY
 
-  # Sends some hundred requests of these kinds in random order, and checks each answer, its header, and the lines of the log.
+  # Sends several hundred requests of these kinds in random order, and checks each answer, its
+  # header, and the log lines.
   def check_requests(port, log, kinds, at_once: 6)
     paths = kinds.product((1..90).to_a).map { |kind, n| "/#{kind}#{n % 30}?#{n}" }.shuffle
     answers = get(port, paths, at_once: at_once)
@@ -68,7 +69,8 @@ module Application
     assert_equal paths.map { |path| [path[/[^?]+/], path[/\d+/].to_i] }.tally, logged(log, paths.size).tally
   end
 
-  # [[path, calls], ...] of the lines of the log. The last ones may come a moment after the answers: a body is closed when it was sent.
+  # Returns [[path, calls], ...] from the log lines. The last ones may appear a moment after the
+  # answers, since a body is closed after it was sent.
   def logged(log, requests)
     sleep(0.02) until File.foreach(log).count >= requests || (tries = tries.to_i + 1) > 200
     File.readlines(log).map { |line| JSON.parse(line).then { |seen| [seen["path"], seen["methods"].dig("work", "calls") || 0] } }

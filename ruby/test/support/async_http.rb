@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The server inside of falcon, for tests: async-http with the adapter of protocol-rack, a fiber for each request. It stays free of
-# assertions.
+# The server inside falcon, for tests: async-http with the adapter of protocol-rack, with a fiber
+# for each request. Free of assertions.
 
 require "support/puma"
 

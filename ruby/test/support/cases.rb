@@ -19,7 +19,8 @@ module Cases
     plain
   end
 
-  # The error of the work, without a profile and within one: class and words are the same.
+  # Returns the error of the work; its class and message are the same without a profile and within
+  # one.
   def same_error(owner, methods, **options, &work)
     plain = assert_raises(Exception, &work)
     patch(owner, methods, :work, **options)
@@ -29,7 +30,7 @@ module Cases
     within
   end
 
-  # Ruby warns of methods that are defined anew, which is what is meant here.
+  # Disables Ruby's warnings about redefined methods, which are intended here.
   def quietly
     verbose, $VERBOSE = $VERBOSE, nil
     yield

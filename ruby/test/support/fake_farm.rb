@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# A farm's server in memory, with the part of docs/reference/farm-api.md that the gem uses: enough to test the gem without
-# the program, and to answer as no real server would. It stays free of assertions.
+# A farm's server in memory, with the part of docs/reference/farm-api.md that the gem uses:
+# sufficient to test the gem without the program, and to give answers that no real server would
+# give. Free of assertions.
 
 require "json"
 require "socket"
@@ -12,9 +13,10 @@ class FakeFarm
                "too_many" => 429, "wrong_version" => 400, "unavailable" => 503, "internal" => 500 }.freeze
   Refused = Class.new(StandardError)
 
-  # Requests as they came: method, path with the query, and headers.
+  # The received requests: method, path with the query, and headers.
   attr_reader :requests
-  # Called with method, path and headers in place of everything else; gives status, headers and body, or nil to go on as usual.
+  # Called first with method, path and headers; returns status, headers and body, or nil to continue
+  # as usual.
   attr_accessor :instead
 
   def initialize(page: 2)
@@ -29,7 +31,7 @@ class FakeFarm
 
   def address = "http://127.0.0.1:#{@socket.addr[1]}"
 
-  # Connections that were opened so far.
+  # Number of connections opened so far.
   def opened = @connections.size
 
   def stop
@@ -37,7 +39,7 @@ class FakeFarm
     [@socket, *@connections].each { |socket| socket.close unless socket.closed? }
   end
 
-  # Ends all connections, as a server does that is started anew.
+  # Closes all connections, like a server that is restarted.
   def hang_up = @connections.each(&:close)
 
   private
@@ -49,7 +51,7 @@ class FakeFarm
       Thread.new do
         nil while answered(connection)
       rescue IOError, SystemCallError
-        nil # It was the client's to end.
+        nil # Closing it was the client's task.
       ensure
         connection.close unless connection.closed?
       end
@@ -91,7 +93,7 @@ class FakeFarm
     [STATUSES.fetch(code), code == "too_many" ? { "Retry-After" => "7" } : {}, JSON.generate(error: { code: code, message: message })]
   end
 
-  # Without the bytes of logs, which have a path of their own.
+  # Without the contents of logs, which have a separate path.
   def shown(found)
     case found
     when Hash then found.except(:log).transform_values { |value| shown(value) }

@@ -16,16 +16,17 @@ module FrontEnd
   LIB = File.expand_path("../../lib", __dir__)
   CHECKOUT = File.expand_path("../../..", __dir__)
 
-  # The newest `assay` that was built here, unless the variable names one already.
+  # The newest `assay` built here, unless the variable already names one.
   ENV["ASSAY"] ||= %w[release debug].map { |profile| File.join(CHECKOUT, "target", profile, "assay") }
                                     .select { |file| File.executable?(file) }.max_by { |file| File.mtime(file) }
 
-  # Verdicts come from the program: without it there is nothing to test.
+  # The program computes the verdicts: without it there is nothing to test.
   def need_program
     skip("needs the program `assay`: cargo build, or ASSAY=/path/to/assay") unless Assay::Binary.available?
   end
 
-  # Runs a Ruby program with the gem on its path; gives its standard output, standard error and status.
+  # Runs a Ruby program with the gem on its load path; returns its standard output, standard error
+  # and status.
   def ruby(program, *arguments, env: {}, options: {})
     Dir.mktmpdir do |directory|
       file = File.join(directory, "program.rb")

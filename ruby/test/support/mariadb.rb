@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A MariaDB of one's own for tests, to be used as its user root. It stays free of assertions.
+# A temporary MariaDB for tests, to be used as its user root. Free of assertions.
 
 require_relative "../../../examples/request-totals/servers"
 

@@ -15,26 +15,27 @@ module Profiled
     super
   end
 
-  # The Method as Ruby itself finds it: that of the wrapper while it is in.
+  # Returns the Method as found by Ruby itself: that of the wrapper if it is installed.
   def in_place(object, name = :work) = Kernel.instance_method(:method).bind_call(object, name)
 
-  # Under the JIT compiler of Ruby 3.1 wrappers stay, and so do classes whose methods it has compiled.
+  # Under the JIT compiler of Ruby 3.1, wrappers stay installed, and so do classes whose methods it
+  # has compiled.
   def first_yjit? = RUBY_VERSION.start_with?("3.1.") && defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?
 
   def needs_wrappers_that_go = first_yjit? && skip("wrappers stay under YJIT of Ruby 3.1")
 
-  # Patches until the end of the test; a name of its own, so that no test sees another's.
+  # Patches until the end of the test, under a unique name, so that tests do not affect each other.
   def patch(owner, methods, name = :work, **options)
     (@patched ||= []) << (options[:singleton] ? owner.singleton_class : owner)
     MethodProfiler.patch(owner, methods, name, **options)
   end
 
-  # The row of a profile of this block.
+  # Returns the row of a profile of this block.
   def row(name = :work, **options, &block) = MethodProfiler.profile(**options, &block).rows[name]
 
   # Returns the number of calls of this name in the block.
   def calls(name = :work, &block) = row(name, &block)&.calls || 0
 
-  # A class of this body, with a name of its own for messages.
+  # Returns a class with this body, with its own name for messages.
   def class_of(superclass = Object, &body) = Class.new(superclass, &body)
 end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# puma for tests, that of examples/request-totals, and requests to it. It stays free of assertions.
+# puma for tests (that of examples/request-totals), and requests to it. Free of assertions.
 
 require "net/http"
 require "tempfile"

@@ -31,12 +31,12 @@ module Requests
   # An application that does `count` queries and answers with this body.
   def querying(count, body = ["ok"], headers = {}) = ->(_) { count.times { Database.new.query } and [200, headers, body] }
 
-  # The lines that were logged, read.
+  # The parsed log lines.
   def lines = @log.string.lines.map { |line| JSON.parse(line) }
 
   # The number of calls of this name in each line.
   def logged(name = "sql") = lines.map { |line| line["methods"].dig(name, "calls") }
 
-  # {"sql" => "2 calls"} of a header Server-Timing.
+  # Returns {"sql" => "2 calls"} from a header Server-Timing.
   def described(headers) = headers["server-timing"].scan(/(\w+);dur=[\d.]+;desc="(.*?)"/).to_h
 end

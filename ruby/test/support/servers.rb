@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Real PostgreSQL and Redis for tests, those of examples/request-totals: each started with the first test that asks, and stopped when
-# the tests have ended. Where one is not installed, tests that need it say so and are skipped. It stays free of assertions.
+# Real PostgreSQL and Redis servers for tests (those of examples/request-totals). Each is started by
+# the first test that needs it, and stopped when all tests have ended. If one is not installed,
+# tests that need it are skipped with a message. Free of assertions.
 
 require_relative "../../../examples/request-totals/servers"
 
@@ -17,7 +18,7 @@ module RealServers
     $redis_server ||= running(Servers::Redis)
   end
 
-  # Skips where a gem is not installed.
+  # Skips the test if a gem is not installed.
   def need(gem, package)
     require gem
   rescue LoadError
@@ -26,7 +27,8 @@ module RealServers
 
   private
 
-  # Until the tests have ended. Some of them fork: only the process that started it may stop it.
+  # Runs until the tests have ended. Some of them fork: only the process that started the server may
+  # stop it.
   def running(kind)
     here = Process.pid
     kind.new.tap { |server| Minitest.after_run { server.stop if Process.pid == here } }

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Runs a small suite of a test framework as a child, with the hooks that `assay tests` loads, and reads what they wrote. It stays free of assertions.
+# Runs a small suite of a test framework as a child process with the hooks that `assay tests` loads,
+# and reads their output. Free of assertions.
 
 require "fileutils"
 require_relative "front_end"
@@ -46,7 +47,7 @@ module Suites
     end
   end
 
-  # `source` is a Ruby file that is run by `command` (with its name behind), in a directory of its own.
+  # `source` is a Ruby file that is run by `command` (followed by its name) in a separate directory.
   def watched(source, *arguments, command: [RbConfig.ruby, "-w"], file: "suite_test.rb", hooks: true, causes: false, only: nil, order: nil, env: {},
               covers: nil, files: {})
     Dir.mktmpdir do |directory|

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A command that is kept loaded, and a client that asks it as `assay` does. It stays free of assertions.
+# A preloaded command, and a client that sends requests like `assay`. Free of assertions.
 
 require "socket"
 require_relative "suites"
@@ -13,7 +13,7 @@ class Warm
 
   attr_reader :project, :pid, :socket
 
-  # `files` are those of a project; the block has it as its directory.
+  # `files` are those of a project, whose directory is the working directory of the block.
   def self.of(files, *command, hooks: Suites::HOOKS)
     Dir.mktmpdir do |directory|
       directory = File.realpath(directory)
@@ -63,7 +63,7 @@ class Warm
   def state = ask({state: true})
   def changed(*names) = ask({changed: names.map { |name| File.join(@project, name) }})["stage"]
 
-  # Asks for a run; gives its socket, what it says, and what it prints.
+  # Requests a run; returns its socket, the first answer, and the pipe of its output.
   def begin(*argv, env: {}, cwd: @project, input: "", merge: true, **more)
     out, prints = IO.pipe
     given = File.join(@directory, "input")
@@ -85,7 +85,7 @@ class Warm
     [socket, out].compact.each(&:close)
   end
 
-  # Runs once, and waits until what that loaded is loaded.
+  # Runs once, and waits until the modules that it recorded are loaded.
   def learn(*argv, **options)
     ran = run(*argv, **options)
     loaded

@@ -10,10 +10,10 @@ class AssertionsTest < Minitest::Test
   include Assay::Testing
 
   Testing = Assay::Testing
-  # By CPU time and with patience, since the machine that tests run on may have other things to do.
+  # By CPU time and with a long time limit, since the machine may also run other programs.
   BY_CPU = { primary: "cpu", time: 20, inconclusive: :fail }.freeze
 
-  # --- By fixed answers: intervals of the ratio, and of the shift in seconds.
+  # --- With fixed answers: intervals of the ratio, and of the shift in seconds.
 
   def test_faster_holds_when_the_program_says_so
     assert_equal :pass, faster_by(0, verdict: "faster", ratio: [0.8, 0.7, 0.9])
@@ -91,7 +91,7 @@ class AssertionsTest < Minitest::Test
     end
   end
 
-  # Else it would say that no difference matters where the test asked for a smaller one.
+  # Otherwise it would report that no difference matters although the test asks for a smaller one.
   def test_the_program_is_asked_about_the_bound_unless_a_threshold_is_given
     threshold = ->(**options) { Testing::Speed.new(*sides, **options).instance_variable_get(:@plan).threshold }
     assert_equal({ relative: 0.0001 }, threshold.(by: "0.01%"))
@@ -109,7 +109,7 @@ class AssertionsTest < Minitest::Test
     assert_match(/is a Proc.*or a Method, not "x"/, assert_raises(ArgumentError) { assert_faster("x", -> {}) }.message)
   end
 
-  # --- By the real program.
+  # --- With the real program.
 
   def test_the_shorter_work_is_faster_and_the_longer_is_not
     need_program
@@ -127,7 +127,7 @@ class AssertionsTest < Minitest::Test
     end
   end
 
-  # Both clocks are read; which one decides, the sides say by whether they wait.
+  # Both clocks are read; whether the sides wait determines which one decides.
   def test_cpu_time_decides_where_nothing_waits_and_wall_time_where_something_does
     need_program
     by = { time: 1, inconclusive: :pass }
@@ -254,7 +254,7 @@ class AssertionsTest < Minitest::Test
 
   def test_growth_that_bends_upwards_is_judged_by_its_larger_sizes
     need_program
-    # A fixed cost hides the square at the smaller sizes.
+    # A fixed cost hides the quadratic growth at the smaller sizes.
     bent = ->(n) { burn(60_000 + n * n / 100) }
     assert_raises(Minitest::Assertion) { assert_complexity(:linear, [250, 500, 1_000, 2_000, 4_000, 8_000], **BY_CPU, &bent) }
   end
@@ -286,7 +286,7 @@ class AssertionsTest < Minitest::Test
   def faster_by(bound, **answer) = answering(**answer) { Testing::Speed.new(*sides, by: bound, time: 0, warmup: 0).faster.kind }
   def no_slower_by(bound, **answer) = answering(**answer) { Testing::Speed.new(*sides, by: bound, time: 0, warmup: 0).no_slower.kind }
 
-  # Lets a script that always says the same stand in for the program.
+  # Replaces the program by a script with a fixed answer.
   def answering(verdict:, ratio: nil, shift: nil, &block)
     interval = ->(ends) { ends && %w[estimate lower upper].zip(ends).to_h }
     comparison = { of: "a", against: "b", verdict: verdict, sentence: "said", ratio: interval[ratio], shift: interval[shift] }

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Budgets: what counts and what does not, what a failure lists, and whole tests of each framework with one.
+# Budgets: what counts and what does not, the list in a failure, and whole tests of each framework
+# with a budget.
 
 require_relative "../support/front_end"
 require_relative "../support/servers"
@@ -65,7 +66,7 @@ class BudgetTest < Minitest::Test
   end
 
   def test_objects
-    # Code that runs for the first time allocates for the virtual machine, too.
+    # Code that runs for the first time also allocates for the virtual machine.
     nothing = -> { 1 + 1 }
     objects = -> { [Object.new, Object.new].size }
     [nothing, objects].each { |block| assert_budget(max_allocations: 100, &block) }

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The fakes: what they answer, what they write down, whom they touch, and that nothing of them is left afterwards. Nothing here waits: a
-# test that really slept would never end.
+# The fakes: their answers and records, what they affect, and that nothing of them is left
+# afterwards. Nothing here waits: a test that really slept would never end.
 
 require_relative "../support/front_end"
 
@@ -10,7 +10,7 @@ class FakesTest < Minitest::Test
 
   AGE = 2**30
 
-  # A cron, poorly.
+  # A primitive cron.
   class Cron
     def run(command, every)
       loop do
@@ -33,7 +33,7 @@ class FakesTest < Minitest::Test
   def setup
     @cron = Cron.new
     @before = Assay::Testing.unused_fakes
-    Assay::Testing.unused_fakes = :ok # Many of these ask only what a fake leaves behind.
+    Assay::Testing.unused_fakes = :ok # Many of these only check what a fake leaves behind.
   end
 
   def teardown = Assay::Testing.unused_fakes = @before

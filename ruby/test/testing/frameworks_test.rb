@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# The same API under each framework: a small suite of each runs in a process of its own, and its results are looked at. One test passes, one
-# fails, one is inconclusive, one faked and raised; a last one looks whether anything of the others is left.
+# The same API under each framework: a small suite runs in a separate process, and its results are
+# checked. One test passes, one fails, one is inconclusive, one uses a fake and raises; the last one
+# checks that nothing of the others is left.
 
 require_relative "../support/front_end"
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The sandbox: a directory and an environment of a test's own, and everything as before afterwards.
+# The sandbox: a private directory and environment for a test; afterwards everything is as before.
 
 require_relative "../support/front_end"
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kit
-  # Reads and works out arithmetic, with the usual precedence.
+  # Parses and evaluates arithmetic, with the usual precedence.
   class Calculator
     Wrong = Class.new(StandardError)
     RANKS = {"+" => 1, "-" => 1, "*" => 2, "/" => 2, "^" => 3}.freeze

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kit
-  # Gives the smallest first.
+  # Returns the smallest element first.
   class Heap
     include Enumerable
 

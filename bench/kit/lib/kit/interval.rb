@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kit
-  # From one number to another, without the last.
+  # The range from one number to another, excluding the end.
   Interval = Struct.new(:from, :to) do
     def self.merged(all)
       all.reject(&:empty?).sort_by(&:from).each_with_object([]) do |own, found|

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kit
-  # Text that is laid out in lines.
+  # Text laid out in lines.
   module Lines
     module_function
 

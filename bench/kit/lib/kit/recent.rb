@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kit
-  # Keeps what was used last, and forgets the rest.
+  # Keeps the most recently used entries, and discards the rest.
   class Recent
     attr_reader :hits, :misses
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kit
-  # Rows of cells, read from text with separators and quotes.
+  # Rows of cells, parsed from text with separators and quotes.
   class Table
     attr_reader :head, :rows
 

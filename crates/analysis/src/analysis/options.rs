@@ -92,13 +92,13 @@ pub(crate) fn units_differ(what: &str, asked: &Unit, metric: &str, unit: &Unit) 
     };
     let advice = match (asked, unit) {
         (Unit::Second, Unit::One) => {
-            "say what the numbers are in (--unit us), or give the amount without a unit (2units) or in %"
+            "name the unit of the numbers (--unit us), or give the amount without a unit (2units) or in %"
         }
         (Unit::Byte, Unit::One) => {
-            "say what the numbers are in (--unit KiB), or give the amount without a unit (2units) or in %"
+            "name the unit of the numbers (--unit KiB), or give the amount without a unit (2units) or in %"
         }
         (_, Unit::One) => {
-            "say what the numbers are in (--unit), or give the amount without a unit (2units) or in %"
+            "name the unit of the numbers (--unit), or give the amount without a unit (2units) or in %"
         }
         (_, Unit::Second) => "write a time such as 5ms, or a percentage such as 1%",
         (_, Unit::Byte) => "write a size such as 64KiB, or a percentage such as 1%",

@@ -105,17 +105,17 @@ pub(crate) fn controls(samples: &Samples, suite: &Analysis, table: &Table<'_>) -
     let (all, fewest) = (table.rows.len() == moved.len(), policy::FEWEST_CONTROLS);
     let meaning = match reach {
         Some(reach) => {
-            format!("; the difference of another one counts beyond {}", number::percent(reach))
+            format!("; differences of others count beyond {}", number::percent(reach))
         }
         None if all || moved.len() >= fewest => String::new(),
-        None => format!("; others are judged by that from {fewest} such {noun}s on"),
+        None => format!("; with {fewest} or more such {noun}s, others are judged by that"),
     };
     let sides = match suite.sides.len() {
         0..=2 => "both builds".to_owned(),
         _ => format!("{} and {}", suite.sides[table.against].name, suite.sides[table.side].name),
     };
     let most_percent = number::percent(most);
-    let more = if withheld { "; several builds a side tell more (--builds)" } else { "" };
+    let more = if withheld { "; several builds a side show more (--builds)" } else { "" };
     let message = format!(
         "the code of {whose} is the same in {sides}; {they} moved by up to {most_percent}{meaning}{more}"
     );

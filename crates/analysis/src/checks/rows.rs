@@ -251,7 +251,7 @@ fn steps(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     let coarse: Vec<&Comparison> = table.rows.iter().copied().filter(is_coarse).collect();
     if !coarse.is_empty() {
         let message = format!(
-            "the values of {} come in steps that are large against the threshold ({})",
+            "the values of {} come in steps that are large compared to the threshold ({})",
             how_many(suite, table, coarse.len()),
             names(suite, coarse.iter().map(|row| suite.subjects[row.of].row))
         );
@@ -380,7 +380,9 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
 /// A finding if measuring ended before every benchmark had an answer.
 fn stopped_early(samples: &Samples, suite: &Analysis) -> Option<Finding> {
     match samples.stop? {
-        StopReason::Interrupted => Some(checks::interrupted("decided on what there was")),
+        StopReason::Interrupted => {
+            Some(checks::interrupted("results are based on the runs until then"))
+        }
         StopReason::Budget => {
             let open = suite.comparisons.iter().filter(|c| c.is_open()).count();
             let all: usize = suite.primary_tables().map(|table| table.rows.len()).sum();

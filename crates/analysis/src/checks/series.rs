@@ -30,9 +30,9 @@ pub fn series(
     }
     if let Some(drift) = description.drift {
         let (severity, why) = if in_blocks {
-            (Severity::Note, "; blocks cancel what all have of it")
+            (Severity::Note, "; blocks cancel what all share")
         } else if !matters(drift, description) {
-            (Severity::Note, ", which is small beside the spread or the median")
+            (Severity::Note, ", which is small compared to the spread or the median")
         } else {
             (Severity::Warning, "")
         };

@@ -8,7 +8,7 @@ use assay_data::{Action, Finding, Severity, Unit};
 /// failed.
 pub(crate) fn failures(what: &str, failed: usize, of: usize) -> Option<Finding> {
     (failed > 0).then(|| {
-        let message = format!("{what} failed; their values count");
+        let message = format!("{what} failed; their values are included");
         Finding::new(code::FAILURES, message)
             .at(Severity::Warning)
             .with("failed", failed as f64)
@@ -53,8 +53,7 @@ pub(crate) fn not_positive(what: &str) -> Finding {
     )
 }
 
-/// A measurement stopped by the user; `then` is the consequence, such as `decided on what there
-/// was`.
+/// A measurement stopped by the user; `then` is the consequence: `results are based on …`.
 pub fn interrupted(then: &str) -> Finding {
     Finding::new(code::STOPPED_EARLY, format!("stopped by the user; {then}"))
 }
@@ -178,7 +177,7 @@ pub(crate) fn units_compared(what: &str) -> Finding {
 /// A recording that is only a summary; `of` is, for example, ` of 3 benchmarks`.
 pub(crate) fn summary_only(of: &str) -> Finding {
     let message = format!(
-        "only a summary was recorded{of}: means are compared, which one stall can move, and nothing is known of order and shape"
+        "only a summary was recorded{of}: means are compared, which a single stall can shift; order and shape are unknown"
     );
     Finding::new(code::SUMMARY_ONLY, message)
 }

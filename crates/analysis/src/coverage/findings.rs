@@ -100,7 +100,7 @@ fn is_dependent(n: usize, lag1: f64) -> bool {
 /// series cannot show.
 fn dependent(what: &str, n: usize, lag1: f64) -> Finding {
     let message = format!(
-        "successive values of {what} are correlated ({lag1:.2} between neighbors): an interval that takes them for independent covers less than its level, and one that is widened for what {n} values show may do so, too"
+        "successive values of {what} are correlated ({lag1:.2} between neighbors): an interval that treats them as independent covers less than its level, and so may one that is widened for what {n} values show"
     );
     optimistic(message, what)
         .with("lag1", lag1)

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
     /// The experiment has already measured something.
-    #[error("the experiment has begun; a recording can only be taken up at its beginning")]
+    #[error("the experiment has begun; a recording can only be resumed at its beginning")]
     Begun,
     /// The samples have a different number of subjects.
     #[error("the recording holds {recorded} subjects, the experiment {planned}")]

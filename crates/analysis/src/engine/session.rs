@@ -430,7 +430,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
     fn lost_runs(&self) -> Option<Finding> {
         let finding = Finding::new(
             code::INCOMPLETE_BLOCKS,
-            format!("{} runs were lost and taken again", self.lost),
+            format!("{} runs were lost and repeated", self.lost),
         )
         .at(Severity::Warning)
         .with("runs", f64::from(self.lost))

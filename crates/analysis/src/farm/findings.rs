@@ -67,7 +67,7 @@ fn alike(name: &str, place: &AffectedTargets) -> Option<Finding> {
     let AffectedTargets::Only { conditions, alike } = place else { return None };
     let told: Vec<String> = conditions.iter().map(words::condition).collect();
     let message = format!(
-        "what {} does on {} may as well be {also}: no target has one without the other",
+        "what {} does on {} may equally be due to {also}: no target has one without the other",
         name,
         told.join(" and ")
     );

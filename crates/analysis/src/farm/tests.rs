@@ -142,7 +142,7 @@ fn what_says_nothing_of_the_version_is_no_failure() {
     assert_eq!(
         found,
         [
-            "was not seen to run a test on ruby 3.4.1, x86_64",
+            "ran no visible test on ruby 3.4.1, x86_64",
             "could not be installed on ruby 3.1.2, arm64",
             "was stopped by faults of the machine on ruby 3.3.0, x86_64",
             "passes on 3 of 7 targets; 1 not tested yet"

@@ -219,7 +219,7 @@ pub fn untested(project: &Project, judged_state: State, targets: &[usize]) -> St
         State::Errored => "could not be tested to the end",
         State::Infrastructure => "was stopped by faults of the machine",
         State::Lost => "was lost",
-        State::Passed | State::Failed | State::NotTested => "was not seen to run a test",
+        State::Passed | State::Failed | State::NotTested => "ran no visible test",
     };
     format!("{what} on {}", names(project, targets))
 }
@@ -304,7 +304,7 @@ fn speed(judged: &Judged) -> Option<Claim> {
         _ => Some(Claim {
             tone: Tone::Unsure,
             text: format!(
-                "is a little slower in {possibly} of {compared}, perhaps by less than matters"
+                "is a little slower in {possibly} of {compared}, perhaps too little to matter"
             ),
         }),
     }

@@ -61,7 +61,7 @@ impl Blessing {
         };
         let runs = if left_out == 1 { "1 run".to_owned() } else { format!("{left_out} runs") };
         let message = format!(
-            "the level of {benchmark} was accepted as normal at run {}{because}: {runs} before it say nothing any more",
+            "the level of {benchmark} was accepted as normal at run {}{because}: {runs} before it are no longer used",
             short_digest(&self.run)
         );
         Finding::new(code::RUNS_LEFT_OUT, message).about(benchmark)

@@ -200,7 +200,7 @@ fn findings(trend: &Trend) -> Vec<Finding> {
 pub(super) fn without_commit(point: &Point) -> Finding {
     let name = point.revision.as_ref().map_or("-", Revision::short);
     let message = format!(
-        "a change lies between two runs of the same commit, {name}: not the code changed, but the machine or what it runs with"
+        "a change lies between two runs of the same commit, {name}: the machine or the environment changed, not the code"
     );
     Finding::new(code::CHANGED_WITHOUT_COMMIT, message)
 }
@@ -223,11 +223,11 @@ pub fn vanished(benchmark: &str, last: &str, runs: u64) -> Finding {
 /// missing from it, or, if `None`, they are on two branches.
 pub fn commit_gone(lost: Option<&Revision>, before: &Revision, after: &Revision) -> Finding {
     let why = match lost {
-        Some(lost) => format!("commit {} is not in the repository here any more", lost.short()),
+        Some(lost) => format!("commit {} is no longer in this repository", lost.short()),
         None => format!("commit {} does not lead to {}", before.short(), after.short()),
     };
     let message = format!(
-        "{why}: its history was rewritten, or this is another clone; the place of the change is that of the commits as they were"
+        "{why}: its history was rewritten, or this is another clone; the change is located by the commits as they were"
     );
     Finding::new(code::COMMITS_MISSING, message).at(Severity::Warning)
 }

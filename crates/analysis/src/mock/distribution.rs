@@ -247,7 +247,7 @@ impl Reader<'_> {
             }
             None => {
                 return Err(self.error(format!(
-                    "a number or a distribution is lacking; known distributions are {KNOWN}"
+                    "a number or a distribution is missing; known distributions are {KNOWN}"
                 )));
             }
         };
@@ -270,7 +270,7 @@ impl Reader<'_> {
         let usage = || format!("{}({})", named.name, named.parameters.join(", "));
         for (index, _) in named.parameters.iter().enumerate() {
             if index > 0 && !self.take(',') {
-                return Err(self.error(format!("a parameter is lacking; write {}", usage())));
+                return Err(self.error(format!("a parameter is missing; write {}", usage())));
             }
             self.skip_blanks();
             places.push(self.at);
@@ -311,8 +311,10 @@ impl Reader<'_> {
         self.expect(')')?;
         let together: f64 = parts.iter().map(|(share, _)| share).sum();
         if (together - 1.0).abs() > SHARES_WITHIN {
-            let problem =
-                format!("the shares of a mix make 1 together, these make {}", short(together));
+            let problem = format!(
+                "the shares of a mix must add up to 1, these add up to {}",
+                short(together)
+            );
             return Err(self.error_at(first, problem));
         }
         Ok(Distribution::Mix(parts))
@@ -347,7 +349,7 @@ impl Reader<'_> {
             Ok(_) => Err(self.error("the number is too large".to_owned())),
             Err(_) => Err(self.error(match self.peek() {
                 Some(found) => format!("expected a number, not `{found}`"),
-                None => "a number is lacking".to_owned(),
+                None => "a number is missing".to_owned(),
             })),
         }
     }
@@ -365,7 +367,7 @@ impl Reader<'_> {
         }
         Err(self.error(match self.peek() {
             Some(found) => format!("expected `{wanted}`, not `{found}`"),
-            None => format!("`{wanted}` is lacking"),
+            None => format!("`{wanted}` is missing"),
         }))
     }
 
@@ -391,7 +393,7 @@ impl Reader<'_> {
     fn count(&mut self) -> Result<(), DistributionError> {
         self.parts += 1;
         if self.parts > MOST_PARTS {
-            return Err(self.error(format!("a distribution has {MOST_PARTS} parts at most")));
+            return Err(self.error(format!("a distribution can have at most {MOST_PARTS} parts")));
         }
         Ok(())
     }

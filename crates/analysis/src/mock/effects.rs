@@ -70,7 +70,7 @@ impl Numbers {
             Quantity::Bare(number) => Ok(number),
             Quantity::Amount(amount, unit) if unit == self.unit => Ok(self.of_base(amount)),
             Quantity::Amount(..) => Err(EffectError(format!(
-                "`{}` has a unit, but the numbers are {}; say what they are with --unit, or leave the unit out",
+                "`{}` has a unit, but the numbers are {}; give their unit with --unit, or leave the unit out",
                 text.trim(),
                 if self.unit == Unit::One { "plain" } else { "of another unit" }
             ))),
@@ -118,7 +118,7 @@ impl Outliers {
             _ => None,
         };
         let share = found.filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| {
-            EffectError(format!("`{}` is no share from 0% to 100%; {usage}", share.trim()))
+            EffectError(format!("`{}` is not a share from 0% to 100%; {usage}", share.trim()))
         })?;
         let size = size.trim();
         let times = size.strip_suffix(['x', '×']).map(str::trim);
@@ -144,7 +144,7 @@ impl Tick {
         let number = period.trim().trim_start_matches("period").trim();
         let period = number.parse().ok().filter(|&period: &u32| period > 0);
         let period = period.ok_or_else(|| {
-            EffectError(format!("`{number}` is no number of values from 1 on; {usage}"))
+            EffectError(format!("`{number}` is not a number of values, at least 1; {usage}"))
         })?;
         Ok(Self { period, change: Change::parse(size, numbers)? })
     }

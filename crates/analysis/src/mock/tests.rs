@@ -196,7 +196,7 @@ fn an_error_in_a_distribution_says_where_and_what_would_be_right() {
         (error.position, error.problem)
     };
     for (text, position, says) in [
-        ("", 1, "a number or a distribution is lacking"),
+        ("", 1, "a number or a distribution is missing"),
         ("lognrmal(5, 0.2)", 1, "no distribution `lognrmal`"),
         ("4000 + lognormal(5)", 19, "lognormal(MEAN_OF_LOG, SD_OF_LOG)"),
         ("normal(1, 2, 3)", 12, "one parameter too many"),
@@ -204,11 +204,11 @@ fn an_error_in_a_distribution_says_where_and_what_would_be_right() {
         ("uniform(3, 2)", 12, "HIGH must be larger"),
         ("exponential(0)", 13, "more than 0"),
         ("pareto(1, 0)", 11, "LEAST"),
-        ("mix(0.7: 1, 0.2: 2)", 5, "these make 0.9"),
+        ("mix(0.7: 1, 0.2: 2)", 5, "these add up to 0.9"),
         ("mix(1.5: 1)", 5, "a share lies between"),
         ("mix(0.5 1)", 9, "expected `:`"),
         ("1 + ", 5, "lacking"),
-        ("(1 + 2", 7, "`)` is lacking"),
+        ("(1 + 2", 7, "`)` is missing"),
         ("1 2", 3, "one too many"),
         ("1 / 2", 3, "one too many"),
         ("é + 1", 1, "no distribution `é`"),

@@ -205,7 +205,7 @@ impl Pilot {
         if let Some((name, few)) = all.iter().find(|(_, values)| values.len() < FEWEST_PILOT_VALUES)
         {
             return Err(PlanningError::Pilot(format!(
-                "the pilot has {} of '{name}'; a spread needs {FEWEST_PILOT_VALUES} at least, and some dozens to be worth planning with",
+                "the pilot has {} of '{name}'; a spread needs at least {FEWEST_PILOT_VALUES}, and a useful plan some dozens",
                 if few.len() == 1 { "1 value".to_owned() } else { format!("{} values", few.len()) }
             )));
         }
@@ -260,7 +260,7 @@ fn differences(samples: &Samples, metric: usize) -> Result<Vec<f64>, PlanningErr
     let (first, second) = (samples.series(0, metric).values, samples.series(1, metric).values);
     if first.len() != second.len() {
         return Err(PlanningError::Pilot(format!(
-            "--type paired needs as many values of the one as of the other; there are {} and {}",
+            "--type paired needs the same number of values of both; there are {} and {}",
             first.len(),
             second.len()
         )));

@@ -76,7 +76,7 @@ pub enum PlanningError {
     },
     /// More runs would be needed than are feasible.
     #[error(
-        "about {} runs of each would be needed, which is out of reach; look for a larger difference, or make the runs spread less (--n 1000000 in place of the difference tells which one a million runs can see)",
+        "about {} runs of each would be needed, which is out of reach; look for a larger difference, or make the runs spread less (--n 1000000 instead of the difference shows which one a million runs can find)",
         spelled(*needed)
     )]
     OutOfReach {
@@ -122,7 +122,7 @@ impl PlanQuestion {
             ([one], ..) => return Ok(*one),
             ([], _, None) => return Ok(Unknown::Power),
             ([], None, Some(_)) => return Ok(Unknown::SigLevel),
-            ([], Some(_), Some(_)) => "everything is given and nothing is asked",
+            ([], Some(_), Some(_)) => "everything is given, so there is nothing to calculate",
             (lacking, ..) if lacking.contains(&Unknown::Sd) => return Err(PlanningError::NoSpread),
             _ => "neither the number of runs nor the difference is given",
         };

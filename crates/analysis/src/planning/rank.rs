@@ -337,9 +337,7 @@ fn simulate(
     sizes.dedup();
     let experiments = (BUDGET / pilot.cost(&sizes)).floor().min(MOST_EXPERIMENTS);
     if experiments < FEWEST_EXPERIMENTS {
-        return Err(
-            "so many runs are too many to simulate; the formula is accurate there".to_owned()
-        );
+        return Err("this is too many runs to simulate; the formula is accurate there".to_owned());
     }
     let powers = pilot.simulate(&sizes, test, experiments as u64, seed);
     let at_planned =

@@ -64,7 +64,7 @@ pub(super) fn too_few_values(protocol: &Protocol, name: &str, n: usize, fewest: 
         // A tool recorded only a summary, or every run failed.
         0 => (format!("no values of {name} were recorded"), Action::KeepValues { setting: None }),
         _ => (
-            format!("{name} has {n} {}; {fewest} are the fewest", protocol.things()),
+            format!("{name} has {n} {}; at least {fewest} are needed", protocol.things()),
             Action::MoreValues,
         ),
     };
@@ -136,7 +136,7 @@ pub(super) fn unsteady(name: &str, label: Label, begins: Option<usize>, parts: u
         Label::Slowdown => {
             change_point(&format!("became slower, or came and went, before value {from}"))
         }
-        Label::NoSteadyState | Label::Flat => change_point("did not come to a steady state"),
+        Label::NoSteadyState | Label::Flat => change_point("did not reach a steady state"),
     };
     finding.with("parts", parts as f64).advise(Action::WarmUpLonger).advise(Action::MeasureInBlocks)
 }
@@ -144,7 +144,7 @@ pub(super) fn unsteady(name: &str, label: Label, begins: Option<usize>, parts: u
 /// Values in steps that are large relative to the threshold.
 pub(super) fn coarse_clock(protocol: &Protocol, step: f64) -> Finding {
     let message = format!(
-        "values come in steps of {}, which is large against the threshold",
+        "values come in steps of {}, which is large compared to the threshold",
         protocol.amount(step)
     );
     checks::coarse(message, &protocol.unit).with("step", step).with("threshold", protocol.threshold)
@@ -154,7 +154,7 @@ pub(super) fn coarse_clock(protocol: &Protocol, step: f64) -> Finding {
 pub(super) fn all_equal(name: &str) -> Finding {
     checks::all_equal(&format!("all values of {name}"), "")
         .about(name)
-        .advise(Action::text("make sure that this is what was to be measured"))
+        .advise(Action::text("make sure that this is what you want to measure"))
 }
 
 /// Samples that were not taken in blocks, which the step accepts.
@@ -164,7 +164,7 @@ pub(super) fn apart() -> Finding {
 
 /// A threshold that is a share of zero.
 pub(super) fn no_threshold(unit: &Unit) -> Finding {
-    let message = "the threshold is a share of a median of 0, so that nothing can be planned";
+    let message = "the threshold is a share of a median of 0, so nothing can be planned";
     let finding = Finding::new(code::NOT_POSITIVE, message)
         .at(Severity::Serious)
         .advise(Action::ThresholdAsAmount);

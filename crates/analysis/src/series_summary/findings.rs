@@ -143,7 +143,7 @@ fn changes(summary: &SeriesSummary) -> Option<Finding> {
                 steady.parts[1..].iter().take(4).map(|part| (part.start + 1).to_string()).collect();
             let gradually = if climbs(&steady.parts) { ", or drifted gradually" } else { "" };
             let rest = if steady.label == Label::NoSteadyState {
-                ", and had not come to rest at its end"
+                ", and had not settled by its end"
             } else {
                 ""
             };
@@ -192,7 +192,7 @@ fn multimodal(summary: &SeriesSummary) -> Option<Finding> {
     let dip = summary.tests.dip.map_or(f64::NAN, |dip| dip.p);
     let finding = finding.about(&summary.name).with("modes", modes.len() as f64).with("dip_p", dip);
     Some(finding.advise(Action::text(
-        "find out what makes the difference (inputs, caches, frequency, another core) and measure the cases apart",
+        "find out what makes the difference (inputs, caches, frequency, another core) and measure the cases separately",
     )))
 }
 
@@ -226,7 +226,7 @@ fn periodic(summary: &SeriesSummary) -> Option<Finding> {
             .with("first", first as f64)
             .with("excess", found.excess)
             .with("z", found.z)
-            .advise(Action::text("look for what comes back so regularly: a timer, garbage collection, a buffer that is flushed"))
+            .advise(Action::text("look for what recurs so regularly: a timer, garbage collection, a buffer that is flushed"))
             .advise(Action::text("let every observation cover whole periods if this belongs to the work")),
     )
 }

@@ -37,8 +37,8 @@ impl Failure {
     pub fn finding(&self) -> Finding {
         let kept = match self.blocks {
             0 => "it is left out".to_owned(),
-            1 => "it is left out from there on; one block of it is kept".to_owned(),
-            n => format!("it is left out from there on; {n} blocks of it are kept"),
+            1 => "it is left out from then on; one block of it is kept".to_owned(),
+            n => format!("it is left out from then on; {n} blocks of it are kept"),
         };
         Finding::new(
             code::BENCHMARK_FAILED,
@@ -50,7 +50,7 @@ impl Failure {
     }
 }
 
-/// The processes of one turn, on each of its sides.
+/// The processes of one turn on each of its sides.
 pub(super) struct Runs {
     /// Indices of the benchmarks in the catalog.
     pub(super) benchmarks: Vec<usize>,
@@ -350,7 +350,7 @@ impl<'a> Benchmarks<'a> {
             match found {
                 Some(Reading { error: Some(error), .. }) => Err((row, format!("failed: {error}"))),
                 Some(reading) => Ok(reading),
-                None => Err((row, "was not in its program's answer any more".to_owned())),
+                None => Err((row, "was no longer in its program's output".to_owned())),
             }
         };
         benchmarks.iter().enumerate().map(wanted).collect()
@@ -433,7 +433,7 @@ fn cold(catalogue: &Catalogue, trial: &Trial) -> Vec<Finding> {
             continue;
         }
         let message = format!(
-            "`{}` on {} was still getting faster when its warm-up was over: its values are cold",
+            "`{}` on {} was still getting faster when its warm-up ended: its values are cold",
             benchmark.name,
             list::all(&sides)
         );

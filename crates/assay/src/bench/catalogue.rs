@@ -1,5 +1,5 @@
-//! The contents of the programs: their harnesses, their benchmarks, and which of those are on which
-//! side.
+//! The contents of the programs: their harnesses, their benchmarks, and the sides that have each
+//! benchmark.
 
 use super::{Asker, Side};
 use anyhow::{Context, bail};
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 /// Selection of benchmarks.
 #[derive(Debug, Default)]
 pub(crate) struct BenchmarkSelection {
-    /// Only matching benchmarks.
+    /// Only matching benchmarks are selected.
     pub filter: Option<Filter>,
-    /// No matching benchmarks.
+    /// Matching benchmarks are left out.
     pub exclude: Option<Filter>,
     /// The harness by name, instead of detecting it.
     pub harness: Option<String>,
@@ -180,7 +180,7 @@ pub(crate) fn driver_of(
             return Ok(driver);
         }
     }
-    let said = ran.failure().map_or(String::new(), |how| format!(" (asked for --help it {how})"));
+    let said = ran.failure().map_or(String::new(), |how| format!(" (with --help, it {how})"));
     let what = match program.kind {
         Kind::Executable => "an executable",
         Kind::Script => "a script",

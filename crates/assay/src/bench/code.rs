@@ -16,8 +16,8 @@ pub(crate) struct Codes(Vec<Option<(Code, Vec<String>)>>);
 
 impl Codes {
     /// Reads the programs. A program is left out if its command differs from the reference's in
-    /// more than its file, because then its input may cause the difference; so is the reference's
-    /// own file, unless other benchmarks of it are measured.
+    /// more than its file, because then its input may cause the difference; so is one with the
+    /// reference's own file, unless other benchmarks of that file are measured.
     pub fn of(catalogue: &Catalogue, files: &mut Fingerprints) -> Self {
         let reference = &catalogue.sides[0];
         let mut digest = |index: usize| {
@@ -55,8 +55,8 @@ impl Codes {
         Self(wanted.into_iter().enumerate().map(of).collect())
     }
 
-    /// Returns the digest of a benchmark's code on a side; `None` if its harness cannot tell which
-    /// code that is.
+    /// Returns the digest of a benchmark's code on a side; `None` if its harness cannot identify
+    /// that code.
     pub fn digest(
         &mut self,
         catalogue: &Catalogue,

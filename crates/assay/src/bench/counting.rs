@@ -8,7 +8,7 @@
 //! counted, including start-up. Counters that a program gives only while it is counted (it can
 //! query the counter itself, `c/assay_alloc.h`) are recorded as well. Exact values are counted
 //! twice: counts that repeat are known, not estimated. The machine's counters are read more often
-//! and compared as times are, often enough that each of them can have a verdict at its share of the
+//! and compared like times, often enough that each of them can have a verdict at its share of the
 //! error.
 
 use super::benchmarks::{Benchmarks, Runs};
@@ -130,8 +130,8 @@ impl Benchmarks<'_> {
         if self.units.iter().any(|unit| unit.benchmarks.len() > 1) {
             self.counting.find(
                 not_counted(
-                    "a program that can't be held to one benchmark",
-                    "nothing would show which of them it was",
+                    "a program that can't be limited to one benchmark",
+                    "nothing would show which of them was counted",
                 )
                 .advise(Action::CountWhole),
             );
@@ -172,8 +172,8 @@ impl Benchmarks<'_> {
         Ok(Measured::values(self.row(counts)))
     }
 
-    /// Returns the number of comparisons that share the error with those of these events: all of
-    /// secondary metrics, except exact counts, which are known.
+    /// Returns the number of comparisons that share the error, including those of these events: all
+    /// comparisons of secondary metrics, except exact counts, which are known.
     fn compared_as_secondary(&self, plan: &Plan, events: &[Event]) -> usize {
         let secondary = &plan.secondary;
         let is_named = |name: &str| {
@@ -213,8 +213,8 @@ impl Benchmarks<'_> {
         counted
     }
 
-    /// Returns the sides on which allocations can be counted; reasons against it, and allocations
-    /// hidden by runtimes, become findings.
+    /// Returns the sides on which allocations can be counted; obstacles, and allocations hidden by
+    /// runtimes, become findings.
     fn countable(&mut self, passes: &Passes) -> Vec<bool> {
         let alloc = passes.counted.contains(&Counted::Allocations);
         let mut countable = Vec::new();
@@ -290,7 +290,7 @@ impl Benchmarks<'_> {
         let ran = self.asker.put(&question, 0)?;
         if let Some(how) = ran.failure() {
             let side = &catalogue.sides[side].name;
-            let text = format!("`{own}` on {side}, run to be counted: it {how}");
+            let text = format!("`{own}` on {side}, in its counting run: it {how}");
             return Err(RunError::Failed(text));
         }
         let found: Vec<Count> = match (by, &counter) {
@@ -339,9 +339,8 @@ impl Benchmarks<'_> {
 /// Returns a finding that the harness accepts no number of iterations and the program gave no
 /// counts of its own.
 fn counted_whole() -> Finding {
-    Finding::new(code::COUNTED_WHOLE, "the harness can't be held to a number of iterations: counts are of whole processes that do as little as they can, most of it \
-         starting up").at(Severity::Warning)
-    .advise(Action::text("take a harness that can (Google Benchmark from 1.8 on)"))
+    Finding::new(code::COUNTED_WHOLE, "the harness does not accept a number of iterations: counts cover whole processes that do as little as possible, mostly start-up").at(Severity::Warning)
+    .advise(Action::text("use a harness that does (Google Benchmark 1.8 or later)"))
     .advise(Action::text("count around the loop itself (c/assay_alloc.h)"))
 }
 

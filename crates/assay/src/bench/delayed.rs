@@ -1,6 +1,6 @@
-//! Programs in which calls of a function can be delayed. Python and Ruby need no other program. One
-//! of Go is built again: the compiler reads changed copies of the files concerned (`go build
-//! -overlay`), in which each function begins with a call that waits.
+//! Programs in which calls of a function can be delayed. Python and Ruby need no other program. A
+//! Go program is built again: the compiler reads changed copies of the files concerned
+//! (`go build -overlay`), in which each function begins with a call that waits.
 
 use super::executed::{Key, Tree, go, package_of};
 use super::{Asker, Side};
@@ -80,7 +80,7 @@ fn with_waits(text: &str, functions: &[(usize, usize)]) -> String {
     changed
 }
 
-/// Returns the position after the brace that begins the body of a function of Go. Types in its
+/// Returns the position after the brace that begins the body of a Go function. Types in its
 /// signature may have braces of their own.
 fn body(text: &str) -> Option<usize> {
     let (mut depth, mut word, mut inner) = (0_usize, String::new(), 0_usize);

@@ -1,10 +1,10 @@
 //! Determines which benchmarks execute functions that changed between the trees of the sides, in an
-//! untimed run of each benchmark, for harnesses of languages that can tell ([`Language`]).
+//! untimed run of each benchmark, for harnesses of languages that can report it ([`Language`]).
 //!
 //! The functions of both trees are compared by their text. A benchmark that executes no changed
 //! function is a control if nothing else differs between the trees. No conclusion is drawn if a
 //! side does not answer, or if it executes a copy of a changed file from elsewhere (an installed
-//! package). Node.js answers differently ([`scripts`]).
+//! package). Node.js is handled separately ([`scripts`]).
 
 use super::functions::{Function, OUTSIDE, at, functions};
 use super::reached::{Wording, reach};
@@ -31,16 +31,16 @@ const LOCKS: [&str; 1] = ["lock"];
 pub(crate) struct Executed {
     /// For each side other than the reference with a different tree: its findings.
     of_sides: BTreeMap<usize, Finding>,
-    /// The digest of what a benchmark executes on a side, by benchmark and side.
+    /// Digests of the code that a benchmark executes on a side, by benchmark and side.
     digests: BTreeMap<(usize, usize), String>,
     /// The functions that changed and that benchmarks of a side other than the reference execute,
     /// the longest first.
     pub(super) touched: Vec<Touched>,
-    /// The trees of the sides, where it is known what they execute.
+    /// The trees of the sides whose executed functions are known.
     pub(super) trees: Vec<Option<Tree>>,
 }
 
-/// A function that changed, and the benchmarks that execute it on a side.
+/// A changed function, and the benchmarks that execute it on a side.
 #[derive(Debug)]
 pub(super) struct Touched {
     /// Index of the side.
@@ -75,7 +75,7 @@ impl Executed {
     /// with the number of runs.
     ///
     /// # Errors
-    /// If the user interrupts. A run that fails merely gives no result.
+    /// If the user interrupts. A run that fails only gives no result.
     pub fn of(
         catalogue: &Catalogue,
         benchmarks: &[usize],
@@ -135,7 +135,7 @@ impl Executed {
         Ok(found)
     }
 
-    /// Adds what is known about a side.
+    /// Adds the known facts about a side.
     fn add(
         &mut self,
         benchmarks: &[usize],
@@ -153,7 +153,7 @@ impl Executed {
             })
             .collect();
         let is_in = |key: &Key, on: &[&BTreeSet<Key>; 2]| on.iter().any(|own| own.contains(key));
-        // Every import executes what a file does outside of its functions, such as its version.
+        // Every import executes the code of a file outside its functions, such as its version.
         let is_function = |key: &&Key| key.1 != OUTSIDE;
         let executes =
             |on: &[&BTreeSet<Key>; 2]| changed.keys().filter(is_function).any(|key| is_in(key, on));
@@ -193,7 +193,7 @@ impl Executed {
         }
     }
 
-    /// Returns the digest of what a benchmark executes on a side, if it is known.
+    /// Returns the digest of the code that a benchmark executes on a side, if it is known.
     pub fn digest(&self, benchmark: usize, side: usize) -> Option<String> {
         self.digests.get(&(benchmark, side)).cloned()
     }
@@ -204,8 +204,8 @@ impl Executed {
     }
 }
 
-/// Returns true if the trees of the sides have the same functions and other files, whatever their
-/// comments are. The programs then do the same if they were built in the same way.
+/// Returns true if the trees of the sides have the same functions and other files, apart from
+/// comments. The programs then do the same if they were built in the same way.
 pub(crate) fn has_same_sources(catalogue: &Catalogue) -> bool {
     let trees = trees(catalogue);
     let Some((Some(reference), others)) = trees.split_first() else { return false };
@@ -218,7 +218,7 @@ fn ambiguous(changed: &BTreeMap<Key, usize>, name: &str) -> bool {
     changed.keys().filter(|(_, own)| own == name).count() > 1
 }
 
-/// Returns the trees of the sides; `None` for a side whose language cannot tell.
+/// Returns the trees of the sides; `None` for a side whose language cannot report what it executes.
 fn trees(catalogue: &Catalogue) -> Vec<Option<Tree>> {
     let sides = catalogue.sides.iter().zip(&catalogue.drivers);
     let places: Vec<Option<(Language, PathBuf, PathBuf)>> = sides
@@ -232,7 +232,7 @@ fn trees(catalogue: &Catalogue) -> Vec<Option<Tree>> {
     let of = |(index, place): (usize, &Option<(Language, PathBuf, PathBuf)>)| {
         let (language, top, cwd) = place.clone()?;
         let (_, first_top, _) = first.as_ref()?;
-        // Trees inside of one repository are told apart by their own directories.
+        // Trees inside one repository are distinguished by their own directories.
         let shares = index > 0 && top == *first_top;
         Tree::read(language, if shares { cwd } else { top })
     };
@@ -265,8 +265,8 @@ impl Tree {
             && !reference.changed(self).is_empty()
     }
 
-    /// Returns true if another tree has the same text, without comments. Of Go, this does not know
-    /// all.
+    /// Returns true if another tree has the same text, without comments; false for Go, where not
+    /// all of it is known.
     fn is_same(&self, reference: &Self) -> bool {
         self.language == reference.language
             && self.language != Language::Go
@@ -276,7 +276,7 @@ impl Tree {
     }
 
     /// Returns the functions that differ, or that only one of the trees has, with the number of
-    /// their lines. Tests of Go are not instrumented, so nothing is known about them.
+    /// their lines. Go tests are not instrumented, so nothing is known about them.
     fn changed(&self, other: &Self) -> BTreeMap<Key, usize> {
         let of = |tree: &Self| -> BTreeMap<Key, Vec<String>> {
             let mut all: BTreeMap<Key, Vec<String>> = BTreeMap::new();
@@ -394,7 +394,7 @@ pub(super) fn package_of(side: &Side, tree: &Tree) -> Option<String> {
     Some(path.strip_suffix(".test")?.to_owned())
 }
 
-/// Returns the side with a program that can tell what it executes: for Go, the package of its
+/// Returns the side with a program that can report what it executes: for Go, the package of its
 /// program built again, with coverage. `None` if that fails.
 fn instrumented(side: &Side, tree: &Tree, asker: &mut Asker) -> Option<Side> {
     if tree.language != Language::Go {
@@ -466,7 +466,7 @@ mod tests {
         // A copy elsewhere is not the code that was built.
         let copy = SourceLine { file: "/lib/site-packages/pkg/a.py".to_owned(), line: 4 };
         assert_eq!(new.keys(&[copy]), None);
-        // A file that is not a source may change what a function does.
+        // A file that is not a source may change the behavior of a function.
         fs::write(new.root.join("pkg/native.so"), "x").unwrap();
         let with = Tree::read(Language::Python, new.root.clone()).unwrap();
         let mut found = Executed::default();

@@ -111,7 +111,7 @@ fn defined(line: &str) -> Option<(&str, bool)> {
 #[derive(Default)]
 struct Scanner {
     depth: usize,
-    /// The quotes that end the string of several lines that has begun.
+    /// The quotes that end the open multi-line string.
     string: Option<&'static str>,
     /// True if the last line ended with a backslash.
     goes_on: bool,
@@ -158,7 +158,7 @@ impl Scanner {
 
 fn ruby(text: &str, found: &mut Vec<Function>) {
     let mut open: Vec<Open> = Vec::new();
-    // The word that ends the text that has begun.
+    // The word that ends the open heredoc.
     let mut heredoc: Option<String> = None;
     let mut is_comment = false;
     for (index, line) in text.lines().enumerate() {
@@ -205,7 +205,7 @@ fn ruby(text: &str, found: &mut Vec<Function>) {
     }
 }
 
-/// Returns true for a line that ends one part of a body and begins the next part of it.
+/// Returns true for a line that ends one part of a body and begins the next.
 fn is_clause(line: &str) -> bool {
     let word = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     ["rescue", "ensure", "else", ")"].contains(&word) || line.starts_with([')', '}', ']'])
@@ -235,7 +235,7 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// Returns the word that ends a text that begins in this line of Ruby.
+/// Returns the word that ends a heredoc that begins in this line of Ruby.
 fn heredoc_begun(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("<<")?;
     let rest = rest.trim_start_matches(['~', '-']).trim_start_matches(['"', '\'', '`']);

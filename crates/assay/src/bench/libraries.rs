@@ -25,7 +25,7 @@ const NAMED: usize = 4;
 /// Information about the libraries of the sides.
 #[derive(Debug, Default)]
 pub(crate) struct Proof {
-    /// Differences, and what could not be determined.
+    /// Differences, and facts that could not be determined.
     pub findings: Vec<Finding>,
     different: Vec<(usize, usize)>,
 }
@@ -36,7 +36,7 @@ impl Proof {
     ///
     /// # Errors
     /// If the variables of two sides name libraries and both load the same files, unless that is
-    /// `meant`; if a library is not found; if a program cannot be run.
+    /// intended (`meant`); if a library is not found; if a program cannot be run.
     pub fn of(sides: &mut [Side], meant: bool) -> anyhow::Result<Self> {
         let mut proof = Self::default();
         let mut files = Fingerprints::default();
@@ -122,7 +122,7 @@ impl Proof {
         };
         if let Some(why) = unknown.filter(|_| named) {
             let message = format!(
-                "which libraries `{}` and `{}` load could not be found out: {why}",
+                "which libraries `{}` and `{}` load could not be determined: {why}",
                 one.name, other.name
             );
             let finding = Finding::new(code::LIBRARIES, message);
@@ -317,7 +317,7 @@ fn why(side: &Side, directory: &str, library: &Library) -> String {
     match (search.rpath, search.runpath) {
         (Some(rpath), None) => format!(
             "`{own}` is there, but the program's RPATH (`{rpath}`) is searched before LD_LIBRARY_PATH; link it with \
-             -Wl,--enable-new-dtags, or take the path out: patchelf --remove-rpath"
+             -Wl,--enable-new-dtags, or remove the path: patchelf --remove-rpath"
         ),
         _ => format!("`{own}` is there, but `{}` is found before it", loaded.display()),
     }

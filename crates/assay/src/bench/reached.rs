@@ -16,7 +16,7 @@ pub(super) enum Wording {
 }
 
 impl Wording {
-    /// The verb, for one benchmark and for several.
+    /// Returns the verb, for one benchmark and for several.
     fn verbs(self) -> [&'static str; 2] {
         match self {
             Self::Reaches => ["reaches", "reach"],
@@ -54,7 +54,7 @@ pub(super) fn reach(
     let told = match (differ, none.is_empty()) {
         (0, true) => format!("no benchmark {reaches} code that changed{whose}"),
         (0, false) => format!("of {all} benchmarks {none}{whose}"),
-        // What differs is then data, or code that belongs to no function.
+        // The difference is then in data, or in code outside functions.
         _ if lacking == functions.len() => {
             format!("{differ} of {all} benchmarks may {reach} data that changed{whose}")
         }
@@ -71,7 +71,7 @@ pub(super) fn reach(
         .with("functions", functions.len() as f64)
         .with("unreached", lacking as f64);
     Some(match differ {
-        0 => finding.advise(Action::text("add a benchmark that calls what changed")),
+        0 => finding.advise(Action::text("add a benchmark that calls the changed code")),
         _ => finding,
     })
 }

@@ -1,6 +1,6 @@
-//! Digests of what benchmarks of Node.js execute: of every script of a tree, the text without the
-//! functions that were not called, in an untimed run of each benchmark. Node.js knows this text also
-//! where a bundler or compiler has written it, so the sources are not needed.
+//! Digests of what benchmarks of Node.js execute: the text of every script of a tree, without the
+//! functions that were not called in an untimed run of the benchmark. Node.js also has this text of
+//! scripts written by a bundler or compiler, so the sources are not needed.
 
 use super::tree::{contents, root_of};
 use super::{Asker, Catalogue};
@@ -16,7 +16,7 @@ use std::time::Instant;
 /// Endings of scripts, and of files that only describe them.
 const SCRIPTS: [&str; 10] =
     ["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "map", "tsbuildinfo"];
-/// The directory of installed packages. The files that lock their versions count instead.
+/// The directory of installed packages. The files that lock their versions are compared instead.
 const PACKAGES: &str = "node_modules";
 
 /// Returns the digests by benchmark and side, if all sides run on Node.js, have trees of their own,
@@ -25,7 +25,7 @@ const PACKAGES: &str = "node_modules";
 /// runs.
 ///
 /// # Errors
-/// If the user interrupts. A run that fails merely gives no result.
+/// If the user interrupts. A run that fails only gives no result.
 pub(super) fn digests(
     catalogue: &Catalogue,
     benchmarks: &[usize],
@@ -57,7 +57,7 @@ pub(super) fn digests(
     Ok(found)
 }
 
-/// Returns the trees of the sides; `None` if what they execute can't be compared.
+/// Returns the trees of the sides; `None` if the code that they execute can't be compared.
 fn roots(catalogue: &Catalogue) -> Option<Vec<PathBuf>> {
     if !catalogue.drivers.iter().all(|driver| driver.notes_scripts()) {
         return None;
@@ -65,14 +65,14 @@ fn roots(catalogue: &Catalogue) -> Option<Vec<PathBuf>> {
     let roots: Option<Vec<PathBuf>> = catalogue.sides.iter().map(root_of).collect();
     let roots = roots?;
     let different: BTreeSet<&PathBuf> = roots.iter().collect();
-    // A file that is not a script may change what a function does.
+    // A file that is not a script may change the behavior of a function.
     let others = |root: &PathBuf| Some(contents(root, &SCRIPTS, &[])?.others);
     let others: Option<Vec<_>> = roots.iter().map(others).collect();
     let is_known = different.len() == roots.len() && others?.windows(2).all(|two| two[0] == two[1]);
     is_known.then_some(roots)
 }
 
-/// Returns the digest of what was executed of the scripts of a tree; `None` if it is nothing.
+/// Returns the digest of the executed parts of a tree's scripts; `None` if there are none.
 fn digest(root: &Path, scripts: &[ExecutedScript]) -> Option<String> {
     let own: BTreeSet<(&Path, &str)> = scripts
         .iter()

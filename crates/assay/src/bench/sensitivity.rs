@@ -17,8 +17,8 @@ use assay_harness::executed::SourceLine;
 const PAIRS: usize = 6;
 /// Maximum number of functions of a side: the longest that changed.
 const MOST_FUNCTIONS: usize = 5;
-/// The shortest delay of a call, and the longest, ns. Delays grow tenfold until an iteration becomes
-/// longer by a visible share.
+/// Shortest and longest delay of a call, ns. Delays grow tenfold until an iteration becomes longer
+/// by a visible share.
 const DELAYS: [u64; 2] = [1_000, 1_000_000_000];
 /// The longest delay as a multiple of the time of an iteration: a function that is called less than
 /// once in five hundred iterations is not timed.
@@ -173,7 +173,7 @@ impl Benchmarks<'_> {
 /// Returns the finding that a side has no program in which functions can be delayed.
 fn not_built(side: &str) -> Finding {
     let message = format!(
-        "how much slower the functions that changed must be to be found is unknown: {side} does not build with delays"
+        "the smallest slowdown of the changed functions that would be found is unknown: {side} does not build with delays"
     );
     Finding::new(code::CODE_CHANGED, message).at(Severity::Warning)
 }

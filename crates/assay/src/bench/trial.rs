@@ -1,5 +1,5 @@
-//! Runs every benchmark once on every side before anything is recorded, to find out what is broken,
-//! how long a run takes, and how many iterations a run has.
+//! Runs every benchmark once on every side before anything is recorded, to find broken benchmarks,
+//! the duration of a run, and its number of iterations.
 
 use super::{Asker, Catalogue};
 use crate::output;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub(crate) struct BenchmarkTrial {
     /// Reading of the benchmark; `None` if it failed, or is not on that side.
     pub reading: Option<Reading>,
-    /// Duration of a process, s, without what only the first one does.
+    /// Duration of a process, s, without work that only the first one does.
     pub seconds: f64,
     /// The reason for a missing reading.
     pub failure: Option<String>,
@@ -84,7 +84,7 @@ impl Trial {
                             Some("gave no value".to_owned())
                         }
                         Some(_) => None,
-                        None => Some("was not in the answer of its program".to_owned()),
+                        None => Some("was not in the output of its program".to_owned()),
                     };
                     let empty = || unread.clone().or_else(nothing);
                     // The benchmark's own message is more informative than the program's exit

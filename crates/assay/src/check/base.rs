@@ -1,4 +1,4 @@
-//! The commit to compare with: where the current branch left the one that it will be merged into.
+//! The commit to compare with: the point at which the current branch forked from its target branch.
 
 use super::event::{self, Candidate};
 use crate::revisions::told;
@@ -14,7 +14,7 @@ const DEFAULT: [&str; 5] = ["origin/HEAD", "origin/main", "origin/master", "main
 pub(crate) struct Base {
     /// Full hash of the commit.
     pub commit: String,
-    /// The branch by which the commit was found, in a form that git understands.
+    /// The branch from which the commit was determined, in a form that git understands.
     pub branch: String,
     /// The source of the branch's name, for people.
     pub source: &'static str,

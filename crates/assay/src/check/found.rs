@@ -130,7 +130,7 @@ impl ProjectBenchmarks {
     }
 }
 
-/// Returns the line that builds the programs of these ways; `None` if nothing is built.
+/// Returns the line that builds the programs of these groups; `None` if nothing is built.
 pub(crate) fn line_of(ways: &[ProgramGroup]) -> Option<String> {
     let lines: Vec<&str> = ways.iter().flat_map(|way| &way.build).map(String::as_str).collect();
     (!lines.is_empty()).then(|| match lines.as_slice() {
@@ -139,7 +139,7 @@ pub(crate) fn line_of(ways: &[ProgramGroup]) -> Option<String> {
     })
 }
 
-/// The programs that the settings name.
+/// Returns the programs that the settings name.
 fn configured(config: &Config) -> ProgramGroup {
     let program = |command: &String, is_timed| Program {
         name: command.clone(),
@@ -160,19 +160,19 @@ fn configured(config: &Config) -> ProgramGroup {
     }
 }
 
-/// Returns a name that can be a file's.
+/// Returns the name in a form that is valid for a file.
 fn slug(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
     let text: String = name.chars().map(plain).collect();
     text.trim_matches(['-', '.']).to_owned()
 }
 
-/// Returns a word as the shell reads it.
+/// Returns a word as typed in a shell, with quotes where needed.
 fn word(text: &str) -> String {
     shell_words::quote(text).into_owned()
 }
 
-/// Returns the files, with at most three names.
+/// Lists the files, at most three of them by name.
 fn some(files: &[String]) -> String {
     list::first(files, 3)
 }

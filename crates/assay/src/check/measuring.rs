@@ -1,5 +1,5 @@
-//! Has the programs measured: builds both revisions, and starts `assay bench` or `assay run` for
-//! each program, as `assay gate --confirm` does. Alarms are measured again with a second build.
+//! Measures the programs: builds both revisions, and starts `assay bench` or `assay run` for each
+//! program, as `assay gate --confirm` does. Alarms are measured again with a second build.
 
 use super::found::{Program, ProgramGroup, line_of};
 use crate::bench::{Asker, BenchmarkSelection, Catalogue, Codes, Executed, Side, has_same_sources};
@@ -36,11 +36,14 @@ const LEAST_LISTING: f64 = 10.0;
 const MOST_OF_RUN: f64 = 0.25;
 /// Smallest time limit of a run, seconds: a harness starts and warms up in it.
 const LEAST_OF_RUN: f64 = 5.0;
+/// Number of times that a run may take as long as listing the benchmarks, in addition. A slow start
+/// or a busy machine lengthens both.
+const LISTS_OF_RUN: f64 = 5.0;
 /// Reasons why a program was not measured.
 const SAME_BYTES: &str = "the change does not reach it: it is byte-identical in both revisions";
 const SAME_CODE: &str =
     "the change does not reach it: its benchmarks have the same code in both revisions";
-/// Seconds that a program gets at least, so that it can say something.
+/// Minimum number of seconds for a program, so that it can give a result.
 const LEAST: f64 = 1.0;
 
 /// A measurement of all programs.
@@ -81,6 +84,8 @@ struct Listed<'p> {
     wanted: Vec<String>,
     /// Names of those that the change does not reach.
     unreached: Vec<String>,
+    /// Time for listing the benchmarks of both revisions, s.
+    seconds: f64,
 }
 
 /// The reason why a program has no result.
@@ -139,7 +144,8 @@ impl Measuring<'_> {
             let began = Instant::now();
             let mut options = self.options(confidence, seconds);
             if !own.program.is_timed {
-                let most = (seconds * MOST_OF_RUN).max(LEAST_OF_RUN);
+                let least = LEAST_OF_RUN + LISTS_OF_RUN * own.seconds;
+                let most = (seconds * MOST_OF_RUN).max(least);
                 options.extend(["--timeout".to_owned(), format!("{most:.3}s")]);
             }
             let names: Vec<&str> = own.unreached.iter().map(String::as_str).collect();
@@ -331,7 +337,12 @@ impl Measuring<'_> {
         most_seconds: f64,
     ) -> Result<Listed<'p>, Obstacle> {
         if program.is_timed {
-            return Ok(Listed { program, wanted: vec![String::new()], unreached: Vec::new() });
+            return Ok(Listed {
+                program,
+                wanted: vec![String::new()],
+                unreached: Vec::new(),
+                seconds: 0.0,
+            });
         }
         let mut command = Command::parse(&program.command, false).map_err(anyhow::Error::from)?;
         command.env.extend(program.variables());
@@ -353,6 +364,7 @@ impl Measuring<'_> {
             }
             own => own?,
         };
+        let seconds = began.elapsed().as_secs_f64();
         let common = catalogue.comparable();
         if common.is_empty() {
             let why = "the revisions have no benchmark in common".to_owned();
@@ -383,7 +395,7 @@ impl Measuring<'_> {
         let names = |of: Vec<(&usize, _)>| -> Vec<String> {
             of.iter().map(|(one, _)| catalogue.benchmarks[**one].name.clone()).collect()
         };
-        Ok(Listed { program, wanted: names(wanted), unreached: names(unreached) })
+        Ok(Listed { program, wanted: names(wanted), unreached: names(unreached), seconds })
     }
 
     fn bench_words(&self, program: &Program, line: Option<&str>) -> Vec<String> {

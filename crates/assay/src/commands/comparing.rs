@@ -308,7 +308,7 @@ impl Commands {
     }
 }
 
-/// The path of a file of a command; a relative one is relative to the command's directory.
+/// Returns the path of a command's file; a relative one is relative to the command's directory.
 fn in_directory(prepared: &Prepared, path: &Path) -> PathBuf {
     prepared.command.cwd.as_deref().unwrap_or_else(|| Path::new("")).join(path)
 }

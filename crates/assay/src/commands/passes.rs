@@ -1,4 +1,4 @@
-//! The passes that count.
+//! The counting passes.
 
 use super::Prepared;
 use super::runners::Runners;
@@ -53,7 +53,7 @@ impl Pass {
             executed: vec![BTreeSet::new(); count],
         };
         for (index, prepared) in commands.iter().enumerate() {
-            // The program existed before; if it is gone since, its run reports that.
+            // The program existed before; if it has disappeared since, its run reports that.
             let program = prepared.command.resolve().unwrap_or_default();
             if counted == Counted::Allocations
                 && let Some(refusal) = allocations::refusal(&program)

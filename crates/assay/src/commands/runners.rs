@@ -148,7 +148,8 @@ impl Runners {
         })
     }
 
-    /// Excludes what ran since the last call from the counts: hooks run by the same launchers.
+    /// Excludes everything that ran since the last call from the counts: hooks run by the same
+    /// launchers.
     pub fn forget_counts(&mut self) {
         for (_, counters) in &mut self.counters {
             counters.take();
@@ -189,7 +190,7 @@ impl Runners {
         totals
     }
 
-    /// Returns their kind.
+    /// Returns the kind of the runners.
     pub fn kind(&self) -> RunnerKind {
         self.runners.first().map_or(RunnerKind::Launcher, Runner::kind)
     }

@@ -25,7 +25,7 @@ pub(super) const TIME_STEP: Duration = Duration::from_millis(20);
 pub(super) const STATUS: usize = 0;
 pub(super) const STDOUT: usize = 1;
 
-/// A part of what a run leaves behind.
+/// A result of a run that is compared: its exit status, its standard output, or a file.
 #[derive(Clone, Debug)]
 pub(super) enum Part {
     Status(Outcome),
@@ -160,7 +160,7 @@ pub(crate) fn are_same(samples: &Samples) -> Option<bool> {
     }
 }
 
-/// All commands of these pairs, without repetition.
+/// Returns all commands of these pairs, without repetition.
 pub(super) fn involved(pairs: &[(usize, usize)]) -> Vec<usize> {
     let mut all: Vec<usize> = pairs.iter().flat_map(|&(of, against)| [against, of]).collect();
     all.sort_unstable();

@@ -17,7 +17,7 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Divides these words by the definition of the program.
+    /// Classifies these words according to the definition of the program.
     pub fn of(typed: &[OsString], command: &'a Command) -> Self {
         let words: Vec<String> = typed.iter().map(|word| text_of(word)).collect();
         let verb = words.get(1).and_then(|name| command.find_subcommand(name));
@@ -33,29 +33,30 @@ impl<'a> Line<'a> {
         line
     }
 
-    /// The verb as typed; empty if there is none.
+    /// Returns the verb as typed; empty if there is none.
     pub fn verb(&self) -> &str {
         self.words.get(1).map_or("", String::as_str)
     }
 
-    /// Index of `--`, or the number of words.
+    /// Returns the index of `--`, or the number of words.
     pub fn end(&self) -> usize {
         self.words.iter().position(|word| word == "--").unwrap_or(self.words.len())
     }
 
-    /// The words that are neither options nor their values.
+    /// Returns the words that are neither options nor their values.
     pub fn own(&self) -> Vec<&str> {
         self.positionals.iter().map(|&at| self.words[at].as_str()).collect()
     }
 
-    /// Index of the word that the parser rejected; for `-abc`, it reports only `-a`.
+    /// Returns the index of the word that the parser rejected; for `-abc`, it reports only `-a`.
     pub fn index_of(&self, rejected: &str) -> Option<usize> {
         let words = || self.words.iter().take(self.end()).enumerate().skip(2);
         let exact = words().find(|(_, word)| word.split('=').next() == Some(rejected));
         exact.or_else(|| words().find(|(_, word)| word.starts_with(rejected))).map(|(at, _)| at)
     }
 
-    /// The words with a rejected value such as `-3` joined to the option before it, if there is one.
+    /// Returns the words with a rejected value such as `-3` joined to the option before it, if
+    /// there is one.
     pub fn with_value_joined(&self, rejected: &str) -> Option<Vec<OsString>> {
         let is_number = rejected
             .strip_prefix('-')
@@ -120,7 +121,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The words as a line to copy into a shell.
+/// Returns the words as a line to copy into a shell.
 pub(super) fn shown<S: AsRef<OsStr>>(words: &[S]) -> String {
     let words: Vec<String> = words.iter().map(|word| text_of(word.as_ref())).collect();
     let own = std::iter::once("assay").chain(words.iter().skip(1).map(String::as_str));

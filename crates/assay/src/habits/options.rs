@@ -1,7 +1,7 @@
 //! Options of other tools, and their equivalents here.
 
-/// Advice for an option: verbs separated by blanks (none means every verb), the option, the advice.
-/// The first that fits counts.
+/// Advice for an option: verbs separated by spaces (none means every verb), the option, the advice.
+/// The first match applies.
 type Habit = (&'static str, &'static str, &'static str);
 
 /// Returns the advice for an option of a verb.

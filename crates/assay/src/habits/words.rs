@@ -273,7 +273,7 @@ fn in_place(line: &Line<'_>) -> Option<String> {
     }
 }
 
-/// Advice for a command whose words are not quoted, up to the word `end`.
+/// Returns advice for a command whose words are not quoted, up to the word `end`.
 fn unquoted(line: &Line<'_>, end: usize) -> Option<String> {
     let first = line.positionals.first().copied();
     // All words after `--` are commands.
@@ -297,7 +297,7 @@ fn unquoted(line: &Line<'_>, end: usize) -> Option<String> {
     ))
 }
 
-/// Advice for a command without `--` before it.
+/// Returns advice for a command without `--` before it.
 fn behind_dashes(line: &Line<'_>, at: usize) -> String {
     // The first word of `calibrate` may be a command of one word.
     let start = line.positionals.first().copied().unwrap_or(at).min(at);
@@ -312,7 +312,8 @@ fn behind_dashes(line: &Line<'_>, at: usize) -> String {
     format!("the command goes after `--`: assay {verb} -- COMMAND {word}")
 }
 
-/// Advice that inserts `--` before the word at this index, the command's first or all of it.
+/// Returns advice that inserts `--` before the word at this index, the command's first or all of
+/// it.
 fn dashes_at(line: &Line<'_>, at: usize) -> String {
     let mut words = line.words[..at].to_vec();
     words.push("--".to_owned());
@@ -328,7 +329,7 @@ fn divided(text: &str) -> Option<Vec<String>> {
     (names_program(program) || is_framework(program)).then_some(words)
 }
 
-/// Advice for an option of the command that is typed before `--`.
+/// Returns advice for an option of the command that is typed before `--`.
 fn behind_command(line: &Line<'_>, at: usize) -> String {
     if let Some(&first) = line.positionals.first().filter(|&&first| first < at) {
         return behind_dashes(line, first);
@@ -342,7 +343,7 @@ fn behind_command(line: &Line<'_>, at: usize) -> String {
     format!("options of the command follow it: {}", shown(&words))
 }
 
-/// Returns advice for a program that is typed beside the revisions, or several builds, of
+/// Returns advice for a program that is typed in addition to revisions, or to several builds, of
 /// `assay bench`.
 pub(super) fn beside_revisions(line: &Line<'_>) -> Option<String> {
     let own = line.own();
@@ -360,7 +361,7 @@ pub(super) fn beside_revisions(line: &Line<'_>) -> Option<String> {
     })
 }
 
-/// Advice for a file that is to be written, and not read.
+/// Returns advice for a file that is to be written, not read.
 fn output(line: &Line<'_>) -> Option<String> {
     let own = line.own();
     let (to, from) = own.split_last().filter(|(_, from)| !from.is_empty())?;
@@ -374,7 +375,7 @@ fn output(line: &Line<'_>) -> Option<String> {
     })
 }
 
-/// Advice for words that are not files.
+/// Returns advice for words that are not files.
 fn files(line: &Line<'_>) -> Option<String> {
     let own = line.own();
     if own.iter().any(|word| begins_as_program(word)) {

@@ -10,7 +10,7 @@ use assay_data::{Samples, StopReason, assay_file};
 use assay_history::{Access, StoreError};
 
 impl KeepInHistoryArgs {
-    /// The store to write to; `None` if nothing is kept.
+    /// Returns the store to write to; `None` if nothing is kept.
     fn of_store(&self) -> Option<StoreArgs> {
         let project = self.keep.as_ref()?;
         let project = Some(project.clone()).filter(|project| !project.is_empty());

@@ -1,9 +1,9 @@
 //! Runs waiting in the state directory for a server that was unreachable when they were to be
 //! stored. The next program that writes to that store adds them.
 //!
-//! A file holds one run with everything the store needs to know about it, and the address of the
-//! store without a password. This module does not wait itself: the callers that write decide when
-//! to try a server again.
+//! A file contains one run with all facts that the store needs, and the address of the store
+//! without a password. This module does not wait itself: the callers that write decide when to try
+//! a server again.
 
 use crate::{output, store};
 use anyhow::Context;

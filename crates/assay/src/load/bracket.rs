@@ -1,4 +1,4 @@
-//! What a search for the highest rate knows while it runs: a rate that was sustained, and one that
+//! The bracket of a running search for the highest rate: a rate that was sustained, and one that
 //! was not.
 
 use assay_data::Unit;

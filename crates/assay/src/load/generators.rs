@@ -53,7 +53,7 @@ struct Remote {
     child: Child,
     asks: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// Offset of the generator's clock from ours, s, s, and the uncertainty of that.
+    /// Offset of the generator's clock from ours, s; `uncertainty` is that of the offset, s.
     offset: f64,
     uncertainty: f64,
 }
@@ -84,8 +84,8 @@ impl Generators {
         self.remotes.iter().map(|own| (own.name.as_str(), own.offset, own.uncertainty))
     }
 
-    /// Makes one request as the slices of the job do, from where they are made, and waits at most
-    /// `seconds` for the answer.
+    /// Makes one request like those of the job's slices, from the first generator, and waits at
+    /// most `seconds` for the answer.
     ///
     /// # Errors
     /// If it cannot start, or a generator is lost.

@@ -45,7 +45,7 @@ impl Goal {
     /// Parses `p99<200ms`, `latency_p99_9<1s`, `errors<0.1%`; several are separated by commas.
     ///
     /// # Errors
-    /// A message that says what is wrong.
+    /// A message with the reason.
     pub fn parse_all(text: &str) -> Result<Vec<Self>, String> {
         text.split(',').map(|part| Self::parse(part.trim())).collect()
     }
@@ -96,7 +96,7 @@ impl Goal {
 
     /// Formats the value of its metric. With few requests a far quantile is undefined as a metric,
     /// but can still be reported.
-    fn seen(&self, tally: &Tally, values: &[f64]) -> String {
+    fn measured(&self, tally: &Tally, values: &[f64]) -> String {
         let metric = &slice::metrics()[self.metric];
         let of_few = || {
             let (histogram, share) = slice::quantile_of(self.metric, tally)?;
@@ -160,7 +160,7 @@ pub(crate) enum Try {
 #[derive(Clone, Debug, PartialEq)]
 struct Missed {
     /// The value and the load at which it was measured, as in `p99 was 240 ms at 812/s`.
-    seen: String,
+    measured: String,
     goal: String,
     /// True if no rate can meet the goal.
     everywhere: bool,
@@ -178,7 +178,7 @@ pub(crate) struct Search {
     /// For each place, the number of searches and the number of those that met all goals at the
     /// limit.
     ended: Vec<(u32, u32)>,
-    /// What was known of each place whose search ran out of time.
+    /// The last bracket of each place whose search ran out of time.
     cut: Vec<Option<Bracket>>,
     /// Duration of all searches, s, and the number of rates that they tried.
     spent: (f64, u32),
@@ -204,29 +204,30 @@ impl Search {
     pub fn capped(&self, place: usize, name: &str) -> Option<Finding> {
         let (all, capped) = self.ended[place];
         let message = format!(
-            "{name} still met the goals at {}/s, the most that --most-rate allows, in {capped} of {all} searches: its capacity is that or more, and a verdict about it holds up to that rate alone",
+            "{name} still met the goals at {}/s, the most that --most-rate allows, in {capped} of {all} searches: its capacity is that or more, and a verdict about it holds only up to that rate",
             self.most
         );
         let finding = Finding::new(code::CAPACITY_LIMIT, message).at(Severity::Warning);
         let finding = finding.with("searches", f64::from(capped)).with("rate", self.most);
         (capped > 0).then(|| {
-            finding.advise(Action::text("raise --most-rate, if the server may be loaded so much"))
+            finding
+                .advise(Action::text("raise --most-rate, if the server may be loaded that heavily"))
         })
     }
 
-    /// A finding about the goal that a place missed last, with the value that was measured.
+    /// Returns a finding about the goal that a place missed last, with the value that was measured.
     pub fn missed(&self, place: usize, name: &str) -> Option<Finding> {
-        let Missed { seen, goal, everywhere } = self.missed[place].as_ref()?;
+        let Missed { measured, goal, everywhere } = self.missed[place].as_ref()?;
         let (severity, so) = match everywhere {
             true => (Severity::Warning, "is not met at any rate"),
             false => (Severity::Note, "is missed there"),
         };
-        let message = format!("{name}: {seen}: the goal {goal} {so}");
+        let message = format!("{name}: {measured}: the goal {goal} {so}");
         Some(Finding::new(code::CAPACITY_LIMIT, message).at(severity))
     }
 
-    /// Returns what is known of a place whose capacity was not found, as the end of a sentence, and
-    /// the approximate duration of the rest of its search, s.
+    /// Returns the known bounds of a place whose capacity was not found, as the end of a sentence,
+    /// and the approximate duration of the rest of its search, s.
     pub fn unfinished(&self, place: usize) -> Option<(String, f64)> {
         if self.ended[place].0 > 0 {
             return None;
@@ -298,16 +299,16 @@ impl Search {
         };
         match self.goals.iter().find(|goal| !goal.is_met(values)) {
             Some(goal) => Missed {
-                seen: format!("{} was {} {place}", goal.name(), goal.seen(tally, values)),
+                measured: format!("{} was {} {place}", goal.name(), goal.measured(tally, values)),
                 goal: goal.text.clone(),
                 everywhere: at == Try::OneAtATime,
             },
             None => {
                 let rate = slice::rate_achieved(values);
-                let seen =
+                let measured =
                     format!("only {}/s were answered {place}", number::rough(rate, &Unit::One));
                 let goal = format!("of {} % of the rate", policy::DELIVERED * 100.0);
-                Missed { seen, goal, everywhere: false }
+                Missed { measured, goal, everywhere: false }
             }
         }
     }
@@ -345,14 +346,15 @@ impl Search {
         self.draw = (self.draw + 0.618_033_988_749_894_9).fract();
         let step = if self.known[place].is_some() { STEP } else { LEAP };
         let rate = self.known[place].unwrap_or(self.from) * step.powf(self.draw - 0.5);
-        let mut seen = Seen { bracket: Bracket::new(step), last: None, tried: Vec::new() };
+        let mut progress =
+            SearchProgress { bracket: Bracket::new(step), last: None, tried: Vec::new() };
         let began = Instant::now();
-        let narrowed = self.narrow(place, rate, (&mut seen, began), &mut slice);
+        let narrowed = self.narrow(place, rate, (&mut progress, began), &mut slice);
         self.spent.0 += began.elapsed().as_secs_f64();
-        self.spent.1 += seen.tried.len() as u32;
+        self.spent.1 += progress.tried.len() as u32;
         let found = match narrowed {
             Ok(()) => {
-                let held = seen.bracket.held;
+                let held = progress.bracket.held;
                 self.known[place] = held.map(|(rate, _)| rate).or(self.known[place]);
                 let (all, capped) = &mut self.ended[place];
                 *all += 1;
@@ -360,13 +362,13 @@ impl Search {
                 held.unwrap_or((0.0, f64::NAN))
             }
             Err(Obstacle::OutOfTime) if self.ended[place].0 == 0 => {
-                self.cut[place] = Some(seen.bracket);
-                seen.last = None;
+                self.cut[place] = Some(progress.bracket);
+                progress.last = None;
                 (f64::NAN, f64::NAN)
             }
             Err(obstacle) => return Err(obstacle),
         };
-        Ok(seen.row(found))
+        Ok(progress.row(found))
     }
 
     /// Tries rates, from `rate` on, until the bracket is narrow.
@@ -374,7 +376,7 @@ impl Search {
         &mut self,
         place: usize,
         mut rate: f64,
-        (seen, began): (&mut Seen, Instant),
+        (progress, began): (&mut SearchProgress, Instant),
         slice: &mut impl FnMut(Try) -> Result<(Tally, Vec<f64>), Obstacle<E>>,
     ) -> Result<(), Obstacle<E>> {
         let least = self.fewest_requests() as f64 / LONGEST;
@@ -389,19 +391,19 @@ impl Search {
             }
             let p99 = tally.latency.quantile_seconds(0.99, tally.failures()).unwrap_or(f64::NAN);
             let is_held = self.holds(rate, &tally, &values);
-            seen.tried.push(slice::tried(rate, from, &tally, is_held));
+            progress.tried.push(slice::tried(rate, from, &tally, is_held));
             if is_held {
-                seen.bracket.held = Some((rate, p99));
-                seen.last = Some((tally, from));
+                progress.bracket.held = Some((rate, p99));
+                progress.last = Some((tally, from));
             } else {
                 self.missed[place] = Some(self.miss(Try::Rate(rate), &tally, &values));
-                let is_first = seen.bracket.held.is_none() && seen.bracket.missed.is_none();
-                seen.bracket.missed = Some(rate);
+                let is_first = progress.bracket.held.is_none() && progress.bracket.missed.is_none();
+                progress.bracket.missed = Some(rate);
                 if is_first && self.is_out_of_reach(place, slice)? {
                     return Ok(());
                 }
             }
-            match seen.bracket.next(rate, self.most, least) {
+            match progress.bracket.next(rate, self.most, least) {
                 Some(next) => rate = next,
                 None => return Ok(()),
             }
@@ -410,8 +412,8 @@ impl Search {
     }
 }
 
-/// What a search has seen.
-struct Seen {
+/// The results of a search so far.
+struct SearchProgress {
     bracket: Bracket,
     /// The slice at the last rate that was sustained, and its start, s.
     last: Option<(Tally, f64)>,
@@ -419,7 +421,7 @@ struct Seen {
     tried: Vec<(Buckets, Counts)>,
 }
 
-impl Seen {
+impl SearchProgress {
     /// Returns the result of the search with this capacity and its 99 % quantile of latency.
     fn row(self, (capacity, p99): (f64, f64)) -> RowResult {
         let (tally, from) = self.last.unwrap_or_default();

@@ -61,8 +61,8 @@ impl Recovery {
     }
 
     /// Waits until a server that was overloaded answers a single request as quickly as when it was
-    /// idle, but at most `most` seconds. Calls `waits` in the meantime. Returns the time, in excess
-    /// of the usual, for which its first answer was waited for, s.
+    /// idle, but at most `most` seconds. Calls `waits` in the meantime. Returns how much longer
+    /// than usual the wait for its first answer was, s.
     ///
     /// # Errors
     /// If a generator is lost, or the user interrupts.

@@ -226,8 +226,8 @@ pub(crate) fn row(tally: &Tally, values: Vec<f64>, silent_seconds: f64) -> RowRe
     }
 }
 
-/// Returns the latencies and counts that a search saw at one rate, in the slice that began `from`
-/// seconds after the search; the counts include whether the rate was sustained.
+/// Returns the latencies and counts of a search at one rate, in the slice that began `from` seconds
+/// after the search; the counts include whether the rate was sustained.
 pub(crate) fn tried(rate: f64, from: f64, tally: &Tally, is_held: bool) -> (Buckets, Counts) {
     let counts = [
         ("due", tally.due),

@@ -115,7 +115,7 @@ impl Slices {
         }
     }
 
-    /// Returns what is known of the capacities that the search has had no time to find.
+    /// Returns findings about the capacities that the search has had no time to find.
     fn unfinished(&self) -> Vec<Finding> {
         let Some(search) = self.search.as_ref().filter(|_| self.is_out_of_time) else {
             return Vec::new();
@@ -335,7 +335,7 @@ impl Source for Slices {
     }
 
     fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<RunError>> {
-        // This copy keeps what a search learns about its goals while it runs.
+        // This copy of the search keeps its results about the goals while it runs.
         let rows = if let Some(mut search) = self.search.clone() {
             if search.is_pointless() {
                 return Err(Obstacle::Interrupted);
@@ -348,7 +348,7 @@ impl Source for Slices {
                 self.is_out_of_time |= matches!(own, Err(Obstacle::OutOfTime));
                 own.map(|own| (own.tally, own.values))
             });
-            // Kept also when the search was interrupted: its last miss is reported then.
+            // Kept even if the search was interrupted: its last miss is then reported.
             self.search = Some(search);
             vec![found?]
         } else {
@@ -371,17 +371,17 @@ impl Source for Slices {
                 _ if self.search.is_some() => {
                     "a goal that was missed there was tried once more".to_owned()
                 }
-                1 => format!("these are too long by that: {at}"),
-                _ => format!("these are left out: {at}; all else of these slices counts"),
+                1 => format!("this makes these too long: {at}"),
+                _ => format!("these are left out: {at}; everything else in these slices counts"),
             };
             let message = format!(
-                "in {} of {} slices the generator itself was late, by more than a fifth of a latency that is usual there: {what}",
+                "in {} of {} slices the generator itself was late, by more than a fifth of the usual latency: {what}",
                 self.late, self.slices
             );
             found.push(
                 Finding::new(code::GENERATOR_LIMIT, message)
                     .with("slices", f64::from(self.late))
-                    .advise(Action::text("give it a processor of its own, or several generators")),
+                    .advise(Action::text("give it its own processor, or use several generators")),
             );
         }
         if self.busy > 0 {
@@ -403,7 +403,7 @@ impl Source for Slices {
                 false => Severity::Note,
             };
             let message = format!(
-                "in {} of {} slices no answer came before the slice was over: the achieved rate, which counts those that did, is 0 there",
+                "in {} of {} slices no answer came before the slice ended: the achieved rate, which counts those that did, is 0 there",
                 self.outlasted, self.slices
             );
             found.push(
@@ -416,13 +416,13 @@ impl Source for Slices {
         let still_busy = self.recovery.still_busy;
         if still_busy > 0 {
             let message = format!(
-                "before {still_busy} of {} slices a server was still busy with requests of an earlier slice that nobody waited for any more: what it shows there is too bad",
+                "before {still_busy} of {} slices a server was still busy with abandoned requests of an earlier slice: its values there are too bad",
                 self.slices
             );
             found.push(
                 Finding::new(code::SERVER_OVERLOADED, message)
                     .with("slices", f64::from(still_busy))
-                    .advise(Action::text("ask for lower rates, or give requests more time")),
+                    .advise(Action::text("use lower rates, or give requests more time")),
             );
         }
         found.extend(self.unfinished());

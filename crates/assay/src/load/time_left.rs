@@ -1,5 +1,5 @@
-//! The time budget of a search. How long a search takes depends on the server, so that its slices
-//! are held to the budget one by one.
+//! The time budget of a search. The duration of a search depends on the server, so the budget is
+//! checked before each slice.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ impl TimeLeft {
         Self { seconds: seconds.unwrap_or(f64::INFINITY), ends: None }
     }
 
-    /// The whole budget, s.
+    /// Returns the whole budget, s.
     pub fn whole(&self) -> f64 {
         self.seconds
     }

@@ -385,7 +385,7 @@ impl Asker {
         answer: &Answer<'_>,
         hung: &HangingTest,
     ) -> Result<Ran, RunError> {
-        // While being killed, frameworks may report tests as failed that merely had not ended.
+        // Frameworks that are being killed may report tests as failed that merely had not ended.
         let is_own = |name: &String| Some(name) == hung.test.as_ref();
         run.tests.retain(|test| !is_own(&test.name) && test.ended.is_none_or(|at| at <= hung.at));
         let told = self.told_of(hung, run.tests.len());

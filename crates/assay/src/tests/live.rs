@@ -61,7 +61,7 @@ impl Live {
         }
     }
 
-    /// `run 2 of 20: 41 of 312 tests, 1 failed, 3 s left; user_spec.rb: logs in`.
+    /// Returns `run 2 of 20: 41 of 312 tests, 1 failed, 3 s left; user_spec.rb: logs in`.
     fn words(&self, told: &TestProgress, seconds: f64) -> String {
         let run = match self.runs {
             Some(1) => String::new(),

@@ -1,5 +1,5 @@
-//! Examines tests that failed in some of the random orders: whether the order causes it, and then
-//! which earlier test.
+//! Examines tests that failed in some of the random orders: determines whether the order is the
+//! cause, and then which earlier test.
 
 use super::Suite;
 use crate::run_error::RunError;
@@ -112,20 +112,20 @@ fn finding(suite: &Suite<'_>, victim: &str, found: &OrderDependence) -> Finding 
     let dependent = |message: String| dependent(Severity::Warning, message);
     let found = match found {
         OrderDependence::Polluter(first) => {
-            dependent(format!("`{victim}` depends on the order: it fails behind `{first}`"))
+            dependent(format!("`{victim}` depends on the order: it fails after `{first}`"))
                 .advise(Action::run("see it fail", &line(first)))
         }
         OrderDependence::Needed(first) => dependent(format!(
-            "`{victim}` depends on the order: it fails by itself, and passes behind `{first}`"
+            "`{victim}` depends on the order: it fails by itself, and passes after `{first}`"
         ))
         .advise(Action::run("see it pass", &line(first))),
         OrderDependence::Together(all) => dependent(format!(
-            "`{victim}` depends on the order: by itself it does otherwise than behind {} others together, and no single one does it",
+            "`{victim}` depends on the order: by itself it behaves differently than after {} others together, and no single one causes this",
             all.len()
         )),
         OrderDependence::NotByOrder => {
             let message = format!(
-                "`{victim}` is flaky: in one and the same order it fails at times, so it is not the order that does it"
+                "`{victim}` is flaky: it sometimes fails in the same order, so the order is not the cause"
             );
             Finding::new(code::FLAKY, message)
         }

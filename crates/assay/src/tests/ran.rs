@@ -1,4 +1,4 @@
-//! A run of a suite, as it was answered.
+//! A completed run of a suite.
 
 use assay_measure::RunResult;
 use assay_suites::Run;
@@ -12,14 +12,14 @@ pub(crate) struct Ran {
     pub parts: Parts,
     /// Duration and exit status of the run.
     pub result: RunResult,
-    /// A sentence about what hung, if the run was killed for that.
+    /// A sentence about the test or hook that hung, if the run was killed for that.
     pub hung: Option<String>,
     /// True if the user stopped it; it then contains the tests that had ended.
     pub is_stopped: bool,
 }
 
 impl Ran {
-    /// The reason why the run failed, other than failed tests.
+    /// Returns the reason why the run failed, other than failed tests.
     pub fn trouble(&self) -> Option<String> {
         let how = self.result.outcome.to_string();
         self.run.trouble((!self.result.outcome.is_success()).then_some(how.as_str()))

@@ -6,7 +6,7 @@ use assay_measure::clock::now_seconds;
 use assay_measure::{Outcome, RunResult};
 use assay_suites::{Answer, Run, parts};
 
-/// The result of a run that was killed without a reply from the launcher.
+/// Returns the result of a run that was killed without a reply from the launcher.
 pub(super) fn ended_now(began: f64) -> RunResult {
     const KILL: i32 = 9;
     let ended = now_seconds();

@@ -78,7 +78,7 @@ pub(crate) struct Suite<'a> {
     troubles: BTreeMap<(usize, String), u32>,
     /// True if the user stopped the only run; the tests that had ended are kept.
     pub is_stopped: bool,
-    /// For each side, sentences about what hung in runs that were killed for that.
+    /// For each side, sentences about tests or hooks that hung in runs that were killed for that.
     pub hung: Vec<(usize, String)>,
     notes: Vec<String>,
 }
@@ -270,7 +270,7 @@ fn spans(ran: &Ran) -> Vec<(String, Vec<f64>)> {
     SPANS.iter().map(|name| (*name).to_owned()).zip(lists).collect()
 }
 
-/// Returns a metric of a suite by its name. The names of causes that are times say so.
+/// Returns a metric of a suite by its name. A cause that is a time is recognized by its name.
 fn metric(name: &str) -> Metric {
     let unit = match name {
         "max_rss" => Of::Byte,
@@ -386,7 +386,7 @@ impl Source for Suite<'_> {
             let message = format!("{whose}{told}");
             found.push(
                 Finding::new(code::TEST_HUNG, message)
-                    .advise(Action::text("end what hangs, or give it more by --test-timeout")),
+                    .advise(Action::text("fix what hangs, or raise --test-timeout")),
             );
         }
         let said =
@@ -406,7 +406,7 @@ impl Source for Suite<'_> {
             found.push(benchmarks_skipped(message, skipped.len()));
         }
         for note in &self.notes {
-            let message = format!("the framework was looked into in part only: {note}");
+            let message = format!("the framework was only partly observed: {note}");
             found.push(Finding::new(code::PARTLY_READ, message));
         }
         found

@@ -96,7 +96,7 @@ impl Warm {
         }
     }
 
-    /// Waits until it has finished loading.
+    /// Waits until the process has finished loading.
     pub fn settle(&mut self) {
         let began = Instant::now();
         let mut before = None;
@@ -137,12 +137,12 @@ impl Warm {
         Some(state.stages.iter().map(|stage| stage.process).collect())
     }
 
-    /// Returns the state of its last query.
+    /// Returns the state of the process at the last query.
     pub fn state(&self) -> Option<&State> {
         self.state.as_ref()
     }
 
-    /// Returns the messages to report about it.
+    /// Returns the messages to report about the process.
     pub fn said(&mut self) -> Vec<String> {
         std::mem::take(&mut self.to_tell)
     }
@@ -154,7 +154,7 @@ impl Warm {
         }
     }
 
-    /// Runs a command in it.
+    /// Runs a command in the process.
     pub(super) fn run(
         &mut self,
         command: &Command,
@@ -212,7 +212,7 @@ fn because(error: PreloadedError) -> Cold {
     }
 }
 
-/// Waits until it accepts requests.
+/// Waits until the process accepts requests.
 fn ready(process: &mut Preloaded, watching: &mut Option<Watching<'_>>) -> Result<(), Cold> {
     loop {
         process.tell([]).map_err(because)?;

@@ -27,7 +27,7 @@ pub(super) struct Servers {
     journal: Option<Journal>,
 }
 
-/// One of them.
+/// One server of a suite.
 struct ToggledServer {
     /// The server started here; `None` for the user's own.
     started: Option<Throwaway>,
@@ -78,8 +78,8 @@ impl Servers {
         self.held.iter().filter(|own| !own.is_second).map(known).collect()
     }
 
-    /// Returns a message that says why a server rejects a toggle; `None` if it does not. If needed,
-    /// starts a second server for data in memory here. `reach`: how clients reach the first server.
+    /// Returns the reason why a server rejects a toggle; `None` if it does not. If needed, starts a
+    /// second server for data in memory here. `reach`: how clients reach the first server.
     pub fn try_out(
         &mut self,
         toggle: &Toggle,
@@ -206,7 +206,7 @@ impl Servers {
         result
     }
 
-    /// If there are two PostgreSQL servers, a side uses one of them.
+    /// Returns true if a side uses this server; of two servers of a kind, it uses one.
     fn is_used(&self, own: &ToggledServer, in_memory: bool) -> bool {
         let kind = own.settings.kind();
         let has_second = self.held.iter().any(|o| o.is_second && o.settings.kind() == kind);
@@ -307,8 +307,7 @@ fn mend_in(directory: &Path, named: &[String]) -> Vec<String> {
                 Err(error) => {
                     is_done = false;
                     said.push(format!(
-                        "warning: a run that was killed has left {} of {} at {}, and it can't be put back: {error}; say --server with its \
-                         address and password once more",
+                        "warning: a run that was killed has left {} of {} at {}, and it can't be put back: {error}; give --server with its address and password again",
                         change.setting, change.address, change.after
                     ));
                 }
@@ -331,7 +330,7 @@ fn undone(change: &ServerChange, named: &[String]) -> anyhow::Result<Undone> {
     Ok(settings.undo(change)?)
 }
 
-/// The same kind in the terms of `assay_suites::toggles`.
+/// Returns the corresponding kind of `assay_suites::toggles`.
 pub(super) fn kind_of(kind: ServerKind) -> Kind {
     match kind {
         ServerKind::Postgres => Kind::Postgres,
@@ -339,7 +338,7 @@ pub(super) fn kind_of(kind: ServerKind) -> Kind {
     }
 }
 
-/// The inverse of [`kind_of`].
+/// Returns the kind for which [`kind_of`] returns `kind`.
 pub(super) fn server_kind_of(kind: Kind) -> ServerKind {
     match kind {
         Kind::Postgres => ServerKind::Postgres,
@@ -347,7 +346,7 @@ pub(super) fn server_kind_of(kind: Kind) -> ServerKind {
     }
 }
 
-/// The origin of a server that `assay` started.
+/// Returns the origin of a server that `assay` started.
 pub(super) fn started(in_memory: bool) -> ServerFrom {
     ServerFrom::Started { in_memory }
 }

@@ -162,12 +162,12 @@ struct CountArgs {
 }
 
 impl CountArgs {
-    /// The options that only some runners support, and whether each was given.
+    /// Returns the options that only some runners support, and whether each was given.
     fn given(&self) -> [(&'static str, bool); 2] {
         [("--counters", self.counters.is_some()), ("--alloc", self.alloc)]
     }
 
-    /// The requested counting passes.
+    /// Returns the requested counting passes.
     fn passes(&self) -> anyhow::Result<Passes> {
         let events = self.counters.as_deref().map(counters::parse).transpose();
         let events = events.with_context(|| "--counters")?.unwrap_or_default();
@@ -183,8 +183,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 /// Resumes a recorded run with its original command line.
 fn resumed_run(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     let (recorded, mut first) = recorded::begun::<Args>(&args.record, path, "bench")?;
-    // The file determines what is measured; the current command line determines how long, and what
-    // to show.
+    // The file determines what is measured; the current command line determines the duration and
+    // the output.
     first.when.time = args.when.time;
     first.judge.fail_if.clone_from(&args.judge.fail_if);
     first.why = args.why;
@@ -289,7 +289,7 @@ struct Beforehand {
     findings: Vec<Finding>,
 }
 
-/// Runs every benchmark once on every side, to see whether any is broken.
+/// Runs every benchmark once on every side, to find broken ones.
 fn smoke(args: &Args, catalogue: &Catalogue, asker: &mut Asker) -> anyhow::Result<Ending> {
     let all: Vec<usize> = (0..catalogue.benchmarks.len()).collect();
     let telling = Telling { line: Line::new(args.record.show.quiet) };
@@ -488,8 +488,8 @@ fn sense(
     session.source.sense(executed, &analysis, run_time, &mut |done, of| telling.delaying(done, of))
 }
 
-/// Findings about builds that are slower than necessary: each reason once, with the sides that it
-/// applies to.
+/// Returns findings about builds that are slower than necessary: each reason once, with the sides
+/// that it applies to.
 fn debug_builds(catalogue: &Catalogue, trial: &Trial) -> Vec<Finding> {
     let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
     for (side, why) in catalogue.sides.iter().zip(&trial.debug_builds) {
@@ -506,7 +506,7 @@ fn debug_builds(catalogue: &Catalogue, trial: &Trial) -> Vec<Finding> {
     found.into_iter().map(finding).collect()
 }
 
-/// Findings, kept in the record, about benchmarks that exist on one side only.
+/// Returns findings, kept in the record, about benchmarks that exist on one side only.
 fn unmatched(catalogue: &Catalogue) -> Vec<Finding> {
     let mut found = Vec::new();
     for (side, own) in catalogue.sides.iter().enumerate() {

@@ -53,7 +53,7 @@ const RANGE: &str = "bisect";
 #[command(after_long_help = "\
 How it works: the good and the bad commit are compared first. If they differ by at least the threshold, each block runs three commits in \
 random order: one before the change, one with it, and the one between them that halves the remaining uncertainty. Each answer is weighted \
-by its certainty, and none is final: commits are measured again as soon as they matter. A commit is named when its probability reaches \
+by its certainty, and none is final: a commit may be measured again later. A commit is named when its probability reaches \
 --confidence and it has been compared directly with its predecessor. For merges, the merge commit itself is named (git's --first-parent).
 
 Examples:
@@ -147,7 +147,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     let recorded = assay_file::read(path)?;
     resume::check_given(&args.given, path)?;
-    resume::check_complete(&recorded, path, "resumed", "search again, in a file of its own")?;
+    resume::check_complete(&recorded, path, "resumed", "search again, in a new file")?;
     let begun: Args = resume::begun(&recorded, path, "bisect", "resumed")?;
     let args = Args {
         time: args.time,
@@ -160,7 +160,7 @@ fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     search(&args, Some(&recorded))
 }
 
-/// The two ends of the range as they were typed.
+/// Returns the two ends of the range as typed.
 fn range(text: &str) -> anyhow::Result<(&str, &str)> {
     let (good, bad) = text
         .split_once("..")
@@ -169,7 +169,7 @@ fn range(text: &str) -> anyhow::Result<(&str, &str)> {
     Ok((good, if bad.is_empty() { "HEAD" } else { bad }))
 }
 
-/// The commits from the good one to the bad one.
+/// Returns the commits from the good one to the bad one.
 fn commits(
     repository: &mut Repository,
     (good, bad): (&str, &str),
@@ -204,7 +204,7 @@ fn commits(
     Ok(found)
 }
 
-/// How to run the command in each tree.
+/// Returns how to run the command in each tree.
 fn how(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<How> {
     let command = Command::new(args.command.iter().cloned())?;
     let what = args.benchmark.as_ref().map_or(What::Command, |name| What::Benchmark {
@@ -222,7 +222,7 @@ fn how(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<How> {
     })
 }
 
-/// The metric that decides.
+/// Returns the metric that decides.
 fn primary(metrics: &[Metric], asked: Option<&str>) -> anyhow::Result<String> {
     let known: Vec<&str> = metrics.iter().map(|metric| metric.name.as_str()).collect();
     let chosen = match asked {
@@ -377,7 +377,7 @@ fn check_same(recorded: &Samples, now: &Samples) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Positions that a recorded search skipped, with the reasons.
+/// Returns the positions that a recorded search skipped, with the reasons.
 fn skipped_before(samples: &Samples) -> Vec<(usize, String)> {
     let place = |finding: &Finding| {
         let name = finding.subject.as_ref().filter(|_| finding.is(code::COMMITS_MISSING))?;
@@ -449,7 +449,8 @@ impl ResultContext<'_> {
         })
     }
 
-    /// The command to continue with: one that shows the commit found, or that resumes the search.
+    /// Returns the command to continue with: one that shows the commit found, or that resumes the
+    /// search.
     fn next(
         &self,
         found: &Bisected,

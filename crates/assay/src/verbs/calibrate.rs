@@ -32,8 +32,8 @@ const SERIES_SHARE: f64 = 0.8;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 How it works: one program is run many times, and its runs are labeled A or B afterwards. A and B are the same program, so every \
-difference that a way of measuring finds is a false positive. Then B is made slightly faster on paper, to determine the smallest \
-difference that is still detected. Later runs warn if their threshold is smaller.
+difference that a way of measuring finds is a false positive. Then the recorded times of B are reduced slightly, to determine the \
+smallest difference that is still detected. Later runs warn if their threshold is smaller.
 
 Examples:
   assay calibrate                                 calibrate this machine, in half a minute
@@ -159,7 +159,7 @@ fn too_few(args: &Args, samples: &Samples, ending: Ending) -> Option<String> {
     ))
 }
 
-/// A duration for `--time`, 10 % longer than needed because the durations of runs vary.
+/// Returns a duration for `--time`, 10 % longer than needed because the durations of runs vary.
 fn enough(seconds: f64) -> String {
     let seconds = seconds * 1.1;
     if seconds <= 99.0 {
@@ -169,7 +169,7 @@ fn enough(seconds: f64) -> String {
     }
 }
 
-/// Seconds from the start of one run to the start of the next.
+/// Returns the seconds from the start of one run to the start of the next.
 fn seconds_per_run(samples: &Samples) -> f64 {
     let last = samples.len().checked_sub(1).and_then(|index| samples.observation(index));
     let wall = samples.metric_index("wall");
@@ -198,7 +198,7 @@ fn layout(
     Ok(analysis.comparisons.first().and_then(Layout::of))
 }
 
-/// The lines without hints, which mention options that `run` has and `calibrate` does not.
+/// Returns the lines without hints, which mention options that `run` has and `calibrate` does not.
 fn without_hints(text: &str) -> Vec<&str> {
     text.lines().filter(|line| !line.starts_with("hint: ")).collect()
 }
@@ -207,7 +207,7 @@ fn in_one_line(text: &str) -> String {
     without_hints(text).into_iter().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// Share of the time spent on the series: all of it for a recording.
+/// Returns the share of the time spent on the series: all of it for a recording.
 fn share(args: &Args) -> f64 {
     if args.record.is_some() { 1.0 } else { SERIES_SHARE }
 }
@@ -221,7 +221,7 @@ fn failed(obstacle: RunError) -> anyhow::Result<Ending> {
     Ok(ending)
 }
 
-/// The program whose runs are labeled.
+/// Returns the program whose runs are labeled.
 fn original(args: &Args, room: &Path) -> anyhow::Result<Command> {
     let mut command = match &args.command {
         Some(text) => Command::parse(text, false)?,
@@ -233,7 +233,7 @@ fn original(args: &Args, room: &Path) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// The program at its own path, and a copy of it with the same name in another directory.
+/// Returns the program at its own path, and a copy of it with the same name in another directory.
 fn copies(original: &Command, room: &Path) -> anyhow::Result<Vec<Prepared>> {
     let program = original.resolve()?;
     let name = program.file_name().context("a program has a name")?;

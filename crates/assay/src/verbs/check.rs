@@ -24,10 +24,11 @@ const CONFIDENCE: f64 = 0.95;
 /// Arguments of `assay check`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-`assay check` compares the working tree with the commit at which the current branch diverged from the default branch. Both are built in the cache directory; \
+`assay check` compares the working tree with the commit at which the current branch diverged from the default branch. Both are built in \
+the cache directory; \
 the working tree is not touched. Benchmarks are detected from the project's files: Cargo (criterion, divan, gungraun), Go, CMake with \
-Google Benchmark, pytest-benchmark, pyperf, vitest, tinybench, mitata, benchmark-ips. For others, describe in assay.toml at the top of the \
-repository how to build and run them (docs/guides/check.md).
+Google Benchmark, pytest-benchmark, pyperf, vitest, tinybench, mitata, benchmark-ips. To use others, name their build and run commands \
+in assay.toml at the top of the repository (docs/guides/check.md).
 
 Examples:
   assay check                                 this branch, before it is merged
@@ -116,7 +117,7 @@ fn size(text: &str) -> Result<Size, String> {
     threshold(text).map(|value| Size { text: text.to_owned(), value })
 }
 
-/// Checks the change, explains what it would do, or installs or removes the hook.
+/// Checks the change, explains how it would be checked, or installs or removes the hook.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     interrupt::install()?;
     if let Some(path) = &args.comment {
@@ -241,7 +242,7 @@ fn measure(
     }
     let mut left_out = Vec::new();
     if !config.names_programs() {
-        // A program of only one revision can't be compared.
+        // A program that exists in only one revision can't be compared.
         let mut say = |_: assay_measure::revisions::Stage<'_>| {};
         let tree = repository.ready(&revisions[0], revisions::NO_BUILD, None, &mut say);
         let files = repository.files(&compared.base).map_err(told)?;

@@ -99,7 +99,7 @@ enum Format {
     Benchstat,
 }
 
-/// The file names as shown in errors.
+/// Returns the file names as shown in errors.
 fn named(files: &[PathBuf]) -> String {
     files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
 }

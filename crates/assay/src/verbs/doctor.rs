@@ -92,7 +92,7 @@ fn fix(args: &Args) -> anyhow::Result<Ending> {
     })
 }
 
-/// The settings under which the machine measures best.
+/// Returns the settings under which the machine measures best.
 fn remedies() -> Vec<Knob> {
     vec![
         Knob::Governor("performance".to_owned()),
@@ -102,7 +102,7 @@ fn remedies() -> Vec<Knob> {
     ]
 }
 
-/// The settings that this user may not change, with the reasons.
+/// Returns the settings that this user may not change, with the reasons.
 fn refused() -> Vec<(String, KnobError)> {
     let machine = Machine::here();
     let why = |knob: Knob| match machine.plan(&knob) {
@@ -135,7 +135,7 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
                 trials = found;
                 missing.extend(refused);
             }
-            // The disturbances are known all the same.
+            // The disturbances are known nevertheless.
             Err(RunError::Reading(why)) => missing.push(why),
             Err(obstacle) => {
                 let interrupted = matches!(obstacle, RunError::Interrupted(_));
@@ -161,7 +161,7 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
     Ok(if args.strict && disturbed { Ending::FailIfCameTrue } else { Ending::Fine })
 }
 
-/// Problems according to the recorded facts, and settings that could be improved.
+/// Returns problems according to the recorded facts, and settings that could be improved.
 fn ailments(environment: &Environment) -> Vec<Ailment> {
     let pin = cpu_to_pin_to().map(|cpu| format!("--pin {cpu}"));
     let machine = Machine::here();
@@ -219,7 +219,7 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
     found
 }
 
-/// Other processes that are busy now.
+/// Returns other processes that are busy now.
 fn others() -> Vec<Ailment> {
     let busy = busiest(WATCH);
     busy.into_iter()
@@ -243,7 +243,7 @@ fn others() -> Vec<Ailment> {
         .collect()
 }
 
-/// Returns the permissions that this user lacks, and what they would allow.
+/// Returns the permissions that this user lacks, and their uses.
 fn missing(allowed: &Privileges) -> Vec<String> {
     let mut missing = Vec::new();
     if !allowed.sys_nice && allowed.rtprio_limit == 0 {
@@ -290,14 +290,14 @@ fn try_settings(
     Ok((trials, refused.map(|f| f.message).collect()))
 }
 
-/// The CPU to pin to: the last allowed one, since the system's own work gathers on the first.
-/// `None` if only one is allowed, because the program is on it already.
+/// Returns the CPU to pin to: the last allowed one, since the system's own work gathers on the
+/// first. `None` if only one is allowed, because the program is on it already.
 fn cpu_to_pin_to() -> Option<u32> {
     let allowed = environment::allowed_cpus();
     allowed.last().copied().filter(|_| allowed.len() > 1)
 }
 
-/// The settings worth trying here; the first is the unchanged program.
+/// Returns the settings worth trying here; the first is the unchanged program.
 fn settings(pin: Option<u32>, allowed: &Privileges) -> Vec<(String, Control)> {
     let plain = Control::default();
     let pinned = |cpu: u32| Control { cpus: vec![cpu], ..Control::default() };

@@ -70,14 +70,14 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// A command and all its subcommands, recursively.
+/// Returns a command and all its subcommands, recursively.
 fn with_verbs(command: &clap::Command) -> Vec<&clap::Command> {
     let verbs = command.get_subcommands().filter(|verb| verb.get_name() != "help");
     std::iter::once(command).chain(verbs.flat_map(with_verbs)).collect()
 }
 
-/// One man page. Its synopsis is the usage line, since a list of fifty options in brackets is not
-/// useful.
+/// Returns one man page. Its synopsis is the usage line, since a list of fifty options in brackets
+/// is not useful.
 fn page(mut command: clap::Command) -> anyhow::Result<Vec<u8>> {
     let usage = command.render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").trim().replace('-', "\\-");

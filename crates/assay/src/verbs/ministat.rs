@@ -36,7 +36,7 @@ const AT_ONCE: usize = 1 << 16;
   -w N      width of the plot in columns (default: the terminal's width less 2, or 74)
 
 Up to seven files are compared with the first; - or no file means standard input. Output, errors and exit status are \
-byte for byte those of ministat, so --help is an error here, too. Two versions of ministat are in use: 2025 (FreeBSD, Debian sid, \
+byte for byte those of ministat, so --help is also an error. Two versions of ministat are in use: 2025 (FreeBSD, Debian sid, \
 Ubuntu 26.04; the default) and 2015 (Debian up to 13, Ubuntu up to 25.10). Select one with --flavour as the first argument, or with \
 the environment variable ASSAY_MINISTAT.
 
@@ -53,7 +53,8 @@ pub(crate) struct Args {
     arguments: Vec<OsString>,
 }
 
-/// The arguments, if the command line is for `ministat`: called by that name, or as the verb.
+/// Returns the arguments, if the command line is for `ministat`: called by that name, or as the
+/// verb.
 pub(crate) fn asked(mut line: impl Iterator<Item = OsString>) -> Option<Args> {
     let program = line.next()?;
     let is_named = Path::new(&program).file_name() == Some(OsStr::new("ministat"));
@@ -63,7 +64,7 @@ pub(crate) fn asked(mut line: impl Iterator<Item = OsString>) -> Option<Args> {
     None
 }
 
-/// The flavor, and the remaining arguments.
+/// Returns the flavor, and the remaining arguments.
 fn flavour(arguments: &[OsString]) -> anyhow::Result<(Flavour, &[OsString])> {
     let first = arguments.first().and_then(|first| first.to_str());
     let (said, rest) = match first.and_then(|first| first.strip_prefix("--flavour=")) {

@@ -181,7 +181,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// The question, without the sizes.
+/// Returns the question, without the sizes.
 fn asked(args: &Args, delta: Option<Threshold>, sd: Option<f64>) -> PlanQuestion {
     PlanQuestion {
         kind: match args.kind {
@@ -206,7 +206,8 @@ fn asked(args: &Args, delta: Option<Threshold>, sd: Option<f64>) -> PlanQuestion
     }
 }
 
-/// Sizes without a pilot. All must have the same unit; `--unit` gives that of bare numbers.
+/// Returns the question with its sizes, without a pilot. All must have the same unit; `--unit`
+/// gives that of bare numbers.
 fn numbers(args: &Args) -> anyhow::Result<(PlanQuestion, Measure)> {
     let bare = args.reading.unit.as_deref().map(bare_unit).transpose()?;
     let (factor, bare) = bare.unwrap_or((1.0, Unit::One));
@@ -232,7 +233,8 @@ fn numbers(args: &Args) -> anyhow::Result<(PlanQuestion, Measure)> {
     Ok((asked(args, delta, sd.map(|(value, _)| value)), measure))
 }
 
-/// Sizes with a pilot: in its unit, or the difference as a fraction of its reference.
+/// Returns the question with its sizes, with a pilot: in its unit, or the difference as a fraction
+/// of its reference.
 fn of_pilot(args: &Args, unit: &Unit) -> anyhow::Result<PlanQuestion> {
     let scaled = matches!(unit, Unit::Second | Unit::Byte);
     let amount = |option: &str, size: &Size| match &size.measure {
@@ -258,7 +260,7 @@ fn of_pilot(args: &Args, unit: &Unit) -> anyhow::Result<PlanQuestion> {
     Ok(asked(args, delta.map(|(value, measure)| of_size(value, measure)), sd))
 }
 
-/// The difference to detect, from either of the two options for it.
+/// Returns the difference to detect, from either of the two options for it.
 fn difference(args: &Args) -> Option<Size> {
     let threshold = args.threshold.as_ref().map(|threshold| match threshold {
         Threshold::Relative(share) => Size { value: *share, measure: Some(Measure::Fraction) },

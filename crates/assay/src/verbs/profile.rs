@@ -217,7 +217,7 @@ impl SamplerArgs {
         })
     }
 
-    /// The first given option that makes sense only when sampling.
+    /// Returns the first given option that makes sense only when sampling.
     pub(super) fn given(&self) -> Option<&'static str> {
         [
             ("--sampler", self.sampler.is_some()),
@@ -241,7 +241,7 @@ impl HowArgs {
         }
     }
 
-    /// The first given option that makes sense only when sampling.
+    /// Returns the first given option that makes sense only when sampling.
     fn given(&self) -> Option<&'static str> {
         let others = [
             ("--duration", self.duration.is_some()),
@@ -260,7 +260,7 @@ enum Subject {
     Command(Command),
 }
 
-/// Determines what to profile, and profiles it.
+/// Determines the subject, and profiles it.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let mut subjects =
         args.subjects.iter().map(|text| subject(text)).collect::<anyhow::Result<Vec<_>>>()?;

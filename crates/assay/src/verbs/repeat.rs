@@ -26,15 +26,16 @@ mod summary;
 The same commands run with the same settings, metrics and plan, in a new random order. Relative paths start from the \
 current directory. The new run is recorded like any other, and can itself be repeated.
 
-The commands, and the hooks of --setup, --prepare, --conclude and --cleanup, come from the FILE and run with your privileges: \
-repeat only files that you trust, as you would with scripts. Unless --quiet is given, the command line is printed before \
+The commands, and the lines of --setup, --prepare, --conclude and --cleanup, come from FILE and run with your privileges: repeat only \
+files that you trust, as with scripts. Unless --quiet is given, the command line is printed before \
 anything runs.
 
 A result is confirmed if the verdict is the same and the size is in the range that the first run predicts; contradicted if the two \
 results exclude each other; not confirmed if the size differs; and unknown if one of the runs is inconclusive. Everything that \
 changed (machine, program files, settings that could not be applied) is listed.
 
-With --summary, a result holds on a machine if the verdict is the same there. Several records of one machine (same host name, processor and memory) \
+With --summary, a result holds on a machine if the verdict is the same there. Several records of one machine (same host name, processor \
+and memory) \
 count once; the longest one is used. The mean over machines is that of the random-effects model.
 
 Examples:

@@ -88,7 +88,7 @@ pub(crate) struct Args {
     builds: Option<Builds>,
 
     /// Measure the reference twice in every block, as two sides; any difference between them is
-    /// noise, and differences of that size mean nothing
+    /// noise, so other differences of that size mean nothing
     #[arg(long, conflicts_with_all = ["builds", "parameter", "list"])]
     control: bool,
 
@@ -119,7 +119,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// All settings that determine how commands run and what is read from them, for comparison with
+    /// Returns all settings for running commands and reading their metrics, for comparison with
     /// those of another run.
     fn all_settings(&self) -> String {
         let what = (&self.builds, self.scan.all(), self.control);
@@ -170,7 +170,7 @@ impl ScanArgs {
         Ok(())
     }
 
-    /// All parameters as `[N:]NAME=VALUES`.
+    /// Returns all parameters as `[N:]NAME=VALUES`.
     fn all(&self) -> Vec<String> {
         let lists = self.list.chunks_exact(2).map(|pair| format!("{}={}", pair[0], pair[1]));
         self.parameter.iter().cloned().chain(lists).collect()
@@ -192,8 +192,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         let instead = "give the whole command line again after --resume FILE, with the values";
         resume::check_complete(&recorded, path, "resumed", instead)?;
         let mut first: Args = resume::begun(&recorded, path, "run", "resumed")?;
-        // The file determines what is measured; the current command line determines how long, and
-        // what to show.
+        // The file determines what is measured; the current command line determines the duration
+        // and the output.
         first.when.duration.time = args.when.duration.time;
         first.judge.fail_if.clone_from(&args.judge.fail_if);
         first.why = args.why;
@@ -206,8 +206,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 }
 
 /// Returns warnings about interpreters, and programs that run another one, without arguments: the
-/// command after one was probably meant as its argument. `has_no_input` says that standard input is
-/// empty.
+/// command after one was probably meant as its argument. `has_no_input` is true if standard input
+/// is empty.
 fn bare(commands: &[String], has_no_input: bool) -> Vec<String> {
     let does_nothing = |command: &str| {
         if command.contains(char::is_whitespace) {
@@ -252,7 +252,7 @@ struct Ready {
     findings: Vec<Finding>,
 }
 
-/// The commands, and findings about them.
+/// Returns the commands, and findings about them.
 fn commands_of(args: &Args) -> anyhow::Result<(Vec<Prepared>, Vec<Finding>)> {
     if let Some(builds) = &args.builds {
         return of_builds(builds, &args.commands, &args.how, &args.settings);
@@ -308,12 +308,13 @@ fn ready(args: &Args, earlier: &Earlier, mut findings: Vec<Finding>) -> anyhow::
     Ok(Ready { commands, asked, plan, environment, findings })
 }
 
-/// The deciding metric of a recorded run.
+/// Returns the deciding metric of a recorded run.
 fn begun_primary(recorded: &Samples) -> String {
     recorded.plan.as_ref().map(|plan| plan.primary.clone()).unwrap_or_default()
 }
 
-/// Asks the user to confirm a scan that would take very long. `fewer` says how to make it smaller.
+/// Asks the user to confirm a scan that would take very long. `fewer` is the advice on making it
+/// smaller.
 fn check_size(subjects: Option<usize>, yes: bool, fewer: &str) -> anyhow::Result<()> {
     let count = match subjects {
         Some(count) if count <= MOST_SUBJECTS => count,
@@ -524,7 +525,7 @@ fn measure_held(
     Ok(ending(measured.and_then(|reason| cleaned.map(|()| reason)), verdict, named))
 }
 
-/// Compares the outputs of the commands, keeps what was found, and returns it as a fact.
+/// Compares the outputs of the commands, keeps the findings, and returns the result as a fact.
 fn compare_outputs(
     session: &mut CommandSession,
     args: &Args,

@@ -196,8 +196,8 @@ fn recipe(args: &Args, numbers: &Numbers) -> anyhow::Result<Recipe> {
     })
 }
 
-/// Name of a single distribution: that of its file, which is also the name that readers of the file
-/// use.
+/// Returns the name of a single distribution: that of its file, which is also the name that readers
+/// of the file use.
 fn name_of(out: Option<&Path>) -> String {
     let stem = out.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| "simulated".to_owned())
@@ -291,7 +291,7 @@ impl SimulatedData<'_> {
         Ok(out.flush()?)
     }
 
-    /// The report: what was written, and how to reproduce it.
+    /// Returns the report on the written data and how to reproduce them.
     fn report(&self, path: &Path) -> json::Synthetic {
         let metric = self.args.metric.as_deref().unwrap_or("value");
         let meta = Meta {
@@ -303,7 +303,7 @@ impl SimulatedData<'_> {
         json::Synthetic::of(&self.recipe, metric, self.numbers.unit.symbol(), &meta)
     }
 
-    /// Writes a preamble that says what the numbers are and how to reproduce them.
+    /// Writes a preamble that describes the numbers and how to reproduce them.
     fn preamble(&self, out: &mut impl Write) -> io::Result<()> {
         let version = env!("CARGO_PKG_VERSION");
         writeln!(out, "{FIRST} {version}; these are synthetic data, not measurements")?;
@@ -354,7 +354,7 @@ impl SimulatedData<'_> {
         Ok(())
     }
 
-    /// The samples before the first observation.
+    /// Returns the samples before the first observation.
     fn empty(&self) -> Samples {
         let unit = self.numbers.unit.clone();
         let better = if unit == Unit::PerSecond { Better::Higher } else { Better::Lower };
@@ -391,13 +391,13 @@ impl SimulatedData<'_> {
     }
 }
 
-/// A name as a CSV cell.
+/// Returns a name as a CSV cell.
 fn cell(name: &str) -> String {
     let needs_quotes = name.contains([',', ';', '"', '\t']) || name.trim() != name;
     if needs_quotes { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
 }
 
-/// `text` with control characters, such as line breaks, replaced by spaces.
+/// Returns `text` with control characters, such as line breaks, replaced by spaces.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -1,5 +1,4 @@
-//! `assay tests`: runs the test suite of a project, and reports what can be learned about its
-//! tests.
+//! `assay tests`: runs the test suite of a project, and reports on its tests.
 
 mod log;
 mod options;

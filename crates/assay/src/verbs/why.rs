@@ -22,11 +22,13 @@ use std::path::{Path, PathBuf};
 /// Arguments of `assay why`.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
-The answer comes first: the most likely cause with its share of the difference, or a statement that no part explains it. Wall time is user time, \
-system time and waiting, so each has an exact share with an interval. Page faults, allocations, files and instructions explain a part \
-if they changed along with it, and by enough. A cause is named only if the interval of its share, or of its change, excludes zero.
+The answer comes first: the most likely cause with its share of the difference, or a statement that no part explains it. Wall time is \
+user time, \
+system time and waiting, so each has an exact share with an interval. Page faults, allocations and files are named as the cause of a \
+part if they changed in the same direction and their cost can explain at least half of it. A cause is named only if the interval of its \
+share, or of its change, excludes zero.
 
-Nothing is run unless --measure is given. A record contains more if more was counted: `assay run --alloc --count-instructions`.
+Nothing is run unless --measure is given. The more a run counts, the more can be explained: `assay run --alloc --count-instructions`.
 
 Examples:
   assay why run.assay                          from what was recorded
@@ -141,7 +143,7 @@ fn form_of(path: &Path) -> Option<Form> {
     }
 }
 
-/// Options under which every metric of the record is compared.
+/// Returns the options under which every metric of the record is compared.
 fn options(samples: &Samples) -> Options {
     let primary = samples.plan.as_ref().map(|plan| plan.primary.as_str());
     let primary = primary.or(samples.metrics.first().map(|metric| metric.name.as_str()));

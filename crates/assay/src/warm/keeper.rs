@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 const ASKS_WITHIN: Duration = Duration::from_secs(1);
 /// Interval between checks whether the directories still exist.
 const LOOK: Duration = Duration::from_secs(30);
-/// Delay after a run until the process is queried about what it loaded.
+/// Delay after a run until the process is queried about the loaded files.
 const LOADED_AFTER: Duration = Duration::from_millis(300);
 /// Maximum number of restarts of a process that died after it was ready, until something changes.
 const DEATHS: u32 = 3;
@@ -45,7 +45,7 @@ struct Keeper {
     used: Instant,
     used_at: jiff::Timestamp,
     runs: u64,
-    /// Time of the next query for what the process has loaded.
+    /// Time of the next query for the files that the process has loaded.
     look_at: Option<Instant>,
 }
 

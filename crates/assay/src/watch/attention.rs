@@ -1,5 +1,5 @@
-//! Collects events while waiting and during runs: saves, keys, signals. It does not decide what
-//! follows from them.
+//! Collects events while waiting and during runs: saves, keys, signals. It does not decide on their
+//! consequences.
 
 use super::events::{Events, Saved};
 use super::keys::{Typed, Wish};

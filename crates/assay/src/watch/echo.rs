@@ -122,7 +122,7 @@ impl Echo {
         let first = own.filter(|_| !self.told)?;
         self.told = true;
         Some(format!(
-            "{first} is written by the runs themselves, which begin again and again: name it in .gitignore, or by --ignore '{first}'"
+            "{first} is written by the runs themselves, which restart again and again: list it in .gitignore, or use --ignore '{first}'"
         ))
     }
 }

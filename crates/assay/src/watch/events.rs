@@ -104,21 +104,21 @@ impl Events {
 fn why_polled(why: &PollingReason) -> String {
     let of = |limit: &Option<u64>| limit.map_or(String::new(), |limit| format!(" ({limit})"));
     let why = match why {
-        PollingReason::Wanted => "that was asked for".to_owned(),
+        PollingReason::Wanted => "--poll was given".to_owned(),
         PollingReason::Watches(limit) => format!(
-            "there are more directories than this user may watch{}; more by: sysctl fs.inotify.max_user_watches={WATCHES}",
+            "there are more directories than this user may watch{}; to raise the limit: sysctl fs.inotify.max_user_watches={WATCHES}",
             of(limit)
         ),
         PollingReason::Instances(limit) => format!(
-            "this user has as many watching programs as may be{}; more by: sysctl fs.inotify.max_user_instances={INSTANCES}",
+            "this user may not have more watching programs{}; to raise the limit: sysctl fs.inotify.max_user_instances={INSTANCES}",
             of(limit)
         ),
         PollingReason::FileSystem => {
-            "this file system does not tell what others write in it".to_owned()
+            "this file system does not report changes by others".to_owned()
         }
         PollingReason::Refused(error) => format!("the system can't watch them: {}", reason(error)),
     };
-    format!("files are looked at every second, no save is seen at once: {why}")
+    format!("files are checked every second, so saves are noticed late: {why}")
 }
 
 #[cfg(test)]

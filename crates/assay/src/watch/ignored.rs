@@ -39,7 +39,8 @@ const ENDS: [&str; 8] =
 
 /// The set of ignored files.
 pub(crate) struct Ignored {
-    /// Directory to which patterns are relative: the top of the repository, or of what is watched.
+    /// Directory to which patterns are relative: the top of the repository, or the watched
+    /// directory.
     from: PathBuf,
     /// The user's patterns for this watch.
     wanted: Gitignore,

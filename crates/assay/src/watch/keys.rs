@@ -1,4 +1,4 @@
-//! Interprets keys. A pattern is typed letter by letter and ended by Enter. Pure.
+//! Interprets keys, without side effects. A pattern is typed letter by letter and ended by Enter.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ const TWICE: Duration = Duration::from_millis(1500);
 pub(crate) enum Wish {
     /// Run all tests.
     All,
-    /// Run all tests, and forget what is known about failures.
+    /// Run all tests, and forget known failures.
     AllAnew,
     /// Run the failed tests.
     Failed,

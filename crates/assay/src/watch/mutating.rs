@@ -1,5 +1,5 @@
-//! `--mutate`: while all tests pass and nothing is saved, `assay mutate` tries mutations of what
-//! differs from the last commit, at the lowest priority. A save or any other run ends it
+//! `--mutate`: while all tests pass and nothing is saved, `assay mutate` tries mutations of the
+//! changes since the last commit, at the lowest priority. A save or any other run ends it
 //! immediately, without waiting for it. Its results are shown as it prints them.
 
 use crate::others;

@@ -1,5 +1,4 @@
-//! One run of tests or of a command: what is requested, when a save or a key ends it, and its
-//! result.
+//! One run of tests or of a command: the request, the save or key that ends it, and its result.
 
 use super::attention::{Attention, borrowed};
 use super::echo::Echo;

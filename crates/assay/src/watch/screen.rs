@@ -9,7 +9,7 @@ use assay_report::watching::{self, Came};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-/// Minimum time between redraws of what is running.
+/// Minimum time between redraws of the progress.
 const EVERY: Duration = Duration::from_millis(100);
 /// A run that ends earlier shows no progress.
 const QUIET: Duration = Duration::from_millis(150);
@@ -101,7 +101,7 @@ impl Screen {
         format!("{}{clear}{}", self.over(), watching::heading(&told, &self.size()))
     }
 
-    /// Shows what is running, if a redraw is due.
+    /// Shows the progress, if a redraw is due.
     pub fn running(&mut self, told: impl FnOnce() -> String) {
         let is_early =
             self.began.elapsed() < QUIET || self.drawn.is_some_and(|at| at.elapsed() < EVERY);
@@ -112,7 +112,7 @@ impl Screen {
         }
     }
 
-    /// Shows what is being typed or waited for.
+    /// Shows the typed pattern, or the reason for waiting.
     pub fn waiting(&mut self, told: &str) -> anyhow::Result<()> {
         self.passing(told)
     }
@@ -140,7 +140,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Shows what was requested by a key.
+    /// Shows text requested by a key.
     pub fn tell(&mut self, text: &str) -> anyhow::Result<()> {
         let over = self.over();
         output::print(&format!("{over}{text}"))

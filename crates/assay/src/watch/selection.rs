@@ -1,5 +1,4 @@
-//! Selects the tests that a save affects, by the map of what they were seen to use, and explains
-//! why.
+//! Selects the tests that a save affects, by the map of what each test uses, and explains why.
 
 use super::events::Saved;
 use super::state::{Touched, What};
@@ -115,7 +114,7 @@ impl Selection {
         now.content != ABSENT && now.blocks.as_ref().is_none_or(|blocks| blocks.is_broken)
     }
 
-    /// Returns a message on what is lost because sources cannot be split; once, and only if the
+    /// Returns a message on the consequences if sources cannot be split; once, and only if the
     /// tests' uses are tracked.
     pub fn lost(&self) -> Option<String> {
         self.tracked.as_ref().and_then(|_| self.cutting.lost())
@@ -126,7 +125,7 @@ impl Selection {
         (&self.why, self.left)
     }
 
-    /// Takes over what a run of these tests saw. Returns a message if that cannot be stored, once.
+    /// Stores the observations of a run of these tests. Returns a message if that fails, once.
     pub fn take(&mut self, ran: &Ran, what: &What) -> Option<String> {
         let tracked = self.tracked.as_mut()?;
         let whole = match what {
@@ -142,7 +141,7 @@ impl Selection {
         };
         let error = tracked.take(&ran.run, ran.trouble().is_some(), whole.as_deref()).err()?;
         tracked.forget_store();
-        Some(format!("what tests use is not kept for the next time: {}", output::told(&error)))
+        Some(format!("the record of what tests use could not be saved: {}", output::told(&error)))
     }
 }
 
@@ -150,7 +149,7 @@ fn changed(saved: &Saved) -> Option<Vec<String>> {
     (!saved.are_unknown).then(|| saved.paths.iter().cloned().collect())
 }
 
-/// `None` means any files.
+/// Returns the query for the saved files; `None` means any files.
 fn asked(saved: Option<&[String]>) -> ChangeQuery<'_> {
     saved.map_or(ChangeQuery::Any, ChangeQuery::Saved)
 }

@@ -1,6 +1,6 @@
 //! Decides what to run next, by autotest's state machine: first all tests; after a change the tests
 //! that it affects and those that failed, until they pass; then all again, if anything failed since
-//! all ran last. Pure.
+//! all ran last. It has no side effects.
 
 use std::collections::BTreeSet;
 
@@ -102,7 +102,7 @@ impl State {
         (!self.failing.is_empty()).then(|| What::These(self.failing.clone()))
     }
 
-    /// Takes over the result of a run, and returns the run that must follow immediately, if any.
+    /// Processes the result of a run, and returns the run that must follow immediately, if any.
     pub fn ran(&mut self, came: Came<'_>) -> Option<What> {
         let failed: Vec<&str> =
             came.tests.iter().filter(|(_, failed)| *failed).map(|(name, _)| *name).collect();
@@ -218,7 +218,7 @@ mod tests {
         state.ran(Came { what: &What::All, tests: &[], broke: true, is_short: true });
         // The old text is back, which no test is known to use.
         assert_eq!(state.after_change(touched(&[])), Some(What::All));
-        // One file could not be loaded; another one's tests ran.
+        // One file could not be loaded; the tests of another one ran.
         let came = Came { what: &What::All, tests: &all[..1], broke: true, is_short: true };
         state.ran(came);
         assert_eq!(state.after_change(touched(&["a"])), Some(What::All));

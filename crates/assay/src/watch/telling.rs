@@ -128,7 +128,7 @@ fn in_words(came: &Came) -> String {
         (Light::Red, None) => "red".to_owned(),
         (Light::Green, Some(passed)) => format!("green: {passed} passed"),
         (Light::Red, Some(_)) if failed > 0 => format!("red: {failed} failed"),
-        (Light::Red, Some(_)) => "red: the suite did not get through".to_owned(),
+        (Light::Red, Some(_)) => "red: the suite did not finish".to_owned(),
     }
 }
 

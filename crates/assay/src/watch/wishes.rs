@@ -7,23 +7,23 @@ use super::{WatchTask, Watcher};
 /// The list of keys.
 const KEYS: &str = "  Enter, a   run all tests
   f          run those that failed
-  p          run those whose names hold a pattern, which is typed then
+  p          run those whose names contain a pattern, which you then type
   t          how to profile the test that failed, or the slowest
   e          why each test ran, and how many were left out
-  Ctrl-C     run all tests, with nothing known; twice within 1.5 s: leave
-  q          leave
+  Ctrl-C     forget all results and run all tests; twice within 1.5 s: quit
+  q          quit
 ";
 
 impl Watcher {
     /// Returns the run that fulfils a request, if any.
     pub(super) fn wished(&mut self, wish: Wish) -> anyhow::Result<Option<WatchTask>> {
-        let why = "as you wished".to_owned();
+        let why = "as requested".to_owned();
         Ok(match wish {
             Wish::All => Some(self.job(What::All, why)),
             Wish::AllAnew => {
                 self.state = State::new(self.how.full);
                 self.owed = None;
-                self.screen.say("all of it again; Ctrl-C once more leaves")?;
+                self.screen.say("running all tests again; Ctrl-C once more quits")?;
                 Some(self.job(What::All, why))
             }
             Wish::Failed => match self.state.failed_again() {
@@ -79,7 +79,7 @@ impl Watcher {
         let (why, left) = self.selection.explained();
         let mut text: String = why.iter().map(|(name, why)| format!("  {name}: {why}\n")).collect();
         if text.is_empty() {
-            text = "  no test was chosen by itself: all run\n".to_owned();
+            text = "  no test was selected individually: all run\n".to_owned();
         }
         if left > 0 {
             text += &format!("  {left} left out: nothing that they use changed\n");

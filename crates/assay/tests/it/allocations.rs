@@ -1,5 +1,5 @@
-//! `run --alloc`: exact allocation counts of commands, in addition to their times; and no counts
-//! for what cannot be counted.
+//! `run --alloc`: exact allocation counts of commands, in addition to their times; and no counts of
+//! programs that cannot be counted.
 
 use crate::room::{Room, codes};
 use serde_json::Value;

@@ -1,5 +1,5 @@
 //! The layering: which crate may depend on which. ARCHITECTURE.md draws the same picture; a new
-//! arrow changes both. That page stays short: details of a folder are in its README.
+//! arrow requires a change of both. That page stays short: details of a folder are in its README.
 
 use assay_data::code;
 use std::collections::{BTreeMap, BTreeSet};
@@ -173,8 +173,9 @@ fn random_numbers_have_few_sources_and_tests_none_of_their_own() {
     assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), GENERATORS);
 }
 
-/// Path prefixes of files that may open or accept connections; docs/reference/stability.md says
-/// when. Nothing else connects anywhere: there is no telemetry, and no check for new versions.
+/// Path prefixes of files that may open or accept connections; docs/reference/stability.md lists
+/// the occasions. No other file connects anywhere: there is no telemetry, and no check for new
+/// versions.
 const CONNECTED: [&str; 8] = [
     "assay/src/verbs/history/serve.rs",
     "assay/src/verbs/history/server.rs",

@@ -1,5 +1,5 @@
-//! `assay bench` with a script that answers like a harness: what is measured, decided and stored,
-//! and what is reported about failures.
+//! `assay bench` with a script that answers like a harness: the measurements, verdicts, records,
+//! and reports of failures.
 
 use crate::room::{Ended, Room, children_of, codes, signal, start, until};
 use std::fs;
@@ -137,7 +137,7 @@ fn a_benchmark_that_fails_while_it_is_counted_ends_the_suite_and_keeps_its_times
     let counted = ["--runs", "3", "--counters", "page-faults", "--save", "s.assay"];
     let ended = bench(&room, &counted).ends(4).shows("good");
     ended
-        .complains("`wary` on new, run to be counted: it exited with status 7")
+        .complains("`wary` on new, in its counting run: it exited with status 7")
         .complains("no counting here");
     let timed = room.records("s.assay", "obs").into_iter().filter(|o| o["pass"].is_null());
     assert_eq!(timed.count(), 2 * 2 * 3);
@@ -396,7 +396,7 @@ fn benchmarks_of_the_same_code_are_controls_of_the_others() {
     let upper = judged[0]["without_change"]["upper"].as_f64().unwrap();
     let lower = judged[0]["ratio"]["lower"].as_f64().unwrap();
     assert!(upper > 0.01 && lower < 1.05 / (1.0 + upper) + 1e-3, "{judged:?}");
-    // Nothing is open about code that is the same, and no direction is called its.
+    // Benchmarks with the same code are never undecided, and never called faster or slower.
     let same = ["bench", "./old", "./new", "--runs", "16", "--no-save", "--filter", "sort"];
     room.run(&[&same[..], &["--fail-if", "different"]].concat()).ends(0);
     room.run(&["bench", "./old", "--control", "--no-save"]).ends(2).complains("--control");

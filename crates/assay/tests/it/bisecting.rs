@@ -129,7 +129,8 @@ fn what_is_wrong_is_said_before_anything_is_measured() {
         let ended = bisect(&room, &[words, &end[..]].concat()).ends(2);
         assert!(ended.stderr.contains(said), "{words:?}: {}", ended.stderr);
     }
-    // A program outside of the tree is the same for all commits, unless its arguments name what runs.
+    // A program outside the tree is the same for all commits, unless its arguments name files of
+    // the tree.
     let alone = bisect(&room, &["good..main", "--build", "false", "--", "/bin/true"]).ends(2);
     alone.complains("this program is the same for every revision");
     let shell =

@@ -1,4 +1,4 @@
-//! `assay calibrate` and `assay doctor`: what they measure, show, store and pass on.
+//! `assay calibrate` and `assay doctor`: their measurements, screens, and stored facts.
 
 use crate::room::{Room, codes, finish, start, until};
 use std::ffi::OsStr;

@@ -1,6 +1,6 @@
-//! `assay check`: what is found in projects of each kind, the base, the settings, the answers with
-//! their exit statuses, and the hook. No foreign project is compiled: the programs here take the
-//! time given in a file of their revision.
+//! `assay check`: the benchmarks found in projects of each kind, the base, the settings, the
+//! answers with their exit statuses, and the hook. No foreign project is compiled: the programs
+//! here take the time given in a file of their revision.
 
 use crate::room::{Ended, Room, finish, scattered_harness};
 use serde_json::Value;
@@ -51,7 +51,7 @@ fn checked(room: &Room, words: &[&str]) -> Ended {
     finish(check(room, words))
 }
 
-/// A harness whose benchmark takes 100 ns in the base, with its settings.
+/// Returns a room with a harness whose benchmark takes 100 ns in the base, with its settings.
 fn harness() -> Room {
     let room = repository(&[
         ("bm.sh", &scattered_harness()),
@@ -83,7 +83,7 @@ fn a_slowdown_is_measured_twice_and_fails() {
     let comment = room.read("out.md");
     assert!(comment.starts_with("<!-- assay-check -->\n❌ **assay check**: "), "{comment}");
     assert!(comment.contains("| `BM_One` |") && comment.contains("slower, confirmed"), "{comment}");
-    // Nothing of the user's was touched.
+    // None of the user's files was touched.
     let status = git(&room, "status --porcelain").stdout;
     assert!(status.contains(" M speed") && status.contains("?? new-file"), "{status}");
     assert_eq!(git(&room, "stash list && git branch --list").stdout.lines().count(), 2);
@@ -175,7 +175,7 @@ fn benchmarks_that_execute_no_function_that_changed_are_not_measured() {
     }
     let script = |name: &str, item: &str| {
         format!(
-            "require 'benchmark/ips'\nrequire_relative '../lib/of'\nBenchmark.ips {{ |x| x.report('{item}') {{ {name} }} }}\n"
+            "require 'benchmark/ips'\nrequire_relative '../lib/of'\nBenchmark.ips {{ |x|\n  x.config(warmup: 0.3)\n  x.report('{item}') {{ {name} }}\n}}\n"
         )
     };
     let library = "def quick\n  1\nend\n\ndef slow\n  2\nend\n";
@@ -265,7 +265,7 @@ fn the_hook_is_installed_skipped_removed_and_never_replaces_another() {
     checked(&room, &["--install-hook"]).ends(0);
     let text = room.read(hook);
     assert!(text.contains("git push --no-verify") && text.contains("--remove-hook"), "{text}");
-    // It runs: a push of a slow change is stopped.
+    // The hook works: a push of a slow change is stopped.
     room.write("speed", "200\n");
     git(&room, "commit -q -a -m slow && git init -q --bare out");
     let directory = Path::new(env!("CARGO_BIN_EXE_assay")).parent().unwrap().display().to_string();

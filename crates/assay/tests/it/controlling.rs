@@ -14,7 +14,7 @@ fn few<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["run", "--no-save", "-r", "3"], more].concat()
 }
 
-/// Returns true if this user may set it; otherwise tests that need it are skipped and say so.
+/// Returns true if this user may set it; otherwise tests that need it report that they are skipped.
 fn may_write(path: &str) -> bool {
     let may = fs::OpenOptions::new().write(true).open(path).is_ok();
     if !may {
@@ -73,11 +73,11 @@ fn a_setting_of_the_machine_is_put_back_when_the_run_ends() {
     assert!(room.read("seen").lines().all(|line| line == set), "{}", room.read("seen"));
     assert!(codes(&result).contains(&"MACHINE_SET"), "{:?}", codes(&result));
     assert_eq!(fs::read_to_string(SYSTEM_SETTINGS).unwrap(), before);
-    // Also if the command fails.
+    // It is also restored if the command fails.
     room.run(&few(&["--autogroup", switch, "false"])).ends(4);
     assert_eq!(fs::read_to_string(SYSTEM_SETTINGS).unwrap(), before);
 
-    // Also if assay is killed.
+    // It is also restored if assay is killed.
     let sleep = crate::room::endless();
     let running = start(room.assay(&few(&["--autogroup", switch, &sleep])));
     until("the command runs", || !processes_of(&sleep).is_empty());
@@ -152,8 +152,8 @@ fn two_runs_that_set_the_same_do_not_undo_each_other() {
     let sleep = crate::room::endless();
     let first = start(room.assay(&few(&["--autogroup", switch(other), &sleep])));
     until("the first runs", || !processes_of(&sleep).is_empty());
-    // Whether the second run wants the current value or the previous one, the setting belongs to
-    // the first run.
+    // The setting belongs to the first run, even if the second one requests the current or the
+    // previous value.
     for value in [other, before.as_str()] {
         let result = room.json(&few(&["--autogroup", switch(value), "true"]));
         assert_eq!(codes(&result).iter().filter(|&&c| c == "NOT_CONTROLLED").count(), 1);
@@ -228,8 +228,8 @@ fn a_command_of_the_doctor_takes_signals_as_one_without_it() {
     assert_eq!(found & (hangup | interrupt | too_large), hangup);
 }
 
-/// Returns a shell line that runs as nobody, after `before` ran as root; `None` if that is not
-/// possible.
+/// Returns a shell line that runs as nobody, after `before` ran as root; `None` if that is
+/// impossible.
 fn as_nobody(room: &Room, before: &str, line: &str) -> Option<std::process::Command> {
     let become_nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
     let can = room.shell(&format!("{before} {become_nobody} true")).output().unwrap();
@@ -283,7 +283,7 @@ fn without_privileges_it_says_what_is_missing_and_goes_on() {
     );
 }
 
-/// A line run as nobody, who may start no further thread or process.
+/// Returns a command that runs a line as nobody, who may start no further thread or process.
 fn without_threads(room: &Room, line: &str) -> Option<std::process::Command> {
     as_nobody(room, "", &format!("prlimit --nproc=1 {line}"))
 }

@@ -1,10 +1,10 @@
-//! Which files of a crate depend on which: cycles are few and short, so that a file can be read
-//! after those that it uses.
+//! The dependencies between the files of a crate: cycles are few and short, so that a file can be
+//! read after those that it uses.
 //!
 //! A file depends on another one if a private `use` in it names something that the other file
-//! defines, wherever that is passed on. Not counted are what a file passes on (`pub use`), the
-//! declaration of a module, paths within other code, and tests. To break a cycle, move what both
-//! files need to the file that owns the idea.
+//! defines, whichever module re-exports it. Re-exports (`pub use`), declarations of modules, paths
+//! within other code, and tests are not counted. To break a cycle, move what both files need to the
+//! file that owns the idea.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,7 +20,7 @@ type Names = Vec<String>;
 struct Import {
     name: String,
     path: Names,
-    /// True if others can import it from here.
+    /// True if other files can import it from here.
     is_passed_on: bool,
 }
 
@@ -39,7 +39,7 @@ impl Tree {
         let mut open = vec![(Names::new(), root.to_owned())];
         while let Some((path, file)) = open.pop() {
             let module = Module::read(file, &path);
-            // The children of `a.rs` are in `a/`, and those of a root beside it.
+            // The children of `a.rs` are in `a/`, and those of a root are next to it.
             let mut directory = root.parent().expect("a directory").to_owned();
             directory.extend(&path);
             for child in &module.children {
@@ -53,7 +53,7 @@ impl Tree {
         Self(tree)
     }
 
-    /// Returns the module that defines what is at a path seen from `from`; `None` outside of the
+    /// Returns the module that defines the item at a path seen from `from`; `None` outside the
     /// crate.
     fn owner(&self, from: &Names, path: &[String]) -> Option<&Names> {
         let mut here = from.clone();
@@ -88,7 +88,7 @@ impl Tree {
         self.0.get_key_value(&here).map(|(path, _)| path)
     }
 
-    /// Returns the files that each file uses, with what it uses of them.
+    /// Returns the files that each file uses, with the imported names.
     fn edges(&self) -> BTreeMap<&Path, BTreeMap<&Path, String>> {
         let mut edges: BTreeMap<&Path, BTreeMap<&Path, String>> = BTreeMap::new();
         for (path, module) in &self.0 {

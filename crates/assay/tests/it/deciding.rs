@@ -78,7 +78,7 @@ fn json_names_what_was_compared_and_how_sure_it_is() {
     }
 }
 
-/// Removes what may differ between a run and a later look at its file.
+/// Removes everything that may differ between a run and a later analysis of its file.
 fn substance(mut result: Value) -> Value {
     for field in ["tool", "verb", "argv", "file", "started"] {
         result.as_object_mut().unwrap().remove(field);

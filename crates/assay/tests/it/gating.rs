@@ -1,6 +1,6 @@
-//! `assay gate`: which runs are compared (branches, units, names, clocks), and the files that the
-//! answer is written to, whatever names they contain. How alarms are confirmed:
-//! `gating_confirmed.rs`; that the answers are right: `analysis/src/history/gate/tests.rs`.
+//! `assay gate`: the choice of runs to compare (branches, units, names, clocks), and the files with
+//! the answer, for arbitrary names. How alarms are confirmed: `gating_confirmed.rs`; that the
+//! answers are right: `analysis/src/history/gate/tests.rs`.
 
 use crate::history::{history, recorded, repository, suite};
 use crate::room::{Room, codes, finish, start};
@@ -206,7 +206,7 @@ fn a_renamed_benchmark_keeps_its_past_and_another_unit_has_none() {
     assert!(codes(&json).contains(&"RUNS_LEFT_OUT"), "{json:#}");
     assert_eq!(json["benchmarks"][0]["runs"], 0);
     // Runs with unknown revisions have a past, but not one on a branch. The last of the eight is
-    // looked at together with the new one.
+    // judged together with the new one.
     let words = ["gate", "size.txt", "--metric", "size", "--unit", "B", "--json"];
     assert_eq!(room.run(&words).json()["benchmarks"][0]["runs"], 7);
     let json = room.run(&[&words[..], &["--branch", "main"]].concat()).ends(3).json();
@@ -245,8 +245,9 @@ fn what_is_not_known_says_what_it_takes() {
     assert!(all(&few).iter().all(|b| b["more_runs"] == 2), "{few:#}");
     finish(room.shell("git tag -d $(git tag -l 't*')")).ends(0);
     recorded(&room, 27, 1.0);
-    // The existing runs are not enough, but a few more would be; then no number is. At 95 % the
-    // limit is that two runs have to be worse, which more runs do not change.
+    // At first the existing runs are not enough, but a few more would be; then no number of runs is
+    // enough. At 95 % the limit is the requirement of two worse runs, which more runs do not
+    // change.
     let sure = |more: &[&str]| {
         room.run(&[&["gate", "now.json", "--confidence", "99.9%", "--json"], more].concat())
     };

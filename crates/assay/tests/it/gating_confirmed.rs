@@ -1,5 +1,5 @@
-//! `assay gate --confirm`: the effect of a fresh run of both revisions on an alarm, and what
-//! happens if it cannot be measured again.
+//! `assay gate --confirm`: the effect of a fresh run of both revisions on an alarm, and alarms that
+//! cannot be measured again.
 
 use crate::history::history;
 use crate::room::{Ended, Room, codes, endless, finish, processes_of, start, until};
@@ -90,7 +90,7 @@ fn an_alarm_stands_if_a_fresh_run_is_slower_too() {
         (&"confirmed".into(), &"slower".into()),
         "{json:#}"
     );
-    // The previous run is looked at together with the new one, and is not part of what is normal.
+    // The previous run is judged together with the new one, and is not one of the normal runs.
     assert_eq!(said["against"], Value::from(commit(&room, "t7")));
     let ratio = said["ratio"]["estimate"].as_f64().unwrap();
     assert!((ratio - 1.5).abs() < 0.1, "{ratio}");
@@ -115,7 +115,7 @@ fn an_alarm_that_a_fresh_run_does_not_find_is_none_and_is_said() {
         .shows("normal: not confirmed")
         .shows("no difference that matters");
     assert!(room.read("c.md").contains("not confirmed"), "{}", room.read("c.md"));
-    // Also by its new name, although the program uses the old one.
+    // The same holds for the new name, although the program uses the old one.
     history(&room, &["alias", "BM_One", "BM_Two"]).ends(0);
     let json = finish(confirmed(&room, BUILD)).ends(0).json();
     let one = &json["benchmarks"][0];

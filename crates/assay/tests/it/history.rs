@@ -76,7 +76,7 @@ fn what_is_measured_is_kept_with_its_revision_and_adding_it_again_changes_nothin
         .ends(2)
         .complains("choose one with --project: other");
     history(&room, &["show", "--store", "own.db", "--project", "other"]).ends(0).shows("true wall");
-    // An interrupted run says nothing about what is normal, and an unusable store is detected
+    // An interrupted run is no evidence of the normal level, and an unusable store is detected
     // before measuring.
     room.run(&["run", "true", "--keep", "--store", "no/such/place"])
         .ends(2)
@@ -142,7 +142,7 @@ fn a_store_that_can_not_be_used_says_why_and_what_is_whole_is_saved() {
     history(&room, &[&["add", "-q"], files.as_slice()].concat()).ends(0);
     let path = room.path(".assay/history.db");
     let mut bytes = std::fs::read(&path).unwrap();
-    // After the pages that lead to all others.
+    // This is after the pages that lead to all others.
     let leaf = 27 * 4096;
     bytes[leaf..leaf + 5 * 4096].fill(0xA5);
     std::fs::write(&path, bytes).unwrap();

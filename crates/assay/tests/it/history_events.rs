@@ -1,4 +1,4 @@
-//! `assay history trend` without a benchmark: what happened to all of them, with well-formed and
+//! `assay history trend` without a benchmark: the changes of all of them, with well-formed and
 //! malformed input.
 
 use crate::history::{history, recorded, repository};
@@ -44,7 +44,7 @@ fn project(level: Level, change: impl Fn(u32, &mut String)) -> Room {
     room
 }
 
-/// Three of six get about a tenth slower at run 20, by different amounts.
+/// Makes three of six benchmarks about a tenth slower from run 20 on, by different amounts.
 fn slower(benchmark: u32, run: u32) -> f64 {
     if benchmark < 3 && run >= 20 { 1.1 + 0.02 * f64::from(benchmark) } else { 1.0 }
 }
@@ -60,7 +60,7 @@ fn codes(events: &Value) -> Vec<&str> {
 #[test]
 fn what_happened_to_all_benchmarks_is_one_event_and_says_what_narrows_it() {
     let room = project(slower, |run, text| {
-        // One is gone at the end.
+        // One benchmark is missing at the end.
         if run >= 37 {
             *text = text.replace("BM_5", "BM_renamed");
         }
@@ -73,7 +73,7 @@ fn what_happened_to_all_benchmarks_is_one_event_and_says_what_narrows_it() {
     assert_eq!(names, ["BM_2", "BM_1", "BM_0"]);
     let size = event["changes"][0]["ratio"]["estimate"].as_f64().unwrap();
     assert!((1.12..1.16).contains(&size), "{size}");
-    // The range is valid for git, and covers no more commits than the JSON says.
+    // The range is valid for git, and covers no more commits than stated in the JSON.
     let narrow = event["narrow"].as_str().unwrap();
     assert!(narrow.starts_with("git "), "{narrow}");
     let listed = format!(
@@ -92,7 +92,7 @@ fn what_happened_to_all_benchmarks_is_one_event_and_says_what_narrows_it() {
         .shows("BM_2 wall")
         .shows("next: git ")
         .shows("BM_5 is gone");
-    // By its other name it is not gone.
+    // Under its other name it is not missing.
     history(&room, &["alias", "BM_5", "BM_renamed"]).ends(0);
     assert!(codes(&events(&room)).is_empty());
     history(&room, &["trend", "--machine", "elsewhere"]).ends(2).complains("has no results");

@@ -170,11 +170,10 @@ fn a_history_that_was_rewritten_or_is_cut_off_is_said_to_be() {
                 && git branch -q -D main && git tag -d $(git tag) >/dev/null \
                 && git reflog expire --expire=now --all && git gc -q --prune=now";
     finish(room.shell(line)).ends(0);
-    let trend = history(&room, &["trend", "BM_Copy"])
-        .ends(0)
-        .shows("is not in the repository here any more");
+    let trend =
+        history(&room, &["trend", "BM_Copy"]).ends(0).shows("is no longer in this repository");
     assert!(!trend.stdout.contains("next: "), "{}", trend.stdout);
-    // A shallow clone does not know the number of commits before.
+    // In a shallow clone the number of earlier commits is unknown.
     let cut = repository();
     finish(cut.shell("git clone -q --depth 1 \"file://$PWD\" cut && mkdir cut/.assay")).ends(0);
     suite(&cut, "cut/a.json", [100.0, 50.0]);
@@ -187,7 +186,7 @@ fn a_level_that_was_accepted_is_what_is_normal() {
     let room = repository();
     recorded(&room, 30, 1.1);
     let screen = history(&room, &["bless", "BM_Copy", "--reason", "it checks every byte"]).ends(0);
-    screen.shows("BM_Copy is normal since run").shows("it checks every byte");
+    screen.shows("BM_Copy has been normal since run").shows("it checks every byte");
     let json = room.run(&["gate", "--json"]).ends(3).json();
     let copy = &json["benchmarks"][0];
     assert_eq!(
@@ -215,7 +214,7 @@ fn a_level_that_was_accepted_is_what_is_normal() {
     history(&room, &["bless", "BM_Sort", "--remove"])
         .ends(2)
         .complains("no level of BM_Sort was accepted");
-    history(&room, &["bless", "BM_Copy", "--remove"]).ends(0).shows("nothing of");
+    history(&room, &["bless", "BM_Copy", "--remove"]).ends(0).shows("no level of");
     assert_eq!(room.json(&["history", "trend"])["events"][0]["accepted"], false);
     history(&room, &["site", "open"]).ends(0);
     assert!(!room.read("open/index.html").contains("accepted"));

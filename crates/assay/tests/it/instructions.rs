@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// A program that does as many steps as its argument says.
+/// A program that does the number of steps given by its argument.
 const STEPS: &str = "#include <stdlib.h>
 int main(int count, char **argument)
 {
@@ -136,7 +136,7 @@ fn what_fails_on_the_simulated_processor_is_told_and_keeps_its_times() {
         return;
     }
     let room = room();
-    // A program may inspect what was preloaded.
+    // A program may inspect the preloaded libraries.
     room.write("wary", "#!/bin/sh\ncase $LD_PRELOAD in *vgpreload*) exit 9 ;; esac\n");
     fs::set_permissions(room.path("wary"), fs::Permissions::from_mode(0o755)).unwrap();
     let options = ["run", "--count-instructions", "-r", "3", "--no-save"];
@@ -186,7 +186,7 @@ fn a_suite_is_judged_by_instructions_per_iteration_without_being_timed() {
 #[test]
 fn a_list_and_a_smoke_test_need_no_tool_that_counts() {
     let room = builds();
-    // The harness needs no missing program, and valgrind is missing.
+    // The harness needs none of the missing programs, of which valgrind is one.
     let run = |arguments: &[&str]| {
         let mut assay =
             room.assay(&[&["bench", "--count-instructions", "./old"], arguments].concat());

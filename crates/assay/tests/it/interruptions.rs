@@ -16,7 +16,8 @@ fn until_running(command: &str) {
     until("the command runs", || !processes_of(command).is_empty());
 }
 
-/// Sends a second signal after the first was taken: two pending signals of one kind are merged.
+/// Sends a second signal after the first was received, because two pending signals of one kind are
+/// merged.
 fn interrupt_twice(assay: &mut Running) {
     assay.signal("INT");
     sleep(Duration::from_millis(100));
@@ -176,7 +177,7 @@ fn stopped_before_enough_blocks_one_sentence_says_so_and_one_how_to_go_on() {
     let assay = start(room.assay(&[&["run", "--save", "s.assay"][..], &slow].concat()));
     until_observed(&room, 6);
     assay.signal("INT");
-    let ended = assay.finish().ends(130).shows("stopped after ").shows("are the fewest");
+    let ended = assay.finish().ends(130).shows("stopped after ").shows("are needed");
     assert!(!ended.stdout.contains("--runs"), "{}", ended.stdout);
     ended.complains("recorded in s.assay; to continue: assay run --resume s.assay");
 }

@@ -32,7 +32,7 @@ fn two_libraries_are_named_as_they_were_loaded() {
     let result = ended.json();
     assert!(codes(&result).contains(&"LIBRARIES"), "{result:#}");
     assert!(result.to_string().contains("\"verdict\":\"faster\""), "{result:#}");
-    // The record contains both files, with what identifies them.
+    // The record contains both files, with their identification.
     let subjects = room.records("s.assay", "subject");
     for (subject, directory) in subjects.iter().zip(["a", "b"]) {
         let text = subject.to_string();

@@ -33,8 +33,7 @@ fn answer(text: &str) -> Option<(Vec<u8>, bool)> {
     Some(((head + text).into_bytes(), false))
 }
 
-/// Starts a server that follows a script. Returns its URL and the heads of the requests that it
-/// gets.
+/// Starts a server that follows a script. Returns its URL and the heads of the received requests.
 fn scripted(script: Script) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -96,7 +95,7 @@ fn a_server_that_stops_answering_is_slower_by_its_failures() {
     let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
     assert!(!matches!(run.status.code(), Some(0 | 2)), "{}{}", shown(&run), said(&run));
     assert!(shown(&run).starts_with("a, the reference, stopped answering"), "{}", shown(&run));
-    // Also without a second server.
+    // The same holds without a second server.
     let (dies, _) = scripted(|number, _| if number < 45 { well() } else { None });
     let run = assay(directory.path(), &[&line[..], &[&format!("{dies}/")]].concat());
     assert!(
@@ -117,7 +116,7 @@ fn a_server_that_was_away_loses_and_a_pause_is_said_first() {
     let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
     assert_eq!(run.status.code(), Some(1), "{}{}", shown(&run), said(&run));
     assert!(shown(&run).starts_with("b fails more: 40 % of its requests"), "{}", shown(&run));
-    // Also if it is back before its next slice.
+    // The same holds if it is back before its next slice.
     let (brief, _) = scripted(|number, _| if (27..=41).contains(&number) { None } else { well() });
     let b = format!("b={brief}/");
     let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
@@ -348,13 +347,13 @@ fn another_answer_is_different_output_unless_a_server_varies_it() {
         screen.contains("'b' does not answer as 'a' does: GET /page: 1 bytes instead of 2"),
         "{screen}"
     );
-    // Six slices of ten requests, two that look whether it answers, and two that are compared.
+    // Six slices of ten requests, two that check whether it answers, and two that are compared.
     assert!(asked.lock().unwrap().len() <= 64, "{}", asked.lock().unwrap().len());
     let (same, _) = scripted(|_, _| well());
     let run = load(&whole, &same, &["--require-same"]);
     assert!(!shown(&run).contains("different output"), "{}", shown(&run));
     assert_eq!(run.status.code(), Some(0), "{}{}", shown(&run), said(&run));
-    // A number that is another one in each answer.
+    // A number that differs in every answer.
     let (counts, _) = scripted(|number, _| answer(&format!("{number:09}")));
     let run = load(&whole, &counts, &["--require-same", "--json"]);
     assert!(shown(&run).contains("OUTPUT_NOT_COMPARED") && !shown(&run).contains("OUTPUT_DIFFERS"));

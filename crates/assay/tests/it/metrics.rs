@@ -1,5 +1,4 @@
-//! Numbers that come from the program itself: what it prints, and what it reports by the sample
-//! protocol.
+//! Numbers that come from the program itself: printed, or reported by the sample protocol.
 
 use crate::room::{Room, codes, secondary};
 

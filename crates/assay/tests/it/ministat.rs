@@ -202,8 +202,8 @@ fn a_link_of_its_name_is_the_classic_too() {
             .unwrap();
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
-    // The median of an even number shows the 2025 version; the upper one of the middle two, that of
-    // 2015.
+    // The median of an even number of values distinguishes the versions: that of 2015 prints the
+    // upper of the middle two values.
     fs::write(room.path().join("even"), "1\n2\n3\n4\n").unwrap();
     let row = |median| {
         format!("x   4             1             4 {median:>13}           2.5     1.2909944\n")

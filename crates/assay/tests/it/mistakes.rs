@@ -2,7 +2,7 @@
 
 use crate::room::Room;
 
-/// A room with files that the mistakes are about.
+/// Returns a room with the files that the command lines name.
 fn room() -> Room {
     let room = Room::new();
     for (name, text) in [
@@ -208,7 +208,7 @@ fn a_first_word_that_is_no_verb_is_answered_with_the_verb() {
         ("help benhc", "assay help bench"),
         ("help drfit", "assay help Drift"),
     ]);
-    // A verb that nothing resembles is not answered with a guess.
+    // There is no suggestion for a verb that resembles no other.
     let ended = room().run(&["nosuchverb"]).ends(2).complains("'nosuchverb'");
     assert!(!ended.stderr.contains("similar"), "{}", ended.stderr);
 }

@@ -1,4 +1,4 @@
-//! The options that say how commands run and where results go.
+//! The options for running commands and for writing results.
 
 use crate::room::Room;
 use serde_json::Value;

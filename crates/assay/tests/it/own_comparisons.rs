@@ -3,7 +3,8 @@
 use crate::room::{Room, codes};
 use crate::test_profiles::ruby_has;
 
-/// Three reports that burn CPU time in a ratio of 1 : 3 : 9, in the order of `names`.
+/// Returns a script of three reports that burn CPU time in a ratio of 1 : 3 : 9, in the order of
+/// `names`.
 fn script(names: [&str; 3], more: &str) -> String {
     let seconds = |name: &str| match name {
         "short" => 0.001,
@@ -40,7 +41,7 @@ fn reports_that_a_script_compares_are_ranked() {
     ended.shows("× the CPU time of middle");
     // The file gives the same answer.
     room.run(&["compare", "x.assay", "--primary", "cpu"]).ends(0).shows("ranking: 1. short;");
-    // Those that are left of a filter are compared.
+    // The reports that match a filter are compared.
     let two = room.run(&[&BENCH[..], &["--filter", "short OR long"]].concat()).ends(0);
     two.shows("the CPU time of long");
 }
@@ -63,7 +64,7 @@ fn values_that_are_cold_are_named() {
     }
     let room = Room::new();
     let text = script(["middle", "long", "short"], "").replace("warmup: 0.1", "warmup: 0");
-    // One that takes less time with each call.
+    // A report that takes less time with each call.
     let text = text.replace("burn(0.009)", "burn(0.02 / ($calls = $calls.to_i + 1))");
     room.write("x.rb", &text);
     let result = room.json(&BENCH);

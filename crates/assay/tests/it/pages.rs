@@ -146,7 +146,7 @@ fn the_pages_say_without_scripts_what_changed_and_stay_small() {
         "{page}"
     );
     assert_eq!(page.matches("compare.html#a=").count(), 23 + 1);
-    // File names are safe, whatever benchmarks are called, and no part of a name is markup or
+    // File names are safe for arbitrary names of benchmarks, and no part of a name is markup or
     // leaves its script.
     let mut bytes = 0;
     for directory in ["out/benchmarks", "out/data"] {
@@ -258,7 +258,8 @@ fn a_server_makes_the_same_pages_of_what_is_there_now_and_answers_nobody_else() 
         assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{request}: {head}");
         assert!(!request.starts_with("HEAD") || body.is_empty());
     }
-    // Many ask at the same moment, while others don't end what they ask: all are answered.
+    // Many clients send requests at the same moment, while others leave theirs incomplete: all
+    // complete requests are answered.
     let _halves: Vec<TcpStream> = (0..100)
         .map(|_| {
             let mut stream = TcpStream::connect(&address).unwrap();
@@ -272,7 +273,7 @@ fn a_server_makes_the_same_pages_of_what_is_there_now_and_answers_nobody_else() 
         readers.into_iter().filter_map(|reader| reader.join().ok()).filter(|ok| *ok).count()
     });
     assert_eq!(readers, 200);
-    // What comes in meanwhile is there.
+    // A run that was added in the meantime is shown.
     finish(room.shell("$ASSAY history add -q 1.json --rev later --store s.db --project p")).ends(0);
     assert!(get("/index.html").1.contains("25 runs of 25 revisions"));
     serving.signal("INT");

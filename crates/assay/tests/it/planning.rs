@@ -124,7 +124,7 @@ fn pairs_are_planned_by_their_differences() {
     let few = data("ties_b.txt");
     let ended =
         room.run(&["plan", "--pilot", &a, &few, "--delta", "5%", "--type", "paired"]).ends(2);
-    assert!(ended.stderr.contains("as many values of the one as of the other"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the same number of values of both"), "{}", ended.stderr);
 }
 
 #[test]
@@ -150,13 +150,13 @@ fn what_this_machine_can_tell_makes_minutes_of_a_percentage() {
     }
     std::fs::create_dir_all(room.path("state/assay")).unwrap();
     room.write("state/assay/calibration.json", &kept.to_string());
-    // Half of what is detectable in a minute takes four minutes.
+    // Half of the difference that is detectable in a minute takes four minutes.
     let asked = ["plan", "--delta", "1%", "--sd", "3%"];
     room.run(&asked).ends(0).shows("time: about 4 min of `assay run A B` here").shows("2026-01-02");
     let here = room.json(&asked)["here"].clone();
     assert_eq!(here["in_a_minute"], 0.02);
     close(&here["seconds"], 240.0, 1e-9);
-    // A calibration of another machine says nothing about this one.
+    // A calibration of another machine does not apply to this one.
     kept["hostname"] = "elsewhere".into();
     room.write("state/assay/calibration.json", &kept.to_string());
     room.run(&asked).ends(0).shows("`assay calibrate` which");
@@ -203,7 +203,7 @@ fn what_can_not_be_planned_is_told_with_what_to_do() {
         (&["--sd", "1ms"], "neither the number of runs nor the difference is given"),
         (
             &["--n", "9", "--delta", "1", "--sd", "1", "--alpha", "1%", "--power", "90%"],
-            "nothing is asked",
+            "nothing to calculate",
         ),
         (&["--delta", "1ms", "--sd", "4%"], "give both in the same unit"),
         (&["--delta", "1ms", "--sd", "3KiB"], "give both in the same unit"),
@@ -214,7 +214,7 @@ fn what_can_not_be_planned_is_told_with_what_to_do() {
         (&["--delta", "1e-9", "--sd", "1"], "about 1.8e19 runs of each would be needed"),
         (&["--delta", "0", "--sd", "1"], "greater than 0"),
         (&["--delta", "1", "--sd", "1", "--alpha", "5"], "between 0 and 1"),
-        (&["--delta", "1ms", "--pilot", &lognormal], "say what the numbers are in (--unit us)"),
+        (&["--delta", "1ms", "--pilot", &lognormal], "name the unit of the numbers (--unit us)"),
         (&["--delta", "1", "--unit", "ms", "--pilot", &lognormal], "of what?"),
         (&["--delta", "1%", "--pilot", &constant], "all values of the pilot are equal"),
         (&["--delta", "1%", "--pilot", "huge.txt"], "so large or so small"),

@@ -1,5 +1,5 @@
-//! The portable runner, forced on Linux: it behaves like the launcher, and reports what it does not
-//! support.
+//! The portable runner, forced on Linux: it behaves like the launcher, and reports unsupported
+//! features.
 
 use crate::room::{Room, codes, endless, finish, processes_of, start, until};
 use crate::{benching, bisecting, gating_confirmed};
@@ -15,7 +15,8 @@ fn assay(room: &Room, arguments: &[&str]) -> Command {
     command
 }
 
-/// The tests of these files pass with it as well, except those about the launcher itself.
+/// The tests in these files also pass with the portable runner, except those about the launcher
+/// itself.
 #[test]
 fn commands_and_interruptions_by_the_portable_runner() {
     let mut again = Command::new(std::env::current_exe().unwrap());

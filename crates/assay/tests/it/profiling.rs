@@ -398,7 +398,7 @@ fn a_program_is_sampled_as_often_as_was_asked_and_an_interruption_keeps_the_runs
     assert_eq!(room.read("log").lines().count(), 5);
 }
 
-/// The program wrote its pid and started a child; both are gone after `assay` is killed.
+/// Checks that a program (which writes its pid) and its child are gone after `assay` is killed.
 fn killing_assay_ends(room: &Room, line: &str, sleeper: &str) {
     let assay = start(room.shell(&format!("exec {line}")));
     until("the program is at work", || {

@@ -1,5 +1,5 @@
-//! Externally visible promises of docs/reference/stability.md: what a binary reports about itself,
-//! and that it makes no connections.
+//! Externally visible promises of docs/reference/stability.md: the information that a binary
+//! reports about itself, and that it makes no connections.
 
 use crate::room::{Room, data, finish};
 use std::process::Command;

@@ -107,7 +107,7 @@ fn every_test_stands_below_the_protocol_where_both_are_asked_for() {
     let (old, new) = (format!("{DOCUMENTED}/old.txt"), format!("{DOCUMENTED}/new.txt"));
     let asked = ["compare", "--rigorous", "--all", "--unit", "us", "--threshold", "12us"];
     let shown = room.run(&[&asked[..], &[&old, &new]].concat()).ends(0).stdout;
-    let (_, below) = shown.split_once("One may publish:").unwrap();
+    let (_, below) = shown.split_once("You may publish:").unwrap();
     assert!(below.contains("new against old:") && below.contains("Brunner-Munzel"), "{shown}");
 }
 
@@ -131,7 +131,7 @@ fn without_a_threshold_the_condition_stands_before_the_advice() {
     room.write("new.txt", &(spread + &"0\n".repeat(10) + "1\n"));
     let flat = |shown: String| shown.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown = flat(room.run(&["compare", "old.txt", "new.txt"]).ends(0).stdout);
-    assert!(shown.contains("between the recordings, but no share of 0"), "{shown}");
+    assert!(shown.contains("between the recordings, but a share of 0 cannot"), "{shown}");
     assert!(shown.contains("give an amount (--threshold) (95 % confidence"), "{shown}");
     let shown = flat(room.run(&["compare", "--rigorous", "old.txt", "new.txt"]).ends(0).stdout);
     assert!(shown.contains("NOT REACHED since there is no threshold"), "{shown}");
@@ -241,7 +241,7 @@ fn the_page_draws_and_cites_what_the_protocol_did() {
     // The claim is bold, but not the numbers in parentheses after it.
     let conclusion = page.split("<p class=\"conclusion\"><strong>").nth(1).unwrap();
     let (bold, rest) = conclusion.split_once("</strong>").unwrap();
-    assert!(bold.starts_with("One may publish: ") && !bold.contains('('), "{bold}");
+    assert!(bold.starts_with("You may publish: ") && !bold.contains('('), "{bold}");
     assert!(rest.starts_with(" ("), "{rest}");
     assert!(page.contains(" facts about the machine</summary>"));
 }

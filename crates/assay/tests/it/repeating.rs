@@ -5,7 +5,7 @@ use serde_json::Value;
 
 const BLOCKS: [&str; 4] = ["-r", "12", "--warmup", "0"];
 
-/// Two programs, one of which sleeps longer; each logs that it ran.
+/// Writes two programs, one of which sleeps longer; each logs that it ran.
 fn scripts(room: &Room, first: &str, second: &str) {
     room.write("a.sh", &format!("echo a >> log; sleep {first}"));
     room.write("b.sh", &format!("echo b >> log; sleep {second}"));
@@ -144,7 +144,7 @@ fn what_can_not_be_repeated_says_why() {
     crate::room::finish(make).ends(0);
     room.run(&["repeat", "x.assay"]).ends(2).complains("tool");
     // The repeated file is not overwritten.
-    room.run(&["repeat", "--save", "x.assay", "x.assay"]).ends(2).complains("a file of its own");
+    room.run(&["repeat", "--save", "x.assay", "x.assay"]).ends(2).complains("name another file");
     let text = room.read("x.assay");
     let foreign = text.replace("\"run\",\"-r\"", "\"load\",\"-r\"");
     assert_ne!(text, foreign);

@@ -1,4 +1,4 @@
-//! `--resume`: a continued run equals the run that it would have been, or it is rejected.
+//! `--resume`: a resumed run equals an uninterrupted one, or is rejected.
 
 use crate::room::{Room, codes};
 

@@ -402,7 +402,7 @@ fn benchmarks_of_go_tell_which_changed_functions_they_execute() {
     let message = delays["message"].as_str().unwrap();
     assert!(message.starts_with("a call of `Used` must take this much longer to be found: "));
     assert!(
-        message.ends_with("; `BenchmarkPrepared-2` executes it, but not in what is timed"),
+        message.ends_with("; `BenchmarkPrepared-2` executes it, but not in the timed part"),
         "{message}"
     );
     let evidence = delays["evidence"].as_object().unwrap();

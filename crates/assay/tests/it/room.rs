@@ -293,8 +293,7 @@ pub fn signal(pid: u32, name: &str) {
     assert!(sent.unwrap().success(), "kill -{name} {pid}");
 }
 
-/// Returns the living processes with exactly this command line. A process that ended and was not
-/// waited for yet is not living.
+/// Returns the living processes with exactly this command line. Zombie processes do not count.
 pub fn processes_of(command: &str) -> Vec<u32> {
     let wanted: Vec<&str> = command.split(' ').collect();
     let is_it = |pid: &u32| {

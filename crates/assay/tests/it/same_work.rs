@@ -3,7 +3,7 @@
 use crate::room::{Room, codes, primary};
 use serde_json::Value;
 
-/// Pairs of shell lines whose outputs differ, by what they differ in.
+/// Pairs of shell lines whose outputs differ, by the kind of difference.
 const DIFFERENT: [(&str, &str, &str); 41] = [
     // Text.
     ("a word", "echo one", "echo two"),
@@ -215,7 +215,7 @@ fn files_are_compared_that_the_commands_leave() {
     );
     let result = with("echo 1 > out", "printf '1\\n' > out", &["out"]);
     assert_eq!((differs(&result), &result["environment"]["outputs"]), (None, &"same".into()));
-    // Each may have its own name for it.
+    // Each command may have its own name for the file.
     let result = with("echo 1 > a", "echo 1 > b", &["1:a", "2:b"]);
     assert_eq!(result["environment"]["outputs"], "same");
     let result = with("echo 1 > a", "echo 2 > b", &["1:a", "2:b"]);
@@ -225,7 +225,7 @@ fn files_are_compared_that_the_commands_leave() {
     assert!(differs(&result).unwrap().contains("'new' does not write to it"));
     let result = with("true", "true", &["nowhere"]);
     assert!(codes(&result).contains(&"OUTPUT_NOT_COMPARED"));
-    // The result is in the file; what is printed may vary.
+    // The result is in the file; the printed output may vary.
     let result = with("date +%N; echo 1 > out", "date +%N; echo 1 > out", &["out"]);
     assert_eq!(result["environment"]["outputs"], "same");
     room.run(&["run", "--no-save", "--same", "1:a", "true", "true"]).ends(2).complains("--same");

@@ -1,4 +1,4 @@
-//! Parameter scans and references: what is compared with what, and how it grows.
+//! Parameter scans and references: the pairs that are compared, and the growth of values.
 
 use crate::room::{Room, primary};
 
@@ -6,7 +6,7 @@ fn few<'a>(blocks: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["run", "--no-save", "-r", blocks], more].concat()
 }
 
-/// A command that gives its argument's square as its number, so that scans have exact results.
+/// A command that reports the square of its argument, so that scans have exact results.
 const SAY: &str = "sh -c 'echo $(({n} * {n}))'";
 const SAY_HALF: &str = "sh -c 'echo $(({n} * {n} / 2))'";
 

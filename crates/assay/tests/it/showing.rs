@@ -1,5 +1,4 @@
-//! Screens: width, colors, and what happens if the reader goes away; and the pages generated from
-//! the arguments.
+//! Screens: width, colors, and readers that disconnect; and the pages generated from the arguments.
 
 use crate::room::{Ended, Room, data, finish, start};
 
@@ -46,7 +45,7 @@ fn three_sides_are_ranked_before_they_are_compared() {
     let ended = ranked(&["a", "b", "c", "d"]);
     let first = ended.stdout.lines().next().unwrap();
     assert!(first.starts_with("ranking: 1. c; 2. a, 2.0 × as long; 3. "), "{first}");
-    ended.shows("4.0 × as long, not told apart");
+    ended.shows("4.0 × as long, no clear order");
     for files in [&["a", "b"][..], &["b", "d", "e"]] {
         assert!(!ranked(files).stdout.contains("ranking"), "{files:?}");
     }
@@ -122,7 +121,7 @@ fn a_reader_that_goes_away_is_no_error() {
     );
     assert_eq!(finish(room.shell(&line)).ends(0).stdout, "{");
     assert_eq!(room.read("status"), "0\n");
-    // Also a reader that was gone before anything was written.
+    // The same holds for a reader that disconnected before anything was written.
     let file = data("zlib_with.txt");
     for arguments in
         [&["compare", &file, &file][..], &["run", "-r", "2", "true"], &["man"], &["--help"]]
@@ -133,7 +132,7 @@ fn a_reader_that_goes_away_is_no_error() {
         assert_eq!(status.code(), Some(0), "{arguments:?}");
     }
     assert_eq!(room.kept().len(), 1, "the run is kept all the same");
-    // A build that asked for a verdict gets it, whether or not it is read.
+    // A build that requested a verdict gets its exit status, even if the output is not read.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let gate = ["run", "-r", "6", "--fail-if", "slower", "true", "sleep 0.3"];
@@ -252,7 +251,7 @@ fn there_is_a_man_page_for_every_verb() {
         assert!(own.contains(".SH OPTIONS"), "{verb}: {own}");
         assert!(own.contains(&format!(".SH SYNOPSIS\nassay {verb} ")), "{verb}: {own}");
     }
-    // The page contains what `-h` leaves out, with its text.
+    // The page contains the options that `-h` leaves out, with their texts.
     assert!(room.read("pages/assay-run.1").contains("Confidence level of the verdict"));
 }
 

@@ -104,7 +104,7 @@ fn a_mistake_is_told_with_its_place() {
         &["--distribution", "lognrmal(5, 0.2)"],
         "at character 1 of `lognrmal(5, 0.2)`: there is no distribution `lognrmal`",
     );
-    told(&["--distribution", "mix(0.5: 1, 0.6: 2)"], "these make 1.1");
+    told(&["--distribution", "mix(0.5: 1, 0.6: 2)"], "these add up to 1.1");
     told(&["--subject", "a"], "NAME=DISTRIBUTION");
     told(&["--subject", "=1"], "a name");
     told(&["--subject", "12=1"], "read as a number");

@@ -75,7 +75,7 @@ fn every_export_of_a_suite_is_written() {
     assert!(room.read("s.md").contains("| copy |"));
     let page = room.read("s.html");
     assert!(page.contains("plot-forest-0") && !page.contains("Every classical test"));
-    // The values of each benchmark, folded up.
+    // The values of each benchmark, collapsed.
     assert!(page.contains("<details><summary>copy: ") && page.contains("plot-row-0-density"));
     room.run(&arguments(&["--all", "--report=all.html", "old.csv", "new.csv"])).ends(0);
     let page = room.read("all.html");

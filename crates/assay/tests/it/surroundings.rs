@@ -9,8 +9,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Every verb, in a line that stores what it keeps. Verbs that only print are listed as well, so
-/// that none is forgotten.
+/// Every verb, in a line that stores its records. Verbs that only print are listed as well, so that
+/// none is forgotten.
 const LINES: [(&str, &str); 26] = [
     ("run", "--runs 3 --save r.assay true"),
     ("run", "--runs 3 --alloc true"),
@@ -219,7 +219,7 @@ fn branches_projects_and_build_lines_may_have_any_name() {
         let found = if found.status == 0 { found.json()["total"].as_u64() } else { Some(0) };
         assert_eq!(found, Some(runs), "{project:?}");
     }
-    // Where an option is not known, the advice looks at all words.
+    // For an unknown option, the advice depends on all words.
     let mut wrong = words("compare -col .name");
     wrong.push(any(b"\xff"));
     asked(&wrong).ends(2).complains("--col");

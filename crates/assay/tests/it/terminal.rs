@@ -1,4 +1,4 @@
-//! A pseudo terminal in which `assay` is started: sends keys, and reads what is shown.
+//! A pseudo terminal in which `assay` is started: sends keys, and reads the screen.
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
@@ -80,7 +80,7 @@ impl Terminal {
             if let Some(at) = text.find(what) {
                 let end = at + what.len();
                 let mut shown = self.shown.lock().unwrap();
-                // Nothing is replaced: what is shown is valid UTF-8 up to a match.
+                // Nothing is replaced: the text is valid UTF-8 up to a match.
                 shown.drain(..end);
                 return text[..end].to_owned();
             }

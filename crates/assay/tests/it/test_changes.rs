@@ -1,5 +1,5 @@
-//! `assay tests --changed` on real frameworks: only the tests that a change affects run, and what
-//! is reported about that.
+//! `assay tests --changed` on real frameworks: only the tests that a change affects run; and the
+//! messages about this.
 
 use crate::room::{Ended, Room, finish};
 use std::fs::{Permissions, set_permissions};
@@ -126,7 +126,7 @@ fn a_change_runs_the_tests_that_it_touches_in_ruby() {
     }
 }
 
-/// The first test that needs it loads it; those after it use its constants all the same.
+/// The first test that needs a file loads it; later tests use its constants without loading it.
 #[test]
 fn what_a_test_loads_late_is_used_by_the_tests_after_it() {
     let Some((room, command)) = of_ruby() else { return };
@@ -140,7 +140,7 @@ fn what_a_test_loads_late_is_used_by_the_tests_after_it() {
     changed(&room, &["--changed"], &command).ends(4).shows("2 tests failed");
 }
 
-/// The first test that needs a result computes it, and those after it get what was kept.
+/// The first test that needs a result computes it, and later tests get the kept result.
 #[test]
 fn a_kept_result_is_used_by_every_test_that_gets_it() {
     let Some((room, command)) = of_python() else { return };
@@ -173,7 +173,8 @@ fn a_kept_result_is_used_by_every_test_that_gets_it() {
     }
 }
 
-/// What a matcher says of an example is known only when it passes: the example is one test all the same.
+/// The description that a matcher gives an example is known only if it passes; the example is still
+/// the same test if it fails.
 #[test]
 fn an_example_without_a_description_is_found_when_it_fails() {
     if !is_there("rspec", "--version") {
@@ -403,7 +404,7 @@ fn without_the_program_that_cuts_files_a_change_touches_all_that_use_the_file() 
     std::fs::create_dir(room.path("bin")).unwrap();
     std::fs::copy(env!("CARGO_BIN_EXE_assay"), room.path("bin/assay")).unwrap();
     room.write(".gitignore", "bin/\ncache/\nstate/\n");
-    let lost = "a change touches all tests that use its file";
+    let lost = "a change affects all tests that use its file";
     let run = |value: &str| {
         room.write("numbers_of.py", &CODE.replace("return 1", value));
         let words = ["tests", "--no-save", "--changed", "--"].map(str::to_owned);

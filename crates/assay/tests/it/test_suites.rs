@@ -293,7 +293,7 @@ fn unittest_tells_where_its_time_goes() {
     let ended = tests(&room, &[], &[&python, "-m", "unittest"]).ends(4);
     let ended = ended
         .shows("2 tests in")
-        .shows("hooks of groups")
+        .shows("group hooks")
         .shows(" framework ")
         .shows("unaccounted")
         .shows("100 %");
@@ -461,7 +461,7 @@ fn the_test_that_makes_another_one_fail_is_found() {
     let command = [python.as_str(), "-m", "unittest"];
     let options = ["--runs", "8", "--seed", "5"];
     let ended = tests(&room, &options, &command).ends(0).shows("1 test failed in some runs");
-    let ended = ended.shows("it depends on the order: it fails behind `test_a.A: test_dirty`");
+    let ended = ended.shows("it depends on the order: it fails after `test_a.A: test_dirty`");
     ended.shows("green runs in a row would show");
     let only = ["--only", "test_a.A: test_dirty", "--only", "test_a.A: test_victim"];
     tests(&room, &only, &command).ends(4).shows("failed: test_a.A: test_victim");

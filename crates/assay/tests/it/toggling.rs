@@ -80,8 +80,8 @@ fn cold_against_warm_is_a_setting_as_others() {
     let json = room.run(&[&options[..], &suite].concat()).ends(0).json();
     let comparisons = json["comparisons"].as_array().unwrap();
     assert!(comparisons.iter().any(|own| own["family"] == "primary"), "{comparisons:?}");
-    // One run of each before those that count, and one from which the process learns what runs
-    // load: that one loads it itself, and the next may too on a busy machine.
+    // Before those that count, each side has one run, and the process learns from another one what
+    // runs load: that one loads it itself, and on a busy machine so may the next.
     let runs = room.read("runs");
     let warm = runs.matches('w').count();
     assert!(runs.len() == 15 && (6..=7).contains(&warm), "{runs}");

@@ -41,7 +41,7 @@ impl Kept {
         finish(self.warm(&[], command))
     }
 
-    /// Returns what is kept loaded.
+    /// Returns the processes that are kept loaded.
     fn held(&self) -> Vec<Value> {
         let told = finish(self.assay(&["warm", "--status", "--json"])).ends(0).json();
         told["held"].as_array().unwrap().clone()
@@ -114,7 +114,7 @@ fn a_run_is_what_the_command_started_anew_is() {
             );
         }
     }
-    // All ran in one process, which reports what it holds.
+    // All ran in one process, which reports its runs and its memory.
     let held = room.held();
     assert_eq!((held.len(), &held[0]["runs"]), (1, &4.into()));
     assert!(held[0]["memory"].as_u64().unwrap() > 1 << 20);
@@ -127,7 +127,7 @@ fn a_run_is_what_the_command_started_anew_is() {
     until_gone(&processes);
     finish(room.assay(&["warm", "--stop"])).ends(0).complains("nothing was kept");
     finish(room.assay(&["warm", "--status"])).ends(0).shows("Nothing is kept loaded.");
-    // Nothing is left except what was learned.
+    // Nothing is left there except the lock.
     let left =
         fs::read_dir(room.0.path(".cache/assay/warm")).unwrap().map(|own| own.unwrap().file_name());
     assert_eq!(left.collect::<Vec<_>>(), ["lock"]);

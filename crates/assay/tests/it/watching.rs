@@ -1,5 +1,5 @@
-//! `assay watch` in a real terminal, with real frameworks and an editor that saves: what is shown,
-//! what runs, and that no process is left.
+//! `assay watch` in a real terminal, with real frameworks and an editor that saves: the screen, the
+//! tests that run, and that no process is left.
 
 use crate::room::{Room, children_of, endless, is_alive, processes_of, signal, start, until};
 use crate::terminal::Terminal;
@@ -90,7 +90,7 @@ fn keys_run_all_again_and_to_interrupt_twice_leaves() {
     terminal.press("h");
     terminal.until_shown("Ctrl-C");
     terminal.press("\u{3}");
-    terminal.until_shown("Ctrl-C once more leaves");
+    terminal.until_shown("Ctrl-C once more quits");
     terminal.until_shown("green · 2 tests passed");
     terminal.press("\u{3}\u{3}");
     assert_eq!(terminal.finish().0, 0);
@@ -242,7 +242,7 @@ fn what_can_not_be_watched_or_run_is_told() {
     // No tests at all: this is reported, and watching continues.
     room.write("none.sh", "echo 1..0\n");
     let mut terminal = Terminal::start(watch(&room, &["--poll", "20ms"], &["sh", "none.sh"]), 80);
-    let told = terminal.until_shown("red · the suite did not get through");
+    let told = terminal.until_shown("red · the suite did not finish");
     assert!(told.contains("the suite exited with status 0"), "{told}");
     room.write("none.sh", "echo 1..1; echo 'ok 1 - a'\n");
     terminal.until_shown("green · 1 test passed");

@@ -3,7 +3,7 @@
 use crate::room::Room;
 use serde_json::Value;
 
-/// A run of a command that sleeps against one that sleeps three times as long.
+/// Measures a command that sleeps against one that sleeps three times as long.
 fn slept(room: &Room) {
     room.run(&["run", "-r", "10", "--save", "r.assay", "sleep 0.01", "sleep 0.03"]).ends(0);
 }
@@ -76,7 +76,7 @@ fn what_cannot_be_explained_says_why() {
     let same = room.run(&["why", "old.txt", "old.txt"]).ends(0).stdout;
     assert!(same.contains("nothing to explain"), "{same}");
     let alone = room.run(&["why", "old.txt"]).ends(2).stderr;
-    assert!(alone.contains("nothing that it differs from"), "{alone}");
+    assert!(alone.contains("nothing to compare it with"), "{alone}");
     // Separate recordings of times have parts too.
     room.run(&["run", "-r", "10", "--save", "old.assay", "sleep 0.01"]).ends(0);
     room.run(&["run", "-r", "10", "--save", "new.assay", "sleep 0.03"]).ends(0);

@@ -5,7 +5,7 @@ use crate::browser::{browsed, chromium, in_windows};
 use crate::room::Room;
 use std::fmt::Write;
 
-/// Text of Go's benchmarks: two of them with four metrics.
+/// Returns the output of two Go benchmarks with four metrics.
 fn go(factor: f64) -> String {
     let mut text = String::new();
     for run in 0..12 {
@@ -32,7 +32,7 @@ not ok 2 - prices_are_asked_once # time=3ms
 ok 3 - orders # SKIP no database
 ";
 
-/// A report of a test suite: a long name, a failed test and a skipped one.
+/// Returns a report of a test suite: a long name, a failed test and a skipped one.
 fn junit(time: f64) -> String {
     let name = "test_stock_is_counted_again_after_everything_was_sold_and_returned";
     format!(

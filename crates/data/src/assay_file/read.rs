@@ -1,6 +1,6 @@
 //! Reads sample files line by line, strictly: a wrong line is an error with its position, never a
-//! guess. Only an incomplete last line, as left by a crash, is dropped, with a finding that says
-//! what was lost.
+//! guess. Only an incomplete last line, as left by a crash, is dropped, with a finding about the
+//! loss.
 //!
 //! Unknown kinds and members are skipped, so that files of later minor versions can be read.
 
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
-/// Maximum number of metrics in one file. Each costs a column as long as the file, so an absurd
+/// Maximum number of metrics in one file. Each takes a column as long as the file, so an absurd
 /// number is refused.
 pub const MAX_METRICS: usize = 1000;
 
@@ -136,7 +136,7 @@ impl Reader {
         if !self.has_header {
             return if is_object { self.header(text) } else { Err(Problem::NoHeader) };
         }
-        // Otherwise a list would be accepted as a record, its items taken for the members in order.
+        // Otherwise a list would be accepted as a record, with its items as the members in order.
         if !is_object {
             let seen = quoted_start(text);
             return Err(Problem::Invalid(format!(
@@ -386,8 +386,9 @@ impl SeenBlocks {
     }
 }
 
-/// Returns true if a line is the beginning of JSON. In skipped members the parser does not report a
-/// number that ends in its point or exponent as an early end.
+/// Returns true if a line is the beginning of JSON. A number in a skipped member that ends at its
+/// point or exponent counts as well, although the parser reports a syntax error and not an early
+/// end.
 fn breaks_off(error: &serde_json::Error, text: &str) -> bool {
     let is_in_number = error.is_syntax() && text.ends_with(['.', 'e', 'E', '+', '-']);
     error.is_eof() || (is_in_number && error.column() >= text.len())

@@ -1,5 +1,5 @@
 //! Opens a sample file to continue it, as `--resume` does: an incomplete end is cut off, so that
-//! the next record begins on its own line.
+//! the next record begins on a new line.
 
 use super::read::{FileContents, read_whole};
 use super::write::Writer;

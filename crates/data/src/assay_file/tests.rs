@@ -1,5 +1,5 @@
-//! Tests of the whole format: what is written reads back, and damage is refused or reported, never
-//! lost silently.
+//! Tests of the whole format: written data read back unchanged, and damage is refused or reported,
+//! never silently ignored.
 #![allow(clippy::unwrap_used)]
 
 use super::any::any_samples;

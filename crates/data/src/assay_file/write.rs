@@ -3,7 +3,7 @@
 //!
 //! The writer runs alongside the measurement, so it must be cheap: names are escaped once, and a
 //! line is formatted into a reused buffer. It does not buffer across records (a killed run must
-//! lose nothing but the observation being written) and does not check what the numbers mean.
+//! lose nothing but the observation being written) and does not check the meaning of the numbers.
 
 use super::VERSION;
 use super::number::{push_json, push_number};
@@ -30,7 +30,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Returns the header that these samples were read from, or would have.
+    /// Returns the header that these samples were read with, or would be written with.
     pub fn of(samples: &Samples) -> Self {
         Self {
             tool: samples.tool.clone(),
@@ -255,7 +255,7 @@ impl<W: Write> Writer<W> {
         self.record("finding", finding)
     }
 
-    /// Appends why measuring stopped, and after how many blocks.
+    /// Appends the reason why measuring stopped, and the number of blocks.
     ///
     /// # Errors
     /// If writing to the sink fails.

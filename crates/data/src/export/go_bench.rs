@@ -1,12 +1,12 @@
 //! Samples as printed by `go test -bench`, for benchstat: one line per observation.
 //!
-//! Names become what benchstat accepts as a benchmark: `Benchmark` is put in front, blanks become
+//! Names are changed so that benchstat accepts them: `Benchmark` is put in front, blanks become
 //! `_`, and parameters become `/key=value` unless the name contains them already. If that changes a
-//! name, a comment line before the results gives the original, which benchstat skips and our reader
-//! reads. `wall` is `ns/op`, bytes are `B/op`, metrics that were read from such a file get their
+//! name, a comment line before the results, which benchstat skips and our reader uses, gives the
+//! original. `wall` is `ns/op`, bytes are `B/op`, metrics that were read from such a file get their
 //! unit back, and others keep their name with the suffix `/op` unless they are rates. Go's facts
-//! about the machine (`goos`, `goarch`, `cpu`) and the code (`pkg`) precede the results, in Go's
-//! own words. Levels, blocks and failures are lost.
+//! about the machine (`goos`, `goarch`, `cpu`) and the code (`pkg`) precede the results, under Go's
+//! own names. Levels, blocks and failures are lost.
 
 use super::{in_megabytes, in_nanoseconds, text_of};
 use crate::import::{NAMED, OriginalName, metric_of_unit};
@@ -14,7 +14,7 @@ use crate::samples::ITERATIONS;
 use crate::{Better, Environment, Metric, Samples, Subject, Unit};
 use std::io::{self, Write};
 
-/// Settings that Go writes on lines of their own, never into names.
+/// Settings that Go writes on separate lines, never into names.
 const SETTINGS: [&str; 4] = ["goos", "goarch", "pkg", "cpu"];
 
 /// Writes the text. O(observations × metrics).
@@ -39,7 +39,7 @@ pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
             writeln!(sink, "Unit {unit} assume=exact")?;
         }
     }
-    // The index of many millions of observations is large, and for one subject it would list all.
+    // The index of many millions of observations is large, and useless for a single subject.
     let by_subject = (samples.subjects.len() > 1).then(|| samples.by_subject());
     for (place, subject) in samples.subjects.iter().enumerate() {
         let own = by_subject.as_ref().map(|by_subject| by_subject.observations(place));
@@ -103,7 +103,7 @@ fn one_line(value: &str) -> String {
     value.replace(['\n', '\r'], " ").trim().to_owned()
 }
 
-/// Returns true if a benchmark with this label was read from Go's output and has its name there.
+/// Returns true if a benchmark with this label was read from Go's output, under its name there.
 fn is_of_go(label: Option<&str>) -> bool {
     label.is_some_and(|label| label.starts_with("Benchmark"))
 }
@@ -114,11 +114,11 @@ fn name(subject: &Subject, label: Option<&str>) -> String {
     let is_of_go = is_of_go(label);
     for (key, value) in &subject.parameters {
         if SETTINGS.contains(&key.as_str()) {
-            // If it distinguishes benchmarks of the same name, it is at the end of the name.
+            // A setting that distinguishes benchmarks of the same name is at the end of the name.
             name = name.replacen(&format!(" {key}={value}"), "", 1);
             continue;
         }
-        // The number of processors is after the last dash already, or it is one.
+        // The number of processors is already after the last dash, or it is 1.
         let is_told = key.parse::<u32>().is_ok() || (is_of_go && key == "gomaxprocs");
         if !is_told && !name.contains(value.as_str()) {
             name += &format!("/{key}={value}");
@@ -127,7 +127,7 @@ fn name(subject: &Subject, label: Option<&str>) -> String {
     let name: String = name.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
     let rest = name.strip_prefix("Benchmark").unwrap_or(&name);
     let mut letters = rest.chars();
-    // For Go it is not a benchmark if a lower-case letter follows.
+    // Go does not accept a benchmark whose name continues with a lower-case letter.
     let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     format!("Benchmark{first}{}", letters.as_str())
 }

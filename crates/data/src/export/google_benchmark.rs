@@ -1,13 +1,13 @@
 //! Samples in Google Benchmark's JSON, for compare.py and existing scripts: one row of kind
 //! `iteration` per observation.
 //!
-//! `wall` becomes `real_time`, `cpu` becomes `cpu_time` (or the wall time if not measured, because
-//! the layout requires a number), and all other metrics become counters in base units. Times are in
-//! nanoseconds, because compare.py skips benchmarks whose units differ; if no double of nanoseconds
-//! reads back to the same bits, the nearest one is written. Facts are in
-//! [`google_context`](super::google_context). What the layout cannot represent is lost: blocks and
-//! their order, levels, plan, summaries, and failures as such. The `iterations` of a row are the
-//! metric recorded under that name, otherwise 1.
+//! `wall` becomes `real_time`, `cpu` becomes `cpu_time` (the wall time if CPU time was not
+//! measured, because the layout requires a number), and all other metrics become counters in base
+//! units. Times are in nanoseconds, because compare.py skips benchmarks whose units differ; if no
+//! double in nanoseconds reads back to the same bits, the nearest one is written.
+//! [`google_context`](super::google_context) writes the facts. The layout cannot represent blocks
+//! and their order, levels, plan, summaries, and failures as such; they are lost. The `iterations`
+//! of a row is the metric of that name, or 1 if it was not recorded.
 
 use super::google_context::{Context, counters};
 use super::in_nanoseconds;
@@ -61,8 +61,8 @@ impl Serialize for Rows<'_> {
         let mut counters: Vec<(usize, &str)> = counters(samples)
             .filter_map(|(name, metric)| Some((index_of(metric)?, name)))
             .collect();
-        // The order of the metrics depends on which row has which, so it is not that of the
-        // counters.
+        // The order of the metrics depends on the rows that have them, so counters are sorted by
+        // name.
         counters.sort_by_key(|&(_, name)| name);
         let mut rows = to.serialize_seq(None)?;
         // Subjects with only a summary have no rows and no index.

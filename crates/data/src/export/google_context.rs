@@ -3,8 +3,8 @@
 //!
 //! Facts that were read from such a file return to their original place. Facts of other tools
 //! appear under our names, as if the author of the benchmark had added them. One further key
-//! records about the counters what the layout cannot: their metrics and units, and that they are
-//! not totals.
+//! records facts about the counters for which the layout has no place: their metrics and units, and
+//! that they are not totals.
 
 use crate::samples::ITERATIONS;
 use crate::{Metric, Samples, Unit};
@@ -20,12 +20,12 @@ pub(crate) const COUNTERS: &str = "assay.counters";
 pub(crate) const OF_MACHINE: [&str; 6] =
     ["os", "arch", "architecture", "kernel", "cpu_model", "pkg"];
 
-/// Metrics that have their own field in every row, and so are not counters.
+/// Metrics that have their own field in every row and are therefore not counters.
 pub(crate) const FIELDS: [&str; 3] = ["wall", "cpu", ITERATIONS];
 
 /// Prefix of the names of facts that were read from such a file.
 const OWN: &str = "google_benchmark.";
-/// Such facts that have another place in the file, or none.
+/// Facts with this prefix that have another place in the file, or none.
 const ELSEWHERE: [&str; 2] = ["labels", "complexity"];
 
 pub(super) struct Context<'a> {
@@ -51,7 +51,7 @@ impl Serialize for Context<'_> {
             context.insert("load_avg".to_owned(), vec![load.clone()].into());
         }
         let tool = samples.tool.as_deref().unwrap_or("assay");
-        // For files of the library, the program's name is among the facts, if known.
+        // In the library's own files, the program's name is among the facts if it is known.
         if !tool.starts_with("Google Benchmark") {
             context.insert("executable".to_owned(), tool.into());
         }

@@ -5,8 +5,8 @@ use crate::{Histogram, Samples};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// Writes the log. The times are the seconds from the start of the run at which an observation was
-/// recorded, and the length of the interval, 1 s.
+/// Writes the log. Each line has the time of an observation in seconds since the start of the run,
+/// and the length of the interval, 1 s.
 ///
 /// # Errors
 /// `InvalidInput` if there are no histograms; otherwise the error of the sink.
@@ -72,7 +72,7 @@ mod tests {
                 of,
                 second,
                 v2,
-                // As for a later slice of a search.
+                // As in a later slice of a search.
                 from: Some(0.75),
                 ..Buckets::default()
             });

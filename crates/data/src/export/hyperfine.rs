@@ -1,12 +1,11 @@
 //! Samples in hyperfine's JSON, for existing scripts and plots: the layout of 1.x, and schema 2 of
 //! 2.x.
 //!
-//! The numbers in those files besides the single runs (mean, standard deviation, median, extremes)
-//! merely describe the runs for readers of the file. They are computed here and used nowhere else:
-//! the statistics that decide are elsewhere. What the layouts cannot represent is lost: blocks and
-//! their order, plan, environment, timed-out runs as such, and metrics that hyperfine does not
-//! have. Runs are listed by command, so a file cannot be analyzed as taken in blocks again; keep
-//! the sample file for that.
+//! In addition to the single runs, those files have statistics that describe them (mean, standard
+//! deviation, median, extremes). These are computed here and used nowhere else; verdicts are based
+//! on other statistics. The layouts cannot represent blocks and their order, plan, environment,
+//! timed-out runs as such, and metrics that hyperfine does not have; they are lost. Runs are listed
+//! by command, so the blocks cannot be recovered from such a file; keep the sample file for that.
 //!
 //! Layouts as written by hyperfine 1.20 and 2.0.
 
@@ -30,10 +29,10 @@ const METRICS: [(&str, &str, &str); 5] = [
 /// Writes the layout of hyperfine 1.x. O(observations).
 ///
 /// Subjects without a run with a wall time are left out. `command` is the command line, or the name
-/// if several subjects have the same one with the same parameters. An additional `name` is written,
-/// which hyperfine 1.x does not have and its readers ignore. `user` and `system` are means, and 0
-/// if not measured, because the layout requires a number. The exit code is `null` for runs ended by
-/// a signal or the time limit.
+/// if several subjects have the same one with the same parameters. The additional key `name`, which
+/// hyperfine 1.x does not write, is ignored by its readers. `user` and `system` are means, and 0 if
+/// not measured, because the layout requires a number. The exit code is `null` for runs ended by a
+/// signal or the time limit.
 ///
 /// # Errors
 /// If the samples hold no wall time, which this layout requires, or if writing to the sink fails.
@@ -61,8 +60,8 @@ pub fn hyperfine(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
 
 /// Writes hyperfine's schema 2. O(observations).
 ///
-/// Subjects without a run with a wall time are left out, and so are metrics that hyperfine does not
-/// have. The metadata name the tool that measured, not hyperfine.
+/// Subjects without any wall time and metrics that hyperfine does not have are left out. The
+/// metadata name the tool that measured, not hyperfine.
 ///
 /// # Errors
 /// If the samples hold no wall time, or if writing to the sink fails.
@@ -239,7 +238,7 @@ struct Result1<'a> {
 }
 
 impl Serialize for Result1<'_> {
-    /// Implemented by hand, because user and system are in the middle of the summary.
+    /// Writes the members one by one, because user and system are in the middle of the summary.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("command", self.command)?;

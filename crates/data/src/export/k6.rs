@@ -1,10 +1,10 @@
 //! A load test as k6's summary, the JSON of `k6 run --summary-export`, for existing scripts and
 //! dashboards.
 //!
-//! It covers one server at one rate, all slices together. `http_req_duration` counts from the
-//! moment at which a request was due, unlike k6's own: that is what users wait. Failed requests
-//! have no duration, and if a quantile falls on requests that were never answered it is left out;
-//! mean, minimum and maximum cover the answered requests, as does all of
+//! It covers one server at one rate, all slices together. Unlike in k6, `http_req_duration` counts
+//! from the moment at which a request was due, because that is how long users wait. Failed requests
+//! have no duration. A quantile that falls on requests that were never answered is left out; mean,
+//! minimum and maximum cover the answered requests only, as do all values of
 //! `http_req_duration{expected_response:true}`. Parts of a request without histograms are left out.
 //! The layout is that of k6 1.8 (`legacy` mode).
 
@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// Name and order of each quantile, and the number of requests from which it can be distinguished
-/// from the maximum.
+/// Name and order of each quantile, and the minimum number of requests for which it can differ from
+/// the maximum.
 const QUANTILES: [(&str, f64, u64); 5] = [
     ("med", 0.5, 1),
     ("p(90)", 0.9, 1),
@@ -64,7 +64,7 @@ pub fn k6(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     add("http_req_duration{expected_response:true}", trend(&totals.times("latency"), 0));
     add("http_req_connecting", trend(&totals.times("connect"), 0));
     add("http_req_tls_handshaking", trend(&totals.times("tls"), 0));
-    // In this rate, a "pass" is a failure.
+    // In this rate, a "pass" means a failed request.
     let share = totals.failed as f64 / requests.max(1) as f64;
     let failed = json!({ "passes": totals.failed, "fails": totals.answered, "value": share });
     add("http_req_failed", Some(failed));
@@ -83,7 +83,7 @@ struct SliceTotals<'a> {
     samples: &'a Samples,
     answered: u64,
     failed: u64,
-    /// Duration of the measured time, where known.
+    /// Length of the measured period in seconds, where known.
     seconds: f64,
     /// Number of bytes received in that time.
     received: f64,
@@ -103,7 +103,8 @@ impl<'a> SliceTotals<'a> {
             let count = |name: &str| own.counts.get(name).copied().unwrap_or(0);
             totals.answered += count("answered");
             totals.failed += count("failed");
-            // A slice does not state its length, but the number of responses and their rate.
+            // A slice does not state its length: it is computed from the number of responses and
+            // their rate.
             let rate = value(own.block, "rate_achieved");
             let seconds = rate.map_or(0.0, |rate| count("delivered") as f64 / rate);
             totals.seconds += seconds;
@@ -123,10 +124,10 @@ impl<'a> SliceTotals<'a> {
     }
 }
 
-/// Returns times in milliseconds, where `beyond` further ones never ended; `None` if there are
-/// none.
+/// Returns statistics of the times in milliseconds, given that `beyond` further requests never
+/// ended; `None` if there are no times.
 fn trend(times: &Histogram, beyond: u64) -> Option<Value> {
-    // Such that, divided by 1000, they read back to the same bits.
+    // Milliseconds that give the same bits when divided by 1000.
     let milliseconds = |seconds: f64| shortest(seconds * 1e3, |ms| ms / 1e3 == seconds);
     if times.count() == 0 {
         return None;
@@ -154,7 +155,7 @@ mod tests {
     use crate::samples::{Better, Counts};
     use crate::{Metric, Observation, Unit};
 
-    /// Two slices of 2 s with 1,000 requests each, of 1 ms to 990 ms; the other 10 fail.
+    /// Returns two slices of 2 s with 1,000 requests each: 990 take 1 ms to 990 ms, 10 fail.
     fn samples() -> Samples {
         let rate = |name| Metric { better: Better::Higher, ..Metric::lower(name, Unit::PerSecond) };
         let mut samples = Samples::new(vec![rate("rate_achieved"), rate("received")]);
@@ -194,7 +195,7 @@ mod tests {
             let found = value(&format!("latency_{name}"));
             assert_eq!(Some(found), truth.quantile_seconds(share, 10), "{name}");
         }
-        // One in a thousand was never answered.
+        // One request in a hundred was never answered, so this quantile is unknown.
         assert_eq!(read.metric_index("latency_p99_9"), None);
         assert_eq!((value("requests"), value("failed"), value("answered")), (2000.0, 20.0, 0.99));
         assert!((value("rate_achieved") - 495.0).abs() < 1e-9);

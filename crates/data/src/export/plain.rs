@@ -19,7 +19,8 @@ pub enum Escapes {
 /// First of the two UTF-8 bytes of a control character beyond ASCII.
 const LEAD: u8 = 0xC2;
 
-/// A sink in front of another that escapes control characters. Writes may split UTF-8 anywhere.
+/// A sink that escapes control characters and writes to another sink. Writes may split UTF-8
+/// anywhere.
 #[derive(Debug)]
 pub struct Plain<W> {
     sink: W,

@@ -1,17 +1,17 @@
 //! Samples in pyperf's JSON, for `pyperf stats`, `hist` and `compare_to`: one benchmark per
 //! subject, one run per process.
 //!
-//! Values that belong to one process according to a level form one run; any other value is a run of
-//! its own. pyperf has one metric, so the one that decides is written; it supports seconds, bytes
-//! and plain numbers, and only values above zero. What the layout cannot represent is lost: blocks
-//! and their order, other metrics, plan, summaries. The layout is that of version 1.0
-//! (`pyperf.Benchmark.dump`).
+//! Values that belong to one process according to a level form one run; any other value is a
+//! separate run. pyperf has a single metric, so only the deciding one is written; it supports
+//! seconds, bytes and plain numbers, and only values above zero. The layout cannot represent blocks
+//! and their order, other metrics, plan and summaries; they are lost. The layout is that of version
+//! 1.0 (`pyperf.Benchmark.dump`).
 
 use crate::{Samples, Unit};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// Writes the metric that decides. O(observations).
+/// Writes the deciding metric. O(observations).
 ///
 /// # Errors
 /// If a value is not above zero, the metric has another unit, or writing to the sink fails.

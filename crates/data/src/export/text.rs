@@ -4,8 +4,8 @@ use crate::Samples;
 use crate::assay_file::push_number;
 use std::io::{self, Write};
 
-/// Writes the first metric of the only subject, in the order of measuring. Exact: the shortest
-/// decimals that read back to the same bits. O(observations).
+/// Writes the first metric of the only subject, in the order of measuring. Values are exact: the
+/// shortest decimals that read back to the same bits. O(observations).
 ///
 /// # Errors
 /// If there are several subjects, which bare numbers cannot distinguish, or if writing to the sink

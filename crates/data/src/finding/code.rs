@@ -1,8 +1,8 @@
 //! The catalog of findings: every code with its severity, its topic and its explanation, which is
 //! both its entry in `docs/reference/findings.md` and the output of `assay help CODE`.
 //!
-//! A finding can only be created with a code of this list. The message about what a check saw, and
-//! the advice, are written where the finding is created.
+//! A finding can only be created with a code of this list. The message and the advice are written
+//! where the finding is created.
 
 use super::Severity;
 
@@ -22,7 +22,7 @@ pub struct Code {
 /// The topic of a finding, for reports that group findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
-    /// Possibility of a verdict; covered by the sentence about a comparison.
+    /// Obstacles to any verdict; covered by the sentence about a comparison.
     Verdict,
     /// Sampling design; covered by the note on separate recordings.
     Design,
@@ -87,8 +87,9 @@ catalogue! {
     ALL_ADDRESSES: Note;
 
     /// All values of a subject are the same.
-    /// **Why:** either the quantity is constant, as a count of allocations often is, or the clock is
-    /// too coarse. Then "no difference" only means "no difference that this clock shows".
+    /// **Why:** either the quantity is constant, as a count of allocations often is, or the clock
+    /// is too coarse. In the latter case, "no difference" only means "no difference that this clock
+    /// shows".
     /// **What to do:** nothing for counts. For times, use a finer clock or give each run more work.
     ALL_EQUAL: Warning;
 
@@ -134,8 +135,8 @@ catalogue! {
 
     /// The finding names what limits the capacity reported by `assay load --find`. It is the last
     /// goal that was missed, with the measured value; the highest rate that `--most-rate` allows
-    /// (`rate`), at which some `searches` still met the goals; or the time budget (the rest would
-    /// take `rest_seconds`).
+    /// (`rate`), at which `searches` searches still met the goals; or the time budget (the rest
+    /// would take `rest_seconds`).
     /// **Why:** if even requests sent one at a time miss a goal, no rate can meet it: the search
     /// ends immediately, with a capacity of 0. If the highest allowed rate is the limit, the
     /// capacity is that rate or more, and two servers that both reach it may differ by any amount
@@ -189,9 +190,9 @@ catalogue! {
     /// of each value. Counts have steps of 1 by nature; choose a threshold above 1 for them.
     COARSE_CLOCK: Warning;
 
-    /// Some functions (`functions`) differ between two builds, or exist in only one of them. Of
-    /// `of` benchmarks, `benchmarks` reach such code, directly or through other functions;
-    /// `unreached` of the functions are not reached by any benchmark.
+    /// Some functions (`functions`) differ between two builds, or exist in only one of them. Out of
+    /// `of` benchmarks, `benchmarks` reach such code, directly or through other functions.
+    /// `unreached` is the number of functions that no benchmark reaches.
     /// **Why:** a benchmark that does not reach the change says nothing about it. Code that a
     /// benchmark *may* call counts as reached. Benchmarks of pytest-benchmark, pyperf,
     /// benchmark-ips and Go run once more, untimed, and the message states what they execute. With
@@ -226,12 +227,14 @@ catalogue! {
     /// are totals over all iterations. They are totals unless their author flagged them, and the
     /// file does not say which ones are flagged.
     /// **Why:** if a harness, such as Google Benchmark before 1.8, does not accept a number of
-    /// iterations, no two runs differ only in their iterations. The process does as little work as
-    /// possible, so the benchmark's own share of the count is small. A total in a file grows with
-    /// the number of iterations, which the tool chooses anew each time. If a counter's values show
-    /// that it is a total (they are whole multiples of the iterations), it is divided and called
-    /// `NAME/iteration`. Small counters next to such a counter are kept in both forms. Files that
-    /// contain only aggregates do not state the iterations, so whole-number counters are omitted.
+    /// iterations, no two runs differ only in the number of iterations. The process does as little
+    /// work as possible, so the benchmark's own share of the count is small. A total in a file
+    /// grows with the number of iterations, which the tool chooses anew each time. If a counter's
+    /// values show that it is a total (they are whole multiples of the iterations), it is divided
+    /// and called `NAME/iteration`. Other whole-number counters of the same benchmark may also be
+    /// totals that are too small to show it, so they are kept both undivided and divided. Files
+    /// that contain only aggregates do not state the iterations, so whole-number counters are
+    /// omitted.
     /// **What to do:** use a newer harness, or let the program read the counter around its own loop
     /// (`c/assay_alloc.h`). Flag counters with `benchmark::Counter::kAvgIterations`, and do not use
     /// `--benchmark_report_aggregates_only`.
@@ -284,7 +287,7 @@ catalogue! {
     /// optimization, with a sanitizer, or with a library built that way.
     /// **Why:** its times say little about an optimized build. If only Google Benchmark's own
     /// library was built this way (without `NDEBUG`), as in Debian, the library's part of each time
-    /// is larger, which matters for benchmarks that take nanoseconds. It does not show how the
+    /// is larger, which matters for benchmarks that take nanoseconds. This does not show how the
     /// measured code was built.
     /// **What to do:** rebuild it (`CMAKE_BUILD_TYPE=Release`, `cargo bench`), and link an
     /// optimized library, the same on both sides.
@@ -389,8 +392,8 @@ catalogue! {
     /// lower confidence.
     INTERVAL_OPTIMISTIC: Warning;
 
-    /// The placement of code in memory differs from build to build, and with it the time, although
-    /// nothing was changed. *Several builds of one source* (`--builds`): 95 % of builds are within
+    /// The placement of code in memory differs between builds, so their times differ although the
+    /// code is the same. *Several builds of one source* (`--builds`): 95 % of builds are within
     /// `spread` of their mean. *Two builds:* the functions of `benchmarks`, and everything that
     /// they call in the program, are identical down to the last instruction, yet they are faster or
     /// slower. *A search* (`assay bisect`): builds of neighboring commits differ (`own`) by a large
@@ -428,8 +431,8 @@ catalogue! {
 
     /// The sides of `assay bench` are one program that loads different shared libraries. The
     /// finding lists the libraries that differ, with the file of each side, as found by the
-    /// program's own loader (`libraries` is their number). If it could not be determined which
-    /// libraries are loaded, it says why.
+    /// program's own loader (`libraries` is their number). If this could not be determined, it says
+    /// why.
     /// **Why:** these are the possible causes of a difference between the sides. They also show
     /// that the variables (`LD_LIBRARY_PATH`, `LD_PRELOAD`) had an effect. A program linked with an
     /// RPATH ignores `LD_LIBRARY_PATH`, so both sides may load the same libraries without anyone
@@ -825,9 +828,9 @@ catalogue! {
 
     /// The run that `assay gate` judges is worse than normal, and the runs before it are not. `ratio`
     /// is its distance from normal.
-    /// **Why:** single runs are sometimes bad for reasons unrelated to the code. After a bad run,
-    /// hardly any of the next forty runs of unchanged code is bad. One bad run is therefore not an
-    /// alarm; the status is 3.
+    /// **Why:** single runs are sometimes bad for reasons unrelated to the code. If the code is
+    /// unchanged, hardly any of the forty runs after a bad one is bad. One bad run is therefore not
+    /// an alarm; the status is 3.
     /// **What to do:** run it again: a second bad run is an alarm. If both revisions can be measured
     /// here, use `assay gate --confirm`: the fresh run decides.
     STANDS_OUT: Warning;
@@ -876,8 +879,8 @@ catalogue! {
     /// there is enough memory. If it matters, boot with `isolcpus=N` and measure with `--pin N`.
     SYSTEM_SETTINGS: Note | Warning, Machine;
 
-    /// A version changed a benchmark by different amounts on its targets, by more than their errors
-    /// explain (Cochran's Q, `q`, p < 1 % over all benchmarks); the message gives the range
+    /// A version changed a benchmark by amounts that differ between its targets by more than their
+    /// errors explain (Cochran's Q, `q`, p < 1 % over all benchmarks); the message gives the range
     /// expected for the next target. Or several `facts` separate the targets on which a version
     /// fails or is slower from the others, and the message names one of them and lists the others
     /// (`assay farm`).
@@ -960,10 +963,10 @@ catalogue! {
 
     /// The runs of a benchmark do not suffice to show what is normal or whether it changed. Either
     /// there are too few on this machine (`runs`; at least `more` are still needed); the first or
-    /// the last two to four are all above or below all others up to the next change, which is too
-    /// short for a level of its own; or runs differ so much (`spread`, their standard deviation)
-    /// that the worsening given by `--detect` cannot be found within three runs in 80 % of cases,
-    /// however many are kept (`detectable` is the worsening that can be found).
+    /// the last two to four are all above or below the others up to the next change, but are too
+    /// few to count as a level of their own; or runs differ so much (`spread`, their standard
+    /// deviation) that the worsening given by `--detect` cannot be found within three runs in 80 %
+    /// of cases, however many are kept (`detectable` is the worsening that can be found).
     /// **Why:** fewer than five runs do not show how much runs differ, and the machine may have had
     /// a bad day: by chance, one series in twenty ends like this without a change. "Not worse"
     /// would only mean that nothing could have been detected.
@@ -973,8 +976,8 @@ catalogue! {
     /// between runs cancel (`assay bench --rev`), or make the machine steadier (`assay doctor`).
     TOO_FEW_RUNS: Note | Warning;
 
-    /// The last line of a sample file is incomplete, as after a crash, and was left out. In a
-    /// table, the last line has no line ending, and its number is shorter than all others.
+    /// The last line of a sample file is incomplete, as after a crash, and was left out; or the
+    /// last line of a table has no line ending, and its number is shorter than all others.
     /// **Why:** at most the observation being written is lost; everything before it is complete.
     /// **What to do:** nothing for a sample file, since the run can be resumed. Fetch the table
     /// again.
@@ -1003,8 +1006,8 @@ catalogue! {
     /// the median of the steady part and that of the part before.
     /// **Why:** a program behaves differently while caches and its heap fill and code is compiled;
     /// both parts together describe neither. If the steady part neither drifts nor is correlated,
-    /// `DRIFT` and `DEPENDENCE` are not reported separately: their results are in its evidence
-    /// (`drift`, `effective`). The same is true for `CHANGE_POINT`.
+    /// `DRIFT` and `DEPENDENCE` are not reported separately: their results are in the evidence of
+    /// this finding (`drift`, `effective`). The same is true for `CHANGE_POINT`.
     /// **What to do:** warm up longer before measuring (`--warmup`, or the harness's own setting,
     /// such as `x.config(warmup: 2)`), or describe only the steady part: `assay describe --skip N`,
     /// where N is `begins`.

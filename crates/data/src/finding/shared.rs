@@ -1,5 +1,5 @@
-//! Findings made by more than one reader or source: each code is defined in one place, with the
-//! same wording for all of them.
+//! Findings made by more than one reader or source: each is defined in one place, so that all use
+//! the same wording.
 //!
 //! The analysis defines its own findings; nothing is decided here.
 
@@ -25,8 +25,7 @@ pub fn benchmarks_skipped(message: String, benchmarks: usize) -> Finding {
     Finding::new(crate::code::BENCHMARKS_MISSING, message).with("benchmarks", benchmarks as f64)
 }
 
-/// Returns the finding for recordings of a side that are byte-identical; `differ` of `all` are
-/// left.
+/// Returns the finding for recordings of a side that are byte-identical; `differ` of `all` remain.
 pub(crate) fn same_recording(side: &str, all: usize, differ: usize) -> Finding {
     let message = format!(
         "of {all} recordings of `{side}` only {differ} differ; the others are the same to the last byte, and count once"
@@ -61,9 +60,9 @@ pub fn output_varies(what: &str) -> Finding {
     Finding::new(crate::code::OUTPUT_NOT_COMPARED, format!("{what}: not comparable"))
 }
 
-/// The environment fact for whether the outputs of all commands were [`SAME_OUTPUTS`].
+/// Name of the environment fact that states whether all commands had the same output.
 pub const OUTPUTS: &str = "outputs";
-/// The value of [`OUTPUTS`] if they were the same.
+/// Value of [`OUTPUTS`] if the outputs were the same.
 pub const SAME_OUTPUTS: &str = "same";
 
 /// Returns the finding for recordings of two sides that alternate in time.
@@ -129,7 +128,7 @@ pub(crate) fn request_errors(kinds: &str, errors: f64) -> Finding {
 }
 
 /// Returns the finding for a load generator that waits for answers before it sends more requests;
-/// `also` adds what else is known about its latencies.
+/// `also` adds other facts about its latencies.
 pub(crate) fn closed_loop(tool: &str, also: &str) -> Finding {
     let message = format!(
         "{tool} sends a request when an earlier one was answered: its latencies leave out how long requests would have waited while the server stood still{also}"

@@ -4,7 +4,7 @@
 //! The repetitions of a timing are observations if they were kept (`--record-samples`), otherwise
 //! its median is a summary; all other kinds have one value. The name of a benchmark begins with its
 //! kind. The figure after `±` is half of an interval and is not read. The file contains the values
-//! of parameters but not their names: they are numbered.
+//! of parameters but not their names, so parameters are numbered.
 
 use super::json::{self, At, Number};
 use super::number::Conversion;

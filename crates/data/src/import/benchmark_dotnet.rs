@@ -2,7 +2,7 @@
 //! the file has them, otherwise the statistics.
 //!
 //! A full file lists measurements with their stages; the workload's results, with overhead
-//! subtracted, are observations, by launch. The file does not say which of them the tool left out
+//! subtracted, are observations, by launch. The file does not show which of them the tool left out
 //! as outliers. Times are in nanoseconds. The brief file and those of old versions have only
 //! statistics, which are read as a summary.
 
@@ -127,7 +127,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     }
     for benchmark in &file.benchmarks {
         let plain = benchmark.name();
-        // Several jobs or runtimes have the same names.
+        // Benchmarks of several jobs or runtimes have the same names.
         let mut name = plain.clone();
         let mut times = 1;
         while recorder.find(&name).is_some() {

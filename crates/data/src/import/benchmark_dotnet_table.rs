@@ -2,8 +2,8 @@
 //! deviation and extremes of each benchmark, rounded.
 //!
 //! The unit is in the cell (`18.42 ms`) or in the heading (`Mean [us]`). `Error` is half of an
-//! interval at 99.9 %, and is not read. Parameters are between the job's settings and the mean; of
-//! the settings, those in which rows differ are read.
+//! interval at 99.9 %, and is not read. The columns of parameters are between those of the job's
+//! settings and the mean. Only settings in which rows differ are read.
 
 use super::number::Conversion;
 use super::recorder::Recorder;

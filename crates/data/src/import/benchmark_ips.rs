@@ -5,8 +5,8 @@
 //! have a mean and a standard deviation: a summary. If a benchmark was run several times within a
 //! report (`iterations`), the mean of each run is one observation; the same label in another report
 //! is another benchmark, with a number after its name. With `stats: :bootstrap` the error is half
-//! an interval instead. The output says so, and then no deviation is read from it; the JSON does
-//! not say so. Warm-up lines and the comparison are skipped. Formats as of 2.7 and 2.14.
+//! the width of an interval instead. The output states that, and no deviation is then read from it;
+//! the JSON does not. Warm-up lines and the comparison are skipped. Formats as of 2.7 and 2.14.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -123,7 +123,7 @@ struct Run {
 struct Reader<'a> {
     recorder: Recorder<'a>,
     runs: Vec<Run>,
-    /// True if the output says that its errors are half intervals from resampling.
+    /// True if the output states that its errors are half-widths of intervals from resampling.
     is_resampled: bool,
 }
 
@@ -141,8 +141,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads the printed output. In earlier versions, a label longer than its column is on a line
-    /// of its own.
+    /// Reads the printed output. In earlier versions, a label longer than its column is on a
+    /// separate line.
     fn print(&mut self, input: Input, context: &Context<'_>) -> Result<(), ImportError> {
         let mut lines = Lines::new(input.into_reader(), context.file);
         let mut running = false;
@@ -181,7 +181,8 @@ impl Reader<'_> {
                     // Early versions print the warm-up below this heading.
                     None if text.ends_with("i/100ms") || text.starts_with("------") => label = None,
                     None if text.trim().starts_with("with ") && text.contains("% confidence") => {
-                        // Half an interval from resampling is not a standard deviation.
+                        // The half-width of an interval from resampling is not a standard
+                        // deviation.
                         self.is_resampled = true;
                         self.recorder.fact("benchmark_ips.stats", text.trim());
                     }

@@ -1,8 +1,8 @@
 //! The output of benchmark.js for its events (`String(event.target)`): the rate of each benchmark.
 //!
-//! The figure after `±` is half an interval of the mean in percent, not a deviation. For a
-//! benchmark that occurs once, the mean rate is a summary with the number of samples; several runs
-//! in one file are observations.
+//! The figure after `±` is half the width of an interval of the mean in percent, not a deviation.
+//! For a benchmark that occurs once, the mean rate is a summary with the number of samples; several
+//! runs in one file are observations.
 
 use super::recorder::Recorder;
 use super::runs::Runs;

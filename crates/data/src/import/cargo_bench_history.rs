@@ -1,5 +1,5 @@
 //! A run as stored by cargo-bench-history (`objects/ENGINE/TRIPLE/MACHINE/COMMIT/clean.json`),
-//! plain or gzip-compressed, with its schemas 1 to 5.
+//! plain or gzip-compressed, in schemas 1 to 5.
 //!
 //! It stores an estimate of every metric, some with a deviation and an interval; the confidence of
 //! the interval is not stated, so intervals are not read. Each estimate is a summary.

@@ -2,7 +2,7 @@
 //! benchmark, no samples.
 //!
 //! A benchmark is named by its test case, its sections, and its own name. Catch2's JSON contains no
-//! benchmarks: the error for such a file says what to do. Only the necessary tags are read, as the
+//! benchmarks: the error for such a file gives advice. Only the necessary tags are read, as the
 //! reporter writes them, one per line.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
@@ -33,7 +33,7 @@ struct Reader<'c> {
     recorder: Recorder<'c>,
     /// Names of the open test case and sections.
     open: Vec<String>,
-    /// The open benchmark, and what is known of it.
+    /// The open benchmark, and its results so far.
     benchmark: Option<(String, Summary)>,
     /// Number of occurrences of each name.
     times: HashMap<String, usize>,

@@ -33,7 +33,7 @@ enum TableState {
     Outside,
     /// In the heading of a table, whose numbers begin at this character.
     Heading(usize),
-    /// Expecting a name or a continuation of it, whose last line has the number of samples.
+    /// Expecting a line of a name, the last of which has the number of samples.
     Name(usize),
     /// Expecting the mean of this number of samples.
     Mean(usize, u64),
@@ -130,13 +130,12 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads a name or a continuation of it; its last line has the samples, the iterations and an
-    /// estimate.
+    /// Reads a line of a name, the last of which has the samples, the iterations and an estimate.
     fn row(&mut self, line: &str, width: usize) -> Result<(), String> {
         let mut numbers = self.behind_name(line, width)?.split_ascii_whitespace();
         match numbers.next().map(str::parse::<u64>) {
             Some(Ok(count)) => self.state = TableState::Mean(width, count),
-            // The text in place of the numbers gives the reason for their absence.
+            // The text in place of the numbers gives the reason why there are none.
             Some(Err(_)) => {
                 let name = std::mem::take(&mut self.name);
                 self.recorder.finding(benchmark_error(&name, "has no result"));

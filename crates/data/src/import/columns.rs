@@ -1,8 +1,8 @@
 //! Columns of numbers separated by blanks: one number per line, as any script prints it, or several
 //! columns from which the options select one.
 //!
-//! Blank lines and `#` comments are allowed anywhere. A single column may have its name above it. A
-//! million numbers are read in well under a tenth of a second, because no line is copied.
+//! Blank lines and `#` comments are allowed anywhere. A single column may have its name above it.
+//! No line is copied, so that a million numbers are read in well under a tenth of a second.
 
 use super::comments::Comments;
 use super::layout::Gatherer;
@@ -13,8 +13,8 @@ use crate::lines::Lines;
 use crate::read_error::{FilePosition, ReadError};
 
 /// Recognizes a file of comments only; or a number below a heading of several words; or a first row
-/// of numbers; or two rows with the same number of words, a number among them. Other formats with
-/// such rows must be tried before.
+/// of numbers; or two rows with the same number of words, including a number. Other formats with
+/// such rows must be tried first.
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let words = |line: &str| line.split_ascii_whitespace().count();
     let has_number = |line: &str| line.split_ascii_whitespace().any(looks_like_number);
@@ -36,7 +36,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     let mut lines = Lines::new(input.into_reader(), context.file);
     let mut comments = Comments::default();
     let mut gatherer: Option<Gatherer<'_>> = None;
-    // Words alone; the next row shows whether they name one column or several.
+    // A row of words only; the next row shows whether they name one column or several.
     let mut heading: Option<(String, u64)> = None;
     let names_column = context.options.value_column().is_some() || context.options.by.is_some();
     let mut ended = true;

@@ -1,5 +1,5 @@
 //! Comment lines of foreign files, kept as facts of the environment: other tools record there the
-//! machine and the build of the numbers.
+//! machine and the build that produced the numbers.
 //!
 //! `key: value` and `key = value` become facts `file.key`, as text; all other lines become the list
 //! `file.comments`.
@@ -7,8 +7,8 @@
 use crate::Environment;
 use serde_json::Value;
 
-/// Maximum number of lines kept; further ones are only counted, so that a hostile file costs no
-/// memory.
+/// Maximum number of lines kept; further ones are only counted, so that a hostile file cannot
+/// exhaust memory.
 const MAX_LINES: usize = 10_000;
 
 /// Maximum length of the name of a fact; anything longer is prose with a colon in it.

@@ -39,7 +39,7 @@ pub(super) fn is_comment_or_blank(line: &str) -> bool {
 /// Arguments of every importer besides the input.
 pub(super) struct Context<'a> {
     pub(super) options: &'a ImportOptions,
-    /// Name for a subject without a name of its own.
+    /// Name for a subject that has none in the file.
     pub(super) label: &'a str,
     /// The file as the user named it.
     pub(super) file: &'a str,
@@ -53,10 +53,10 @@ pub(super) struct Context<'a> {
 /// Result of reading one input.
 pub(super) struct Part {
     pub(super) samples: Samples,
-    /// True if the values are numbers of a metric that the file does not specify: another file may
-    /// lend it a name and, unless a unit was given, must not have a unit of its own.
+    /// True if the file does not specify the metric of its numbers. The metric of another file then
+    /// supplies the name; unless a unit was given, that metric must not have a unit.
     pub(super) is_bare: bool,
-    /// True if it is a file of assay, in which every metric is named.
+    /// True for a file written by assay, in which every metric is named.
     pub(super) is_ours: bool,
 }
 

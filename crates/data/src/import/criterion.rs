@@ -6,8 +6,8 @@
 //! directory `new` is read, which holds the last run. A baseline is given by its name, as in
 //! `target/criterion/before`, although there is no such directory: every benchmark has a directory
 //! of this name. A directory that itself contains a `sample.json` is read alone. Times are assumed
-//! to be nanoseconds. This is true unless a benchmark has its own measurement, which the file does
-//! not show. Layouts of 0.3 to 0.8.
+//! to be nanoseconds. That is correct unless a benchmark has a custom measurement, which the file
+//! does not show. Layouts of 0.3 to 0.8.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -55,7 +55,7 @@ struct Names {
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let has = |key: &str| head.text.contains(key);
-    // A long list of iterations may hide what follows.
+    // A long list of iterations may extend beyond the head.
     head.is_json() && has("\"iters\"") && (has("\"times\"") || has("\"sampling_mode\""))
 }
 
@@ -73,8 +73,8 @@ pub(super) fn is_directory(path: &Path) -> bool {
     path.is_dir() || baseline_in(path).is_some()
 }
 
-/// For a path that does not exist, in a directory that does, returns the directory and the name of
-/// a baseline in it.
+/// Splits a nonexistent path into an existing directory and the name of a baseline in it, if it
+/// names one.
 fn baseline_in(path: &Path) -> Option<(&Path, &str)> {
     let parent = path.parent().filter(|parent| parent.is_dir())?;
     let name = path.file_name()?.to_str()?;

@@ -22,7 +22,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut runs = Runs::new(Recorder::new(context, "criterion"));
     let mut lines = Lines::new(input.into_reader(), context.file);
-    // A name too long for its column is on the line before.
+    // A name that is too long for its column is on the previous line.
     let mut above = String::new();
     while let Some(line) = lines.next()? {
         let text = line.text.trim_end();

@@ -60,7 +60,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             Ok(false) => break,
             Err(error) => return Err(own_error(&mut reader, error, context.file)),
         }
-        // The reader is past the record, so the last line of the record is the one before. Lone
+        // The reader is past the record, so the last line of the record is the previous one. Lone
         // carriage returns end records, but not lines.
         let line = reader.position().line().saturating_sub(1).max(1);
         if record.len() > MOST_COLUMNS {
@@ -86,7 +86,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     }
 }
 
-/// Two columns may be one column whose numbers have commas.
+/// Adds advice to an error if two columns may be one column whose numbers have commas.
 fn suspect_comma(error: ImportError, separator: u8, first: &[&str]) -> ImportError {
     let advice = match first {
         &[before, after] if separator == b',' => one_number(before, after),
@@ -101,7 +101,7 @@ fn suspect_comma(error: ImportError, separator: u8, first: &[&str]) -> ImportErr
     }
 }
 
-/// Returns advice for what may be one number with a comma between these parts.
+/// Returns advice if these parts may be one number with a comma between them.
 fn one_number(before: &str, after: &str) -> Option<String> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     if plain(before).is_some() && is_digits(after) {

@@ -1,11 +1,12 @@
 //! divan's table (Rust): a tree of names, and for every benchmark the fastest, slowest, median and
-//! mean time of its samples, below them rates and allocations.
+//! mean time of its samples, followed by rates and allocations.
 //!
 //! Only a summary is printed. For rates, the fastest is the maximum; the mean belongs to the mean
-//! time and is not the mean of the rates, so it is left out. For allocations, the columns show what
-//! the fastest, slowest and median *sample* allocated, so only the mean is read. Names are joined
-//! by `::` as in divan's own filters, the crate first. The tree does not distinguish a module from
-//! a function: a leaf that cannot be an identifier is taken for an argument, any other for a name.
+//! time and is not the mean of the rates, so it is left out. For allocations, the columns show the
+//! allocations of the fastest, slowest and median *sample*, so only the mean is read. Names are
+//! joined by `::` as in divan's own filters, the crate first. The tree does not distinguish a
+//! module from a function: a leaf that cannot be an identifier is taken for an argument, any other
+//! for a name.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::{Context, Head, ImportError, Part};
@@ -16,7 +17,7 @@ use crate::read_error::quoted_start;
 use crate::samples::{Better, Metric, Summary};
 use crate::unit::{Unit, unit_of_symbol};
 
-/// Maximum depth of a tree; deeper trees do not occur.
+/// Maximum depth of a tree; real trees are not as deep.
 const MAX_DEPTH: usize = 64;
 
 /// Headings of the columns.
@@ -92,8 +93,8 @@ struct Reader<'a> {
     /// The heading above allocations: `alloc`, `max alloc`, `grow`.
     group: String,
     current: Option<Current>,
-    /// The beginning of a row whose numbers have not been printed yet, because the benchmark prints
-    /// output of its own.
+    /// The beginning of a row whose numbers have not been printed yet, because the benchmark itself
+    /// prints output.
     torn: Option<String>,
 }
 
@@ -171,8 +172,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the row that began in an earlier line, if this line ends it with numbers for all
-    /// columns; the benchmark's own output may precede the first.
+    /// Returns the row that began in an earlier line, if this line completes it with numbers for
+    /// all columns; the benchmark's own output may precede the first number.
     fn put_together(&self, begun: &str, text: &str) -> Option<String> {
         let table = self.table.as_ref()?;
         let (columns, width) = (table.columns.len(), table.width);
@@ -232,7 +233,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads a row of rates or allocations below.
+    /// Reads a row of rates or allocations, which follow the times.
     fn more(&mut self, cells: &[&str]) -> Result<(), String> {
         let (Some(table), Some(current)) = (&self.table, &self.current) else { return Ok(()) };
         let value = |heading: &str| {

@@ -1,5 +1,5 @@
-//! Errors of importing samples. Errors in single lines are [`ReadError`]s; those here concern whole
-//! files, tables, and files together.
+//! Errors of importing samples. Errors in single lines are [`ReadError`]s; the errors here concern
+//! whole files, tables, and combinations of files.
 
 use super::options::ColumnRef;
 use crate::excerpt::{excerpt, visible};
@@ -26,7 +26,7 @@ fn advised(columns: Option<&TableColumns>) -> String {
 /// Reasons why samples could not be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The filter does not match what was read.
+    /// The filter does not match the data.
     #[error(transparent)]
     Filter(#[from] FilterError),
     /// A file could not be read, or one of its lines is wrong.
@@ -43,7 +43,7 @@ pub enum ImportError {
     Binary {
         /// The file.
         file: String,
-        /// Kind of the file, and what to do.
+        /// Kind of the file, and advice.
         what: &'static str,
     },
     /// The file exceeds a limit.
@@ -51,7 +51,7 @@ pub enum ImportError {
     TooMany {
         /// The file.
         file: String,
-        /// The limit, and what to do.
+        /// The limit, and advice.
         problem: String,
     },
     /// The file has numbers that cannot be compared.
@@ -59,7 +59,7 @@ pub enum ImportError {
     Refused {
         /// The file.
         file: String,
-        /// Kind of the file, and what to do, as the rest of a sentence.
+        /// Kind of the file, and advice, as the rest of a sentence.
         what: &'static str,
     },
     /// The file is text of an unknown format.
@@ -144,7 +144,7 @@ pub enum ImportError {
         place: FilePosition,
         /// Description of the problem.
         problem: String,
-        /// Columns that were tried and with which the file can be read.
+        /// Columns with which a trial reading of the file succeeded.
         advice: Option<TableColumns>,
     },
     /// A metric has different units in two files.
@@ -181,7 +181,7 @@ pub enum ImportError {
         /// An example of a unit that could be meant.
         example: String,
     },
-    /// A series has no observations left without the first ones.
+    /// No observations of a series are left after the skipped ones.
     #[error(
         "`--skip {skip}` leaves nothing of {}, which has {observations} observations; skip fewer",
         excerpt(.subject)

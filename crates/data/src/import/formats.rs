@@ -1,5 +1,5 @@
 //! The list of all formats: the name of each in messages, how its beginning is recognized, and its
-//! reader. Each format's own module defines what it accepts.
+//! reader. Each format's own module defines the accepted files.
 
 use super::stores::action;
 use super::{

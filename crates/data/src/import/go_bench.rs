@@ -1,10 +1,10 @@
-//! The output of `go test -bench`: result lines, configuration lines, `Unit` lines, and the same as
-//! a stream of `go test -json`.
+//! The output of `go test -bench`: result lines, configuration lines, `Unit` lines, and the same
+//! lines in the stream of `go test -json`.
 //!
 //! A result line is `BenchmarkName-8  1000  54.2 ns/op  16 B/op …`; every line is one observation,
-//! and `-count` makes several. Output of the benchmark itself may precede its numbers or split its
-//! line in two; such lines are reassembled. Lines `key: value` before the results are facts or, if
-//! their value changes within the file, parameters that distinguish benchmarks of the same name.
+//! and `-count` produces several. Output of the benchmark itself may precede its numbers or split
+//! its line in two; such lines are reassembled. Lines `key: value` before the results are facts or,
+//! if their value changes within the file, parameters that distinguish benchmarks of the same name.
 //! The meaning of names is defined in [`go_names`](super::go_names).
 
 use super::go_names::{GoBenchmark, Naming, OriginalName, Settings, metric_of_unit};
@@ -179,7 +179,7 @@ impl Reader<'_> {
             self.named.insert(name.to_owned(), (Rc::new(named), count));
             return Ok(());
         }
-        // Taken out for the moment and not copied: a name may be long, and there may be many lines.
+        // Taken out temporarily instead of copied: a name may be long, and there may be many lines.
         let pending = self.streams.get_mut(package).and_then(|stream| stream.pending.take());
         if let Some(found) = torn_result(text, pending.as_deref()) {
             return self.take(package, &found, number, ended);
@@ -216,7 +216,7 @@ impl Reader<'_> {
             let at = running.map(|name| format!(" in `{name}`")).unwrap_or_default();
             self.failed.add(format!("a panic{at} ({})", quoted_start(what)));
         } else if let Some(rest) = text.strip_prefix("FAIL\t") {
-            // Followed by the duration.
+            // The package is followed by the duration.
             let package = rest.split('\t').next().unwrap_or(rest);
             self.failed.add(format!("package `{}`", quoted_start(package)));
         } else if let Some(rest) = text.strip_prefix("Unit ") {
@@ -251,7 +251,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads `ns/op better=lower assume=exact`; such a line holds for the whole file.
+    /// Reads `ns/op better=lower assume=exact`; such a line applies to the whole file.
     fn unit_line(&mut self, rest: &str) {
         let mut words = rest.split_ascii_whitespace();
         let Some(unit) = words.next() else { return };
@@ -323,12 +323,13 @@ impl Reader<'_> {
             };
             values.push((metric, read));
         }
-        // After the metrics of the line; a benchmark may report a metric of this name itself.
+        // Added after the metrics of the line, because a benchmark may itself report a metric of
+        // this name.
         if !self.metrics.contains_key(ITERATIONS) {
             let metric = Metric { better: Better::Higher, ..Metric::lower(ITERATIONS, Unit::One) };
             let metric = self.recorder.metric(&metric);
             let metric = metric.map_err(|problem| self.recorder.at(number, problem))?;
-            // A split line may not have them.
+            // A split line may lack the iterations.
             values.extend(iterations.is_finite().then_some((metric, *iterations)));
         }
         let benchmark = match self.known.get(&key) {
@@ -392,7 +393,7 @@ fn is_number(word: &&str) -> bool {
 enum Unreadable {
     /// A result with an error in it.
     Result,
-    /// It begins like a result, but may be anything: benchmarks print what they like.
+    /// It begins like a result, but may be anything: benchmarks may print any text.
     Beginning,
     /// Not a result.
     Other,
@@ -482,8 +483,8 @@ fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<GoResult<'
 /// Returns the last name of a benchmark that is followed by blanks and a tab, which announces
 /// numbers.
 fn name_before_tab(text: &str) -> Option<&str> {
-    // Each tab once, from the last one: the name is the word before the tab and its blanks, if it
-    // begins like a name.
+    // Examines every tab, starting with the last one: the name is the word before the tab and its
+    // blanks, if it begins like a name.
     text.rmatch_indices('\t').find_map(|(tab, _)| {
         let before = text[..tab].trim_end_matches(' ');
         let word = before

@@ -24,7 +24,8 @@ const MAX_TEXT: usize = 64 * 1024 * 1024;
 const FACTS: [(&str, &str); 3] = [("goos", "os"), ("goarch", "architecture"), ("cpu", "cpu_model")];
 
 /// Returns the metric that a unit stands for, and the conversion of its values to base units:
-/// `ns/op` is `wall`, `MB/s` is `B/s`, `p50-ns/op` is `p50-s/op`. A unit of the benchmark's author may have no direction.
+/// `ns/op` is `wall`, `MB/s` is `B/s`, `p50-ns/op` is `p50-s/op`. Units defined by the benchmark's
+/// author may have no direction.
 pub(crate) fn metric_of_unit(of_go: &str) -> (Metric, Conversion) {
     let (above, below) = of_go.split_once('/').map_or((of_go, None), |(a, b)| (a, Some(b)));
     let (prefix, symbol) = above.rfind('-').map_or(("", above), |dash| above.split_at(dash + 1));

@@ -27,7 +27,7 @@ const VERSIONS: [&str; 2] = ["6", "7"];
 /// Maximum length of a summary, in bytes.
 const MAX_SUMMARY: usize = 16 * 1024 * 1024;
 
-/// Printed names, each with its JSON name unless that is the printed name without blanks.
+/// Printed names whose JSON name is not simply the printed name without blanks, with that name.
 const NAMES: [(&str, &str); 9] = [
     ("Instructions", "Ir"),
     ("Total read+write", "TotalRW"),
@@ -279,8 +279,8 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the totals counted by a tool: in version 7 each metric has its `values`, in version 6
-/// they are below the kind of tool, with their types. Some tools count nothing.
+/// Returns the totals counted by a tool: in version 7 each metric has `values`; in version 6 the
+/// values are nested in the kind of tool and have types. Some tools count nothing.
 fn counts_of(profile: &Value) -> Vec<(&str, f64)> {
     let mut counts = Vec::new();
     if let Some(metrics) = profile.pointer("/data/total/metrics").and_then(Value::as_object) {

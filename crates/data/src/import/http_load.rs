@@ -198,7 +198,7 @@ impl Report {
     }
 
     /// Adds the rate of successful requests: the tool's rate, which covers all completed requests,
-    /// minus the fraction of failed requests.
+    /// reduced by the fraction of failed requests.
     pub(super) fn rate(&mut self, per_second: f64, ended: f64, well: f64) {
         let share = if well >= ended { 1.0 } else { well.max(0.0) / ended };
         self.set("rate_achieved", BaseUnit::PerSecond, per_second * share);
@@ -216,7 +216,7 @@ impl Report {
         }
     }
 
-    /// Removes the times: zeros of a report in which nothing was answered.
+    /// Removes the times, which are zeros in a report without answers.
     pub(super) fn without_times(&mut self) {
         self.values.retain(|(name, _)| name.of != BaseUnit::Seconds);
     }
@@ -369,8 +369,7 @@ pub(super) fn number(text: &str) -> Result<f64, String> {
     plain(text.trim().trim_end_matches(['%', ','])).ok_or_else(wrong)
 }
 
-/// Parses a time as a tool prints it, with `NaN` and `inf` as NaN; the error says what is wrong
-/// with it.
+/// Parses a time as a tool prints it, with `NaN` and `inf` as NaN; the error describes the fault.
 pub(super) fn time(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let word = text.trim_start_matches('-').split_ascii_whitespace().next().unwrap_or_default();

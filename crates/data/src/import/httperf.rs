@@ -1,5 +1,5 @@
-//! httperf's report: one observation each, with all its numbers; reports appended to one file are
-//! distinguished by their commands.
+//! httperf's reports: each is one observation, with all its numbers; reports appended to one file
+//! are distinguished by their commands.
 //!
 //! httperf prints zeros for quantities that it did not measure: a reply rate without samples (tests
 //! below 5 s), or times of replies that never arrived. Those are missing values here. Its times and

@@ -293,8 +293,8 @@ fn names(commands: &[Command]) -> Vec<String> {
     distinct_names(plain.iter().map(String::as_str).zip(parameters.iter().map(Vec::as_slice)))
 }
 
-/// Returns the names, with parameters appended if several commands have the same name, and then a
-/// number.
+/// Returns the names, with parameters and, if necessary, a number appended if several commands have
+/// the same name.
 fn distinct_names<'c>(
     commands: impl Iterator<Item = (&'c str, &'c [(String, String)])> + Clone,
 ) -> Vec<String> {

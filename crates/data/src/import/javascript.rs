@@ -1,9 +1,9 @@
 //! JSON of JavaScript benchmark tools: `vitest bench --outputJson`, tinybench's tasks
 //! (`{name, result}`), mitata's `format: 'json'`.
 //!
-//! Their samples, if kept, are sorted: the order, which shows dependence and warm-up, is lost. So
-//! each benchmark gives a summary: mean and, if given, standard deviation and count. Times are in
-//! milliseconds in vitest and tinybench, nanoseconds in mitata.
+//! Their samples, if kept, are sorted: the order, which shows dependence and warm-up, is lost. Each
+//! benchmark therefore gives a summary: mean and, if stated, standard deviation and count. Times
+//! are in milliseconds in vitest and tinybench, nanoseconds in mitata.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::{Context, Head, ImportError, Part, json};
@@ -216,7 +216,7 @@ struct MitataContext {
     version: Option<Value>,
     runtime: Option<Value>,
     cpu: Option<Cpu>,
-    /// Samples of an empty function, of which there are many.
+    /// The many samples of an empty function, which are not needed.
     #[serde(rename = "noop")]
     _noop: Option<IgnoredAny>,
 }

@@ -29,8 +29,8 @@ const MAX_TEXT: usize = 16 * 1024 * 1024;
 /// `null`.
 const NOT_FINITE: [&[u8]; 5] = [b"NaN", b"nan", b"Infinity", b"inf", b"Inf"];
 
-/// Reads one JSON value of a file with a seed that keeps what it needs. Only blanks may follow.
-/// `expected` describes the contents of such a file.
+/// Reads one JSON value of a file with a seed that keeps only the needed parts. Only blanks may
+/// follow. `expected` describes the contents of such a file.
 ///
 /// # Errors
 /// With line and column, if the file is not JSON, is truncated, or is not as the seed expects.

@@ -1,8 +1,8 @@
 //! Meaning of the rows of a foreign table, and the samples gathered from them: one column of
 //! values, one subject per column (wide), or one subject per distinct name (long).
 //!
-//! The layout is decided once, by the options and the first row, and never guessed if two readings
-//! are possible. Rows come from [`csv`](super::csv) or [`columns`](super::columns), which handle
+//! The options and the first row determine the layout once; it is never guessed if two readings are
+//! possible. Rows come from [`csv`](super::csv) or [`columns`](super::columns), which handle
 //! separators; this module does not.
 
 use super::number::{Conversion, looks_like_number, may_be_heading};
@@ -54,7 +54,7 @@ impl<'a> Gatherer<'a> {
         let options = context.options;
         let conversion = Conversion::from_symbol(options.unit.as_deref());
         let named_by_header = match layout {
-            // If a unit was given, a header such as `ms` does not name what was measured.
+            // If a unit was given, a header such as `ms` does not name the measured quantity.
             Layout::Single { value } | Layout::Long { value, .. }
                 if has_header
                     && (options.unit.is_none() || unit_of_symbol(first[value]).is_none()) =>

@@ -15,7 +15,8 @@ use std::collections::{HashMap, HashSet};
 /// Maximum number of recordings named with their deciding metrics; the rest are counted.
 const NAMED: usize = 3;
 
-/// Evidence of the finding about recordings with different deciding metrics: the number of these.
+/// Evidence of the finding about recordings with different deciding metrics: the number of such
+/// metrics.
 const DECIDING_METRICS: &str = "deciding_metrics";
 
 /// Returns true for the finding about recordings with different deciding metrics, which does not
@@ -155,8 +156,8 @@ pub(super) fn check_units(parts: &mut [LabelledInput]) -> Result<(), ImportError
     Ok(())
 }
 
-/// Returns all metrics, first the one that decides: the primary one of the first input if all have
-/// it, otherwise the first that all have.
+/// Returns all metrics, the deciding one first: the primary one of the first input if all inputs
+/// have it, otherwise the first one that all have.
 pub(super) fn order_metrics(parts: &[LabelledInput]) -> Result<Vec<Metric>, ImportError> {
     let mut metrics = Samples::default();
     for metric in parts.iter().flat_map(|one| &one.part.samples.metrics) {
@@ -166,7 +167,7 @@ pub(super) fn order_metrics(parts: &[LabelledInput]) -> Result<Vec<Metric>, Impo
     let is_common =
         |m: &Metric| parts.iter().all(|one| one.part.samples.metric_index(&m.name).is_some());
     let primary = parts.first().and_then(LabelledInput::primary).filter(|&m| is_common(m));
-    // A count of iterations says nothing about a benchmark that measures something else.
+    // A count of iterations gives no information about a benchmark that measures something else.
     let is_count = |m: &Metric| {
         m.name == "iterations"
             && parts.iter().any(|one| one.primary().is_some_and(|own| own.name != m.name))
@@ -191,8 +192,8 @@ pub(super) fn order_metrics(parts: &[LabelledInput]) -> Result<Vec<Metric>, Impo
     Ok(metrics)
 }
 
-/// The finding about recordings whose plans name different deciding metrics. It does not apply if
-/// the user names one.
+/// Returns the finding about recordings whose plans name different deciding metrics. It does not
+/// apply if the user names one.
 fn decided_differently(parts: &[LabelledInput], merged: &Samples) -> Option<Finding> {
     let decides = &merged.metrics.first()?.name;
     let planned: Vec<(&str, &str)> = parts
@@ -220,9 +221,9 @@ fn decided_differently(parts: &[LabelledInput], merged: &Samples) -> Option<Find
     Some(others.map(Action::decide_by).fold(finding, Finding::advise))
 }
 
-/// Returns the names by which the subjects of an input are matched with those of others: their rows
-/// or, if several subjects share a row, on sides or at parameters of their own, their full names,
-/// because an input is one side here.
+/// Returns the names by which the subjects of an input are matched with those of others: their
+/// rows, or their full names if several subjects share a row (on different sides or at different
+/// parameters), because an input counts as one side.
 pub(super) fn matched_by(samples: &Samples) -> Vec<&str> {
     let by_row = no_row_is_shared(samples);
     samples.subjects.iter().map(|subject| matched_name(samples, subject, by_row)).collect()
@@ -308,7 +309,7 @@ fn add(merged: &mut Samples, mut part: Samples, names: &Names<'_>, met: &mut Tak
     for (mut own, &shared) in std::mem::take(&mut part.subjects).into_iter().zip(shared) {
         let name = matched_name(&part, &own, by_row);
         let index = merged.subjects.len();
-        // Without a common row nothing is matched: a subject without a row has none here either.
+        // Without a common row nothing is matched, so a subject without a row gets none.
         let of_row = part.row_of(&own);
         let row_name = if matched { name } else { &of_row.name };
         let (row, first) = met.rows.get(row_name).copied().unwrap_or_else(|| {

@@ -19,7 +19,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
 
 /// Parses a line into name and seconds.
 fn time(line: &str) -> Option<(&str, f64)> {
-    // Browsers add that the timer has ended.
+    // Browsers append a note that the timer has ended.
     let line = line.trim().trim_end_matches(" - timer ended");
     let (name, told) = line.rsplit_once(": ")?;
     let seconds = |text: &str, symbol: &str| {
@@ -31,7 +31,7 @@ fn time(line: &str) -> Option<(&str, f64)> {
         let (number, unit) = told.strip_suffix('.')?.split_once(' ')?;
         return Some((name, seconds(number, unit)?));
     }
-    // From one minute on: `1:02.345 (m:ss.mmm)`.
+    // Times of a minute or more: `1:02.345 (m:ss.mmm)`.
     if let Some(clock) = told.strip_suffix(" (m:ss.mmm)") {
         let (minutes, rest) = clock.split_once(':')?;
         return Some((name, seconds(minutes, "min")? + seconds(rest, "s")?));

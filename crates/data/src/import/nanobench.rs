@@ -1,7 +1,7 @@
 //! nanobench's JSON (`templates::json()`), an observation per epoch; and its CSV
 //! (`templates::csv()`), which has only medians.
 //!
-//! The tool divides by the iterations, and when it prints also by the batch size: so `wall` is the
+//! The tool divides by the iterations and, when printing, also by the batch size, so `wall` is the
 //! time per unit, as in `ns/op`. Counters of the processor are 0 throughout if the system provides
 //! none, and are then left out. A result without epochs is one that the tool refused: its work was
 //! optimized away, or was too short for the clock. Layouts of 4.x.

@@ -9,8 +9,8 @@ use crate::unit::{Unit, rate_of_symbol, unit_of_symbol};
 pub(crate) struct Conversion {
     /// The base unit.
     pub unit: Unit,
-    /// Small units are divided by a whole number, which rounds only once (1500 ns are exactly what
-    /// `1.5e-6` reads as); multiplying by 1e-9, itself inexact, would round twice.
+    /// Small units are divided by a whole number, which rounds only once (1500 ns become exactly
+    /// the double `1.5e-6`); multiplying by 1e-9, itself inexact, would round twice.
     divide: f64,
     multiply: f64,
 }
@@ -52,7 +52,7 @@ impl Conversion {
         self.finite(plain(text)?)
     }
 
-    /// Parses a number of a tool that never groups digits; the error says what is wrong with it.
+    /// Parses a number of a tool that never groups digits; the error describes the fault.
     pub(super) fn read_ungrouped(&self, text: &str) -> Result<f64, String> {
         let value = ungrouped(text).and_then(|value| self.finite(value));
         value.ok_or_else(|| match plain(text) {
@@ -70,8 +70,7 @@ impl Conversion {
         value / self.divide * self.multiply
     }
 
-    /// Parses a number, trimmed by the caller, into the base unit; the error says what is wrong
-    /// with it.
+    /// Parses a number, trimmed by the caller, into the base unit; the error describes the fault.
     pub(super) fn read(&self, text: &str, marks: &Marks) -> Result<f64, String> {
         self.read_number(text, marks).ok_or_else(|| match plain(text) {
             Some(_) => not_finite(text),

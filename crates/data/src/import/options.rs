@@ -54,7 +54,7 @@ pub enum ColumnRef {
 impl FromStr for ColumnRef {
     type Err = std::convert::Infallible;
 
-    /// Text of digits alone is a number, anything else is a name.
+    /// Parses digits alone as a number, any other text as a name.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(text.parse().map_or_else(|_| Self::Name(text.to_owned()), Self::Number))
     }

@@ -141,7 +141,7 @@ impl Reader<'_> {
             true => value,
             false => self.marks.read(&value).ok_or_else(|| wrong(text, ended))?.to_string(),
         };
-        // Numbers computed from the counters are not read, but show what the marks mean.
+        // Numbers computed from the counters are not read, but show the meaning of the marks.
         if let Some((_, computed)) = text.split_once('#') {
             self.marks.see(computed.split_whitespace().next().unwrap_or_default());
         }
@@ -153,8 +153,8 @@ impl Reader<'_> {
 
     /// Parses `0.0032 +- 0.0001 seconds time elapsed`, `0.001 seconds user`.
     fn seconds(&mut self, seconds: &str, rest: &str, text: &str) -> Result<(), String> {
-        // Under our names, so that a counter of the same quantity that could not be counted is not
-        // taken for an earlier value of it.
+        // Stored under our names, so that a counter of the same quantity that could not be counted
+        // is not taken for an earlier value.
         let event = match rest.split_whitespace().next() {
             Some("time") => "wall",
             Some("user") => "user",

@@ -1,5 +1,5 @@
-//! Machine-readable output of `perf stat`: `-x SEPARATOR` (any of the usual ones) and `-j`, alone
-//! or appended run after run.
+//! Machine-readable output of `perf stat`: `-x SEPARATOR` (any of the usual ones) and `-j`, of a
+//! single run or of several runs appended to each other.
 //!
 //! A run is one observation, and so is an interval of `-I`; a processor, socket or node of `-A` and
 //! `--per-…` is a subject. With `-r N` only a mean and what perf calls variance are available:

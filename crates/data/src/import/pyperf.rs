@@ -133,8 +133,8 @@ fn take<'f>(
     recorder.subject_mut(subject).command = known("command").map(text_of);
     let measured = benchmark.runs.iter().filter(|run| !run.values.numbers.is_empty());
     for (process, run) in (0..).zip(measured) {
-        // Metadata common to all runs, which for a single run are all, are in the benchmark or the
-        // file.
+        // Metadata common to all runs (all metadata if there is a single run) are in the benchmark
+        // or the file.
         let peak = ["command_max_rss", "mem_max_rss"];
         let peak = peak.iter().find_map(|key| run.metadata.get(*key).or_else(|| known(key)));
         let peak = peak.and_then(Value::as_f64);

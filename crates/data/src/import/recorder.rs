@@ -23,13 +23,13 @@ use crate::unit::Unit;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Number of values, including missing ones, that a file may always have. Beyond that, it may have
+/// Number of values, including missing ones, that is always allowed. Beyond that, a file may have
 /// `ALLOWED_CELLS_PER_VALUE` times the number of present values: every observation has a place for
 /// every metric, so that a short file with many metrics could fill any memory.
 const ALLOWED_CELLS: usize = 20_000_000;
 const ALLOWED_CELLS_PER_VALUE: usize = 50;
 
-/// Maximum number of findings of one file; of the others only the number is reported.
+/// Maximum number of findings of one file; the others are only counted.
 const MAX_FINDINGS: usize = 200;
 
 /// Maximum length of a benchmark's full name that is composed from several parts of a file, in
@@ -37,9 +37,8 @@ const MAX_FINDINGS: usize = 200;
 pub(super) const MAX_JOINED_NAME: usize = 4096;
 
 impl Samples {
-    /// Adds a row, whose name must be new, on the single side that is the file, and returns its
-    /// subject. Does not check for another subject of the same name, which would make many rows
-    /// slow.
+    /// Adds a row, whose name must be new, on the file's only side, and returns its subject. Does
+    /// not check for another subject of the same name, which would be slow for many rows.
     pub(super) fn add_row_of_file(
         &mut self,
         context: &Context<'_>,
@@ -149,7 +148,7 @@ impl<'a> Recorder<'a> {
         (&mut self.samples.rows[subject.row], &mut subject.parameters)
     }
 
-    /// Returns the subject of a benchmark, for adding what becomes known later.
+    /// Returns the subject of a benchmark, for adding properties that become known later.
     pub(super) fn subject_mut(&mut self, benchmark: usize) -> &mut Subject {
         &mut self.samples.subjects[benchmark]
     }
@@ -226,8 +225,8 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Appends observations of a benchmark as whole columns of the same length. The first are taken
-    /// over without a copy: a file may contain ten million runs.
+    /// Appends observations of a benchmark as whole columns of the same length. The first ones are
+    /// moved instead of copied: a file may contain ten million runs.
     ///
     /// # Errors
     /// As for [`observe`](Self::observe).
@@ -293,7 +292,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Divides a metric by another one, observation by observation, and calls the quotient `name`.
-    /// It replaces the metric, or is a secondary one.
+    /// The quotient replaces the metric, or becomes a secondary one.
     ///
     /// # Errors
     /// If there are too many metrics.

@@ -1,10 +1,10 @@
 //! Several recordings of one side: files in a directory, documents in one file, or files that the
 //! user names together.
 //!
-//! The luck of a process affects all its values, so a recording is one unit, regardless of the
-//! number of its values: its number is the outermost level of its observations. If a recording has
-//! only a summary, its mean or its median is its one value. Recordings that are byte-identical
-//! count as one.
+//! Random properties of a process affect all its values, so a recording is one unit, regardless of
+//! the number of its values: the index of the recording is the outermost level of its observations.
+//! If a recording has only a summary, its mean or its median is its one value. Recordings that are
+//! byte-identical count as one.
 
 use super::merge::{self, LabelledInput};
 use super::{ImportError, ImportOptions, Part, Reopen};

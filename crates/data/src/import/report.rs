@@ -8,10 +8,10 @@ use serde::Deserialize;
 /// First keys of every report.
 const FIRST_KEYS: [&str; 2] = ["schema", "verb"];
 
-/// Verbs that can save what they measure.
+/// Verbs that can save their measurements.
 const MEASURING: [&str; 5] = ["run", "bench", "load", "tests", "repeat"];
 
-/// The keys of a report that say where its values are.
+/// The keys of a report that locate its values.
 #[derive(Deserialize)]
 struct Report {
     verb: String,
@@ -31,7 +31,7 @@ pub(super) fn is_report(head: &Head<'_>) -> bool {
     is_near && unknown::first_keys(head).starts_with(&FIRST_KEYS.map(str::to_owned))
 }
 
-/// Returns the reason why a report cannot be compared, and what to do.
+/// Returns the reason why a report cannot be compared, with advice.
 pub(super) fn problem(input: Input) -> String {
     let report: Option<Report> = serde_json::from_reader(input.into_reader()).ok();
     let verb = report.as_ref().map_or_else(String::new, |report| format!(" of `{}`", report.verb));

@@ -29,8 +29,8 @@ fn row(line: &str) -> Option<(&str, [f64; 4])> {
         *time = number(&rest[start..])?;
         rest = rest[..start].trim_end();
     }
-    // The third is the sum of the others, up to digits that are not shown; it may include the times
-    // of children.
+    // The third time is the sum of the first two, up to digits that are not shown; it may include
+    // the times of children.
     (times[2] + 2e-6 >= times[0] + times[1]).then_some((rest.trim(), times))
 }
 

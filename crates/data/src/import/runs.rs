@@ -1,8 +1,8 @@
 //! Results of tools that print one figure per benchmark: from a single run it is a summary; from
 //! several runs in one file, each run's figure is an observation.
 //!
-//! So a shell loop that appends to a file provides what a verdict needs. This module does not
-//! depend on any format.
+//! A shell loop that appends to a file therefore provides the observations that a verdict needs.
+//! This module does not depend on any format.
 
 use super::recorder::Recorder;
 use super::{ImportError, Part};

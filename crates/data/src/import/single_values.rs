@@ -77,7 +77,7 @@ pub(super) struct UnitMetric {
 }
 
 /// Returns the meaning of a unit written by a person or a tool: times, memory, runs per second; any
-/// other is a metric of that name.
+/// other unit is the name of a metric.
 pub(super) fn rated(unit: &str) -> UnitMetric {
     if let Some(conversion) = Conversion::of_rate(unit) {
         return UnitMetric { metric: Metric::of_unit("rate", Unit::PerSecond), conversion };

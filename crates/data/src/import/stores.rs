@@ -126,7 +126,7 @@ impl RunStore {
     }
 }
 
-/// Returns when the last file of samples below a directory of criterion was written.
+/// Returns the time at which the last file of samples below a directory of criterion was written.
 pub fn last_written(directory: &Path) -> Option<SystemTime> {
     let samples = files(directory, MAX_DEPTH, |path| name_of(path) == "sample.json");
     samples.iter().filter_map(|path| path.metadata().ok()?.modified().ok()).max()
@@ -159,7 +159,7 @@ fn with_context<T>(
 }
 
 /// Returns the wanted files below a directory, ordered by path, up to the given depth. A directory
-/// that cannot be listed counts as empty; callers notice if nothing is found at all.
+/// that cannot be listed counts as empty; callers detect that nothing at all was found.
 fn files(root: &Path, depth: usize, is_wanted: fn(&Path) -> bool) -> Vec<PathBuf> {
     let (mut found, mut waiting, mut seen) = (BTreeSet::new(), vec![(root.to_owned(), 0)], 0);
     while let Some((directory, at)) = waiting.pop() {

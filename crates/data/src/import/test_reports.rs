@@ -3,7 +3,7 @@
 //! A test is a row, and each of its runs is an observation of its wall time. A failed test has the
 //! outcome of a failed command (status 1), so that failures can be counted; the time of a skipped
 //! test is meaningless and is left out. Consecutive reports in one file are runs of one suite. This
-//! module has the common code of the formats, and depends on none of them.
+//! module has the common code of the formats and does not depend on any of them.
 
 mod documents;
 mod events;
@@ -77,11 +77,11 @@ impl<'a> Tests<'a> {
         !self.faults.is_empty()
     }
 
-    /// Returns the time of a test. In a suite that was run, a test whose time cannot be understood
-    /// is a test without a time: its outcome matters more.
+    /// Returns the time of a test. In a suite that was run, a time that cannot be parsed is
+    /// ignored, because the test's outcome matters more.
     ///
     /// # Errors
-    /// In a file to compare, if the time cannot be understood.
+    /// In a file to compare, if the time cannot be parsed.
     fn time(&self, read: Result<Option<f64>, String>) -> Result<Option<f64>, String> {
         match (self.kept, read) {
             (None, read) => read,
@@ -163,7 +163,7 @@ impl<'a> Tests<'a> {
         names.iter().for_each(|name| self.broken(name));
     }
 
-    /// Returns the samples; `holds` says where the tests have no times, and what to do.
+    /// Returns the samples; `holds` describes a report whose tests have no times, with advice.
     ///
     /// # Errors
     /// If no test has a time.

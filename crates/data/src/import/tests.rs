@@ -553,7 +553,7 @@ fn what_is_left_out_is_left_out_of_bytes_too_and_never_everything() {
     let none = bytes("a\u{7}b,c\n3,1\n,2\n", &skip(1)).unwrap_err().to_string();
     assert!(none.contains("leaves nothing of a\\u{7}b, which has 1 observations"), "{none}");
 
-    // For a column without a number only the name would be left.
+    // A column without numbers would be reduced to its name.
     let filter = |text: &str| ImportOptions {
         filter: Some(text.parse().unwrap()),
         ..ImportOptions::default()

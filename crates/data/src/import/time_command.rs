@@ -1,5 +1,5 @@
 //! The output of `time`: GNU's `time -v`, the shell's `time`, and `time -p`. Each report is an
-//! observation; a loop appends them to one file.
+//! observation; a loop can append several to one file.
 //!
 //! GNU's output names the command, which becomes the name of the subject; the shells' output does
 //! not, and the subject is named after the file. Output of the command itself before or between the
@@ -103,7 +103,7 @@ impl Reader<'_> {
         }
         let Some((place, seconds)) = shell(line) else { return Ok(()) };
         if place == 0 {
-            // A program may print such a word as well; it is then not followed by a time.
+            // A program may itself print such a word; no time follows it then.
             if seconds.is_none() {
                 return Ok(());
             }

@@ -44,8 +44,8 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Returns the findings from the times of recordings for every side except the first: whether one
-/// side was recorded after the other, or both alternately.
+/// Returns findings about the times of recordings for every side except the first: either one side
+/// was recorded after the other, or both alternately.
 pub(super) fn findings(samples: &Samples) -> Vec<Finding> {
     let Some((reference, others)) = samples.sides.split_first() else { return Vec::new() };
     others.iter().filter_map(|other| of_two(reference, other)).collect()
@@ -70,13 +70,13 @@ fn of_two(reference: &Side, other: &Side) -> Option<Finding> {
     let mut all: Vec<(f64, bool)> = x.iter().map(|&time| (time, false)).collect();
     all.extend(y.iter().map(|&time| (time, true)));
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // Two recordings at the same time have no order.
+    // Two recordings with the same time have no order.
     if all.windows(2).any(|two| two[0].0 == two[1].0) {
         return None;
     }
     let turns = 1 + all.windows(2).filter(|two| two[0].1 != two[1].1).count();
     let (n, m) = (x.len() as f64, y.len() as f64);
-    // As many changes as a random order has on average (Wald and Wolfowitz 1940).
+    // The mean number of changes in a random order (Wald and Wolfowitz 1940).
     let expected = 1.0 + 2.0 * n * m / (n + m);
     (turns as f64 >= expected).then(|| recordings_alternate(&reference.name, &other.name))
 }

@@ -1,6 +1,6 @@
-//! Messages about a file of no known format: what it seems to be, and which formats exist.
+//! Messages about a file of no known format: its apparent contents, and the known formats.
 //!
-//! This is a guess for a message; nothing is ever read according to it.
+//! This is a guess for a message; it never affects how a file is read.
 
 use super::{FORMATS, Group, Head};
 use crate::excerpt::excerpt;
@@ -30,8 +30,8 @@ const SOURCE: [&str; 14] = [
     "require ",
 ];
 
-/// Returns the kind of a text that has numbers but no comparable ones, and what to do, as the rest
-/// of a sentence that begins with the file. Otherwise its columns would be taken for values.
+/// Returns the kind of a text that has numbers but no comparable ones, and advice, as the rest of a
+/// sentence that begins with the file. Otherwise its columns would be taken for values.
 pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
     if head.text.starts_with("#!/") {
         return Some("is a program, not numbers; assay run measures programs");
@@ -42,7 +42,7 @@ pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
     REFUSED.iter().find(|(is_of_tool, _)| has(*is_of_tool)).map(|(_, what)| *what)
 }
 
-/// A function that recognizes the beginning of a text, and advice on what to do instead.
+/// A function that recognizes the beginning of a text, and advice on alternatives.
 type Refusal = (fn(&str) -> bool, &'static str);
 
 /// Lines that only one tool prints, and the problem with a file that contains one.
@@ -162,14 +162,14 @@ pub(super) fn known() -> String {
         + "\n  other    lines of any text by a regular expression: `--pattern '(?<value>[0-9.]+)'`"
 }
 
-/// Returns the keys of the object that the text is, up to the end of the file's beginning.
+/// Returns the keys of the text's object, as far as they are in the beginning of the file.
 pub(super) fn first_keys(head: &Head<'_>) -> Vec<String> {
     let (is_list, keys) = keys(head.text.trim_start());
     if is_list { Vec::new() } else { keys }
 }
 
-/// Returns whether the text is a list, and the keys of the object, or of the first object in the
-/// list, up to the end of the file's beginning.
+/// Returns true if the text is a list, and the keys of the object or of the list's first object, as
+/// far as they are in the beginning of the file.
 fn keys(text: &str) -> (bool, Vec<String>) {
     let mut found = (false, Vec::new());
     // Whatever follows the last key that could be read does not matter.

@@ -82,7 +82,7 @@ impl Reader<'_> {
         if let Some((event, count)) = printed(line, self.recorder.marks()) {
             let seen = quoted_start(line);
             let count = count.filter(|_| ended).ok_or(format!("`{seen}` contains no count"))?;
-            // The first count of the next report.
+            // This is the first count of the next report.
             if event == PRINTED[0].1 {
                 self.flush()?;
             }

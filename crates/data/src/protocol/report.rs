@@ -21,7 +21,7 @@ pub struct ReportedMetric {
     /// The metric, in its base unit. If the program states no unit it is a plain number; a region
     /// is in seconds.
     pub metric: Metric,
-    /// The way in which values are reduced to one per run: as the program says, otherwise the
+    /// The way in which values are reduced to one per run: as stated by the program, otherwise the
     /// median of values and the sum of regions.
     pub take: Take,
     /// The values in the order of their lines, at least one; finite, in the base unit.

@@ -12,7 +12,7 @@ fn clean(text: &str) -> Vec<ReportedMetric> {
     report.given
 }
 
-/// Returns the problems of a text, and the values that it gives nevertheless, by name.
+/// Returns the problems of a text, and its valid values by name.
 fn flawed(text: impl AsRef<[u8]>) -> (Vec<Problem>, Vec<(String, Vec<f64>)>) {
     let report = parse(text.as_ref());
     let given = report.given.into_iter().map(|given| (given.metric.name, given.values));

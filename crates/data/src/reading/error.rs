@@ -1,4 +1,4 @@
-//! Errors of reading a number from a program's output: what was found, and what to do.
+//! Errors of reading a number from a program's output: the text found, and advice.
 
 /// Reasons why one run gave no reading of a metric. Excerpts have at most 60 characters, with
 /// control characters escaped.
@@ -9,12 +9,12 @@ pub enum ReadingError {
         "{sought} was looked for, but {seen}; see what the program prints with --output inherit"
     )]
     Nothing {
-        /// The thing that was searched for.
+        /// Description of the expected text.
         sought: String,
-        /// The thing that was found instead.
+        /// Description of the text found instead.
         seen: String,
     },
-    /// There are several values, and the spec does not say how to reduce them to one.
+    /// There are several values, and the spec does not specify how to reduce them to one.
     #[error(
         "{found} values were found where one was expected; say what to take of them with one of the \
          words first, last, sum, mean, median, min, max or count, as in `NAME::sum=…`"

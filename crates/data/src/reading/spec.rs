@@ -227,7 +227,8 @@ fn is_pointer(text: &str) -> bool {
     (text.is_empty() || text.starts_with('/')) && escapes
 }
 
-/// The library shows the pattern with a mark below the error, over several lines.
+/// Converts an error of the library, which spans several lines: the pattern with a mark below the
+/// error.
 fn regex_error(error: regex::Error) -> SpecError {
     SpecError::Regex(match error {
         regex::Error::CompiledTooBig(_) => {

@@ -97,7 +97,7 @@ pub(crate) fn reading(values: Vec<f64>, kind: Take) -> Result<Reading, ReadingEr
     if !value.is_finite() {
         return Err(ReadingError::NotFinite);
     }
-    // A count is of another kind than the values it counts.
+    // A count is a different kind of number from the values it counts.
     let several = values.len() > 1 && kind != Take::Count;
     let all = if several { values } else { Vec::new() };
     Ok(Reading { value, all })

@@ -1,11 +1,11 @@
-//! Removes from samples the information about who measured, and where, for records that are passed
-//! on.
+//! Removes information that identifies the user or the place from samples, for records that are
+//! passed on.
 //!
 //! Texts are shortened by their form alone, because no files may be accessed here: anything with a
 //! slash in it is taken for a path, and only the last component of a path is kept. This sometimes
 //! removes too much (the expression of `sed s/a/b/`), but never too little of a path. Values of
-//! variables are removed, and so is anything that looks like a secret (`secrets`). What commands
-//! and names reveal in other words is kept, because it cannot be recognized.
+//! variables are removed, and so is anything that looks like a secret (`secrets`). Other revealing
+//! words in commands and names are kept, because they cannot be recognized.
 
 mod secrets;
 
@@ -76,8 +76,8 @@ impl Samples {
     }
 
     /// Returns the words of an anonymous record's command line from which something was removed
-    /// (`KEY=…`) and without which the measurement cannot be repeated. Empty for a record that has
-    /// its hostname: there such a word was typed by the user.
+    /// (`KEY=…`), so that the measurement cannot be repeated. Empty for a record with a hostname,
+    /// which is not anonymous: the user typed such a word.
     pub fn left_out(&self) -> Vec<&str> {
         let anonymous = self.environment.text("hostname").is_none();
         let words = self.argv.iter().filter(|word| anonymous && word.contains(secrets::LEFT_OUT));
@@ -93,8 +93,8 @@ struct Distinct {
 }
 
 impl Distinct {
-    /// Returns the replacement of an original: `cut`, with a number if another original has the
-    /// same.
+    /// Returns the replacement of an original: `cut`, with a number appended if another original
+    /// has the same replacement.
     fn of(&mut self, original: &str, cut: String) -> String {
         if let Some(known) = self.of_original.get(original) {
             return known.clone();
@@ -172,8 +172,8 @@ fn last_component(path: &str) -> &str {
     }
 }
 
-/// Returns the file name of a path. Only slashes separate here, because the text is known to be a
-/// path.
+/// Returns the file name of a path. Slashes are the only separators here, because the text is known
+/// to be a path.
 fn file_name(path: &str) -> String {
     let whole = path.trim_end_matches('/');
     whole.rsplit_once('/').map_or(whole, |(_, name)| name).to_owned()

@@ -1,5 +1,5 @@
-//! Blocks: rounds in which every subject was measured once, or counted once in a pass of its own.
-//! Finds the complete ones. Observations outside of blocks are not considered.
+//! Blocks: rounds in which every subject was measured once, or counted once in a separate pass.
+//! Finds the complete blocks. Observations outside of blocks are not considered.
 
 use super::columns::NOWHERE;
 use super::{InPass, Pass, Samples};
@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 pub struct BlockRow {
     /// The values of all subjects.
     pub values: Vec<f64>,
-    /// The position of every subject in the block, counted from 0; `None` if the file does not say.
+    /// The position of every subject in the block, counted from 0; `None` if the file does not
+    /// state it.
     pub positions: Vec<Option<u32>>,
 }
 

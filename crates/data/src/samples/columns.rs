@@ -78,7 +78,8 @@ impl<T: Clone + PartialEq> Sparse<T> {
         }
     }
 
-    /// Appends a missing value. Avoids comparing vectors, which is half of the cost of a number.
+    /// Appends a missing value. Avoids comparing vectors, which is half of the cost of appending a
+    /// number.
     pub(super) fn push_nothing(&mut self, nothing: T) {
         if !self.0.is_empty() {
             self.0.push(nothing);

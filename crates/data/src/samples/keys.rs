@@ -117,7 +117,7 @@ impl Samples {
             (other.side, other.row) == (subject.side, subject.row)
                 && other.parameters == subject.parameters
         };
-        // In a scan, a command without a parameter that others have occurs several times.
+        // In a scan, a command that lacks a parameter of the others occurs several times.
         let times = before.filter(same).count();
         if times > 0 {
             add(&times.to_string());

@@ -18,7 +18,7 @@ pub struct Metric {
     pub undirected: bool,
     /// True if it is a count that the same program on the same input reproduces exactly (calls to
     /// `malloc`, simulated instructions): if all runs of either side gave the same number, that
-    /// number is known, not estimated.
+    /// number is exact and not an estimate.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
     /// True if the recording tool declared it exact (`assume=exact` of Go): then one value is
@@ -49,8 +49,8 @@ impl Metric {
         Self { better, undirected, ..Self::lower(name, unit) }
     }
 
-    /// Returns a metric of which a tool says no more than the name that a benchmark's author gave
-    /// it: undirected unless the name is a unit that implies a direction (`fps`, `hits/s`).
+    /// Returns a metric known only by the name that a benchmark's author gave it: undirected unless
+    /// the name is a unit that implies a direction (`fps`, `hits/s`).
     pub fn of_name(name: &str) -> Self {
         let undirected = unit::direction_of_symbol(name).is_none();
         Self { undirected, ..Self::of_unit(name, Unit::One) }
@@ -87,7 +87,7 @@ impl Metric {
     }
 
     /// Returns true if the numbers may be rounded readings, which have lost a part of their
-    /// precision: times, rates, and numbers about which a file says nothing. Counts and sizes are
+    /// precision: times, rates, and numbers that a file does not describe. Counts and sizes are
     /// whole.
     pub fn may_be_rounded(&self) -> bool {
         let is_rounded = match self.unit {
@@ -128,8 +128,8 @@ pub const STEAL: &str = "steal";
 pub const ITERATIONS: &str = "iterations";
 
 /// Names of the metrics for the allocations of a run: calls of malloc and related functions that
-/// allocated, resized and freed a block, the number of bytes requested, and the maximum number that
-/// were live at the same time in one process. Counted in separate runs.
+/// allocated, resized and freed a block, the number of bytes requested, and the maximum number of
+/// bytes that were live simultaneously in one process. Counted in separate runs.
 pub const ALLOCATIONS: [&str; 5] =
     ["allocations", "reallocs", "frees", "allocated_bytes", "peak_heap"];
 

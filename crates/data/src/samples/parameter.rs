@@ -1,5 +1,5 @@
-//! The value of a parameter: `64`, `1e3`, `fast`. It keeps the spelling that was typed, because
-//! people look for it on the screen, and is a number in JSON if that preserves the spelling.
+//! The value of a parameter: `64`, `1e3`, `fast`. It keeps the typed spelling, which people look
+//! for on the screen, and is a number in JSON if that preserves the spelling.
 
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize, Serializer};

@@ -1,5 +1,5 @@
-//! Removes the beginning of every series, for users who know that it was a warm-up, and reports
-//! that in a finding that stays with the samples. Nothing is removed without a request.
+//! Removes the beginning of every series, at the request of users who know that it was a warm-up,
+//! and reports that in a finding that stays with the samples.
 
 use super::columns::{Columns, NO_TIME, NOWHERE, Sparse};
 use super::{Outcome, Samples};

@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
         rest.is_some()
     }
 
-    /// Consumes `word` (`AND` or `OR`) if it is the next word; returns true if it was.
+    /// Consumes `word` (`AND` or `OR`) and returns true if it is the next word.
     fn word(&mut self, word: &str) -> bool {
         self.blanks();
         let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '(', ')']);
@@ -146,7 +146,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses a value. A plain word that is a term `alone` matches if it is contained.
+    /// Parses a value. In a term without a key (`alone`), a plain word matches any text that
+    /// contains it.
     fn value(&mut self, alone: bool) -> Result<Pattern, SyntaxError> {
         if self.rest.starts_with('"') {
             let text = self.delimited('"')?;

@@ -11,13 +11,13 @@ use crate::samples::{Metric, Row, Samples, Side, Subject};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The row of a benchmark of whose name the columns leave nothing, if other benchmarks have more.
+/// The row of a benchmark whose whole name is used up by the columns, unless all names are.
 const NO_REST: &str = "(no parameters)";
 
 /// Reasons why rows and columns cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectError {
-    /// The key is one of metrics, which are not benchmarks.
+    /// The key is a property of metrics, not of benchmarks.
     #[error(
         "`{0}` can't make rows or columns: every metric is a table of its own; choose with --filter .metric:NAME"
     )]
@@ -269,7 +269,7 @@ fn rest_of_name(samples: &Samples, subject: &Subject, col: &[Key]) -> String {
     }
     let names_values = text(samples, &Key::Name, subject).contains(['{', '}']);
     if (samples.label_of(subject).is_none() || names_values) && !takes_name {
-        // The values are somewhere in the name: the positions of those that make columns are
+        // The name contains the values somewhere: the positions of those used for columns are
         // marked.
         let columns = subject.parameters.iter().filter(|(name, _)| is_column(name));
         return columns.fold(samples.full_name(subject).to_owned(), |text, (name, value)| {

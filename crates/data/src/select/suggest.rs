@@ -59,7 +59,7 @@ mod tests {
     /// A subject's file, name and parameters.
     type Row<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
 
-    /// Subjects of two files.
+    /// Returns subjects of two files.
     fn samples(rows: &[Row<'_>]) -> Samples {
         let mut samples = Samples::default();
         for (file, name, parameters) in rows {

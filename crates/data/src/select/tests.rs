@@ -5,7 +5,7 @@ use super::*;
 use crate::samples::{Observation, Row, Side};
 use proptest::prelude::*;
 
-/// Copy and Move, each with n = 8 and 64, wall and cpu; values are 10 × subject + metric.
+/// Returns Copy and Move, each with n = 8 and 64, wall and cpu; values are 10 × subject + metric.
 fn samples() -> Samples {
     let mut samples = Samples::new(vec![Metric::wall(), Metric::lower("cpu", crate::Unit::Second)]);
     for (label, n) in [("Copy", "8"), ("Copy", "64"), ("Move", "8"), ("Move", "64")] {
@@ -61,7 +61,7 @@ fn metrics_are_picked_too_and_values_keep_their_places() {
     "Move .metric:cpu".parse::<Filter>().unwrap().apply(&mut left).unwrap();
     assert_eq!(left.metrics.len(), 1);
     assert_eq!((left.values(0, 0), left.values(1, 0)), (vec![21.0], vec![31.0]));
-    // This metric of one benchmark, and all metrics of the other.
+    // Keeps this metric of one benchmark, and all metrics of the other.
     let mut left = samples();
     "(Copy .metric:cpu) OR Move".parse::<Filter>().unwrap().apply(&mut left).unwrap();
     assert_eq!((left.subjects.len(), left.metrics.len()), (4, 2));

@@ -1,5 +1,5 @@
-//! Bad files of every format: each gives samples, or a message that names the file and what was
-//! expected, and never makes a reader panic, run forever, or use memory out of proportion to the
+//! Bad files of every format: each gives samples, or a message with the file and the expected
+//! contents, and never makes a reader panic, run forever, or use memory out of proportion to the
 //! file.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
@@ -134,7 +134,7 @@ fn what_has_numbers_but_no_values_is_refused_with_what_it_is() {
     let luau = "SUCCESS: base64      : 14.041ms +/- 1.636% on luau\nSUCCESS: chess       : 65.070ms +/- 1.358% on luau\n";
     let error = refused(luau);
     assert!(error.starts_with("`x.txt` is what Luau's benchmarks print"), "{error}");
-    // Following the advice reads the file.
+    // The file can be read by following the advice.
     let pattern = error.split("--pattern '").nth(1).and_then(|rest| rest.split('\'').next());
     let pattern = pattern.map(str::to_owned);
     let options = ImportOptions { pattern, ..ImportOptions::default() };
@@ -185,7 +185,8 @@ fn utf_16_is_told_with_and_without_its_mark() {
 fn a_latin_1_letter_is_named_with_its_line_wherever_lines_matter() {
     for (name, bytes) in files() {
         let mut latin = bytes.clone();
-        // In a file of one line (XML), in its last tag: a format is recognized by its first bytes.
+        // Damages the last line, or the last tag of a file of one line (XML), because a format is
+        // recognized by its first bytes.
         let last = |byte| latin[..latin.len() - 1].iter().rposition(|&b| b == byte);
         let last_line = last(b'\n').or(last(b'<')).unwrap_or(0);
         latin.insert(last_line + 1, 0xe9);
@@ -232,7 +233,7 @@ fn a_hundred_thousand_brackets_do_not_fill_the_stack() {
     for (name, value) in json_files() {
         let text = value.to_string();
         for deep in ["[".repeat(100_000), "{\"a\":".repeat(100_000)] {
-            // In place of the value of a key that is read, and of one that is not.
+            // Replaces the value of a key that is read, and of one that is not.
             let colon = text.rfind(':').unwrap();
             let said_of_own = said(format!("{}{deep}", &text[..=colon]));
             assert!(!said_of_own.is_empty(), "{name}");
@@ -289,7 +290,7 @@ fn wrong_types_are_told_with_line_and_expectation() {
     let text = google(r#"{"name":"a","real_time":"fast","cpu_time":1,"time_unit":"ns"}"#);
     assert!(text.starts_with("bad:3:") && text.contains("expected a number"), "{text}");
     let unit = google(r#"{"name":"a","real_time":1,"cpu_time":1,"time_unit":"weeks"}"#);
-    // Reported after the whole row has been read, and its end examined.
+    // The error is reported after the whole row, including its end, has been read.
     assert!(unit.starts_with("bad:4:1:") && unit.contains("expected ns, us, ms or s"), "{unit}");
     assert!(google("").contains("contains no numbers"));
     let list = said("{\"results\":[{\"command\":[],\n\"times\":[1]}]}");

@@ -1,10 +1,10 @@
-//! Round trips: what the exporters write, the importers read back unchanged, for every file written
-//! by a real tool and for synthetic samples.
+//! Round trips: the importers read the exporters' output back unchanged, for every file written by
+//! a real tool and for synthetic samples.
 //!
-//! Each form is tested for what it can represent. What it cannot represent is listed with it here,
-//! and in the documentation of its exporter. Google Benchmark and Go write times in nanoseconds:
-//! for a time that a tool wrote in milliseconds there may be no double that reads back to the same
-//! bits, and then the next one is accepted.
+//! Each form is tested for the data that it can represent. The rest is listed with it here, and in
+//! the documentation of its exporter. Google Benchmark and Go write times in nanoseconds: for a
+//! time that a tool wrote in milliseconds there may be no double that reads back to the same bits,
+//! and then the next one is accepted.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
 
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 type Write = fn(&Samples, &mut Vec<u8>) -> io::Result<()>;
 
-/// A form: its exporter, and what it preserves.
+/// A form: its exporter, and the data that it preserves.
 struct Form {
     name: &'static str,
     write: Write,
@@ -256,7 +256,7 @@ fn what_a_form_of_a_tool_held_it_holds_again_to_the_letter() {
                 .collect()
         };
         assert_eq!(told(&samples), told(&read), "{file}");
-        // The complexity fit is computed from the values by the tool, and has no place without it.
+        // The tool computes the complexity fit from the values; other formats have no place for it.
         let facts = |samples: &Samples| {
             let mut facts = samples.environment.facts.clone();
             for told in ["recorded_by", "google_benchmark.complexity"] {
@@ -265,7 +265,7 @@ fn what_a_form_of_a_tool_held_it_holds_again_to_the_letter() {
             facts
         };
         assert_eq!(facts(&samples), facts(&read), "{file}");
-        // Exported again it is the same file.
+        // Exporting it again gives the same file.
         let text = |samples: &Samples| {
             let mut bytes = Vec::new();
             (form.write)(samples, &mut bytes).unwrap();

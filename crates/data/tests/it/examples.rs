@@ -1,5 +1,5 @@
-//! The examples that report their own numbers: however they are told to write, their output is read
-//! without a problem, and when not measured they write nothing. Their programs are run as a user
+//! The examples that report their own numbers: their output is read without a problem for every
+//! kind of destination, and they write nothing when not measured. Their programs are run as a user
 //! would run them; no time is asserted.
 
 use assay_data::protocol::{Report, VARIABLE, parse};

@@ -188,7 +188,8 @@ fn anything_per_time_is_better_when_larger() {
     }
 }
 
-/// The names, and which of them have a direction: `+` for larger, `-` for smaller.
+/// Returns the names, each with the better direction: `+` for larger, `-` for smaller, `?` for
+/// none.
 fn directions(text: &str, options: &ImportOptions) -> String {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("x.txt");

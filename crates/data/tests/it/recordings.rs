@@ -53,7 +53,8 @@ fn files_directories_and_documents_are_the_same_recordings() {
         assert_eq!(levels(&samples, 0), expected);
         assert_eq!(samples.sides[0].recordings.len(), 4);
     }
-    // The directory, and the file with all of its documents: each counts once, with a finding.
+    // With the directory and a file of all its documents, each document counts once, with a
+    // finding.
     let twice = read(&[("old", vec![at("o"), joined])]);
     assert_eq!(levels(&twice, 0), expected);
     assert!(twice.findings.iter().any(|finding| finding.code == "SAME_INPUT"));

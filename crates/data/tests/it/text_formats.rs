@@ -1,5 +1,6 @@
 //! Text output of benchmark tools, as the tools wrote it: counts, names, parameters, units, exact
-//! values, facts and findings of every file; and damage to the files never makes a reader panic.
+//! values, facts and findings of every file; also checks that damaged files never make a reader
+//! panic.
 
 mod benchmark_ips;
 mod catch2_text;
@@ -116,7 +117,7 @@ fn every_file_reads_the_same_with_the_line_ends_of_windows_and_compressed() {
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         std::io::Write::write_all(&mut packed, text.as_bytes()).expect("into memory");
         let packed = packed.finish().expect("into memory");
-        // As text, in which missing values are equal.
+        // Compares the debug text, in which missing values are equal.
         let shown = |bytes: &[u8]| format!("{:?}", plain(bytes).expect(&name));
         let expected = shown(text.as_bytes());
         assert_eq!(shown(as_windows(&text).as_bytes()), expected, "{name}");

@@ -11,8 +11,8 @@ fn read(text: &str) -> Result<Samples, String> {
     read.map_err(|error| error.to_string())
 }
 
-/// Name, benchmark and file of each tool that writes JSON, with a value on a line of its own in
-/// place of `VALUE`.
+/// Name, benchmark and file of each tool that writes JSON, with a value on a separate line in place
+/// of `VALUE`.
 const FILES: [(&str, &str, &str); 17] = [
     (
         "Google Benchmark",

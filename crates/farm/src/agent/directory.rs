@@ -267,7 +267,7 @@ impl JobDirectory {
         let (mut bytes, mut seen) = (0_u64, 0_u64);
         while let Some(path) = open.pop() {
             seen += 1;
-            // An endless number of files counts as exceeding the limit.
+            // Too many files also count as exceeding the limit.
             if bytes > most || seen > FILES * 5 {
                 return most.saturating_add(1);
             }

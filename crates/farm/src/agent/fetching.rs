@@ -1,6 +1,6 @@
 //! Origins of versions: lists the versions that an origin offers, and fetches one into a directory.
-//! Downloads are verified if their checksum is known, and unpacked safely (`archive`). Nothing of
-//! them is run here, except the commands that the project itself specifies, which run in the
+//! Downloads are verified if their checksum is known, and unpacked safely (`archive`). None of
+//! their code is run here, except the commands that the project itself specifies, which run in the
 //! sandbox.
 
 pub(super) mod archive;
@@ -131,14 +131,14 @@ pub(super) struct FetchContext<'a> {
 pub(super) struct FetchedVersion {
     /// The directory of its files, relative to the working directory.
     pub top: PathBuf,
-    /// The gem that the files are from.
+    /// The gem that contained the files.
     pub gem: Option<PathBuf>,
     /// A description of what was fetched: an address and its checksum, or a commit.
     pub from: String,
 }
 
-/// Returns all versions of an origin. Of a repository, these are its tags as releases and its
-/// branches as commits, unknown ones with the times of their commits.
+/// Returns all versions of an origin. For a repository, tags are returned as releases and branches
+/// as commits; versions that are not yet known include the time of their commit.
 ///
 /// # Errors
 /// If the origin cannot be queried.
@@ -282,7 +282,7 @@ pub(super) fn fetch(
     Ok(FetchedVersion { top, gem, from })
 }
 
-/// Returns the location of a version: as it was added, or else as the origin lists it now.
+/// Returns the location of a version: as recorded with it, or otherwise as the origin lists it now.
 fn located(
     version: &Version,
     offered: impl FnOnce() -> Result<Vec<OfferedVersion>, FetchError>,
@@ -300,12 +300,12 @@ fn located(
         let name = crate::plain::line(&version.name);
         return Err(FetchError::Gone(format!("version {name} does not exist, or has no address")));
     };
-    // The checksum that was announced first counts.
+    // The checksum that was announced first is authoritative.
     own.sha256 = version.of.sha256.clone().or(own.sha256);
     Ok(own)
 }
 
-/// Returns the single directory that contains everything in an archive, as is common, or else
+/// Returns the single directory that contains everything in an archive, as is common; otherwise
 /// `work` itself.
 fn single(work: &Path) -> PathBuf {
     let entries: Vec<PathBuf> = fs::read_dir(work)

@@ -74,7 +74,7 @@ fn machine(fault: Fault, why: impl Into<String>) -> Judgement {
     (State::Infrastructure, Some(fault), why.into())
 }
 
-/// Returns the judgment that is the same for all commands; `None` if there is none.
+/// Returns the verdict that does not depend on the kind of command, if there is one.
 fn common(ended: &CommandEnd<'_>) -> Option<Judgement> {
     match &ended.stop {
         Some(Stop::Full) => return Some(machine(Fault::Disk, "the disk of the node is full")),

@@ -20,7 +20,7 @@ struct RuntimeEntry {
     beside: &'static [&'static str],
 }
 
-/// Maximum number of programs named per reason for leaving them out.
+/// Maximum number of unusable programs listed per reason.
 const NAMED: usize = 2;
 
 const PYTHON: &str = "import sys; print('%d.%d.%d' % sys.version_info[:3])";

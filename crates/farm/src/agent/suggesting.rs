@@ -26,8 +26,8 @@ pub(super) struct Steps {
     pub is_own_test: bool,
 }
 
-/// Returns the recipe, completed from the files at `top`. `gem` is the file from which these were
-/// unpacked.
+/// Returns the recipe, completed from the files at `top`. `gem` is the gem file from which they
+/// were unpacked.
 pub(super) fn steps(recipe: &Recipe, top: &Path, runtime: &Runtime, gem: Option<&Path>) -> Steps {
     let suggested = match runtime.name {
         "ruby" => ruby(top, gem),

@@ -170,7 +170,7 @@ pub struct BuildPage {
     /// The base version of a `bench`.
     #[serde(default)]
     pub base: Option<String>,
-    /// Leases of the job, first one first.
+    /// Leases of the job, oldest first.
     pub leases: Vec<LeaseLine>,
     /// Other builds of this version on this target, latest first.
     pub others: Vec<BuildLine>,
@@ -184,7 +184,7 @@ pub struct JobPage {
     pub job: Job,
     /// Progress of the job.
     pub progress: Progress,
-    /// Leases of the job, first one first.
+    /// Leases of the job, oldest first.
     pub leases: Vec<LeaseLine>,
 }
 

@@ -206,8 +206,8 @@ pub(crate) fn looked_at(along: &str) -> String {
     format!("SELECT min(x.id), count(*) FROM {}", looked(along))
 }
 
-/// Returns summaries of builds: of `?3` examined below `?2`, the first `?4` that satisfy these
-/// conditions, whose values follow.
+/// Returns the statement for summaries of builds. It examines `?3` builds below `?2` and returns
+/// the first `?4` that satisfy these conditions, whose values follow.
 pub(crate) fn lines(along: &str, conditions: &[&str]) -> String {
     found(line_columns!(), along, conditions)
 }
@@ -284,7 +284,7 @@ macro_rules! summed {
 pub(crate) const SUM_VERSION: &str = summed!("farm_version");
 pub(crate) const SUM_PROJECT: &str = summed!("farm_project", ", stamp = stamp + 1");
 pub(crate) const SUM_ALL: &str = summed!("farm_total", ", stamp = stamp + 1");
-/// The stamps, for changes that affect no sum.
+/// The stamps, for changes that do not affect any sum.
 pub(crate) const STAMP_PROJECT: &str = "UPDATE farm_project SET stamp = stamp + 1 WHERE id = ?1";
 pub(crate) const STAMP_ALL: &str = "UPDATE farm_total SET stamp = stamp + 1 WHERE id = 1";
 pub(crate) const ALL_STAMP: &str = "SELECT stamp FROM farm_total WHERE id = 1";

@@ -1,6 +1,6 @@
 //! The host names by which the server may be addressed. Other web sites must not learn anything
-//! through a reader's browser: an unknown host name is rejected (DNS rebinding), and so is what
-//! other sites embed or send.
+//! through a reader's browser: an unknown host name is rejected (DNS rebinding), and so are
+//! requests that other sites embed or send.
 
 use axum::http::{HeaderMap, Method, header};
 use std::net::IpAddr;

@@ -80,7 +80,7 @@ pub(crate) const PAGES: &[Route] = &[
     kept(AnswerBasis::Project, page("/{owner}/{project}", project)),
     kept(AnswerBasis::Project, page("/{owner}/{project}/matrix", matrix)),
     kept(AnswerBasis::Project, page("/{owner}/{project}/benchmark", benchmark)),
-    // All series of a project are read for the first one.
+    // The first page reads all series of a project, which is slow.
     Route { threads: Threads::Slow, ..page("/{owner}/{project}/history/{file}", history::page) },
     Route {
         threads: Threads::Slow,

@@ -180,7 +180,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     set_up(&host, &farm, &mut |step, came| {
         let said = match came {
             StepResult::Changed => "changed",
-            StepResult::AsItWas => "as it was",
+            StepResult::AsItWas => "unchanged",
             StepResult::LeftOut(why) => &format!("left out: {why}"),
         };
         changed += usize::from(*came == StepResult::Changed);
@@ -188,7 +188,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         // A reader that has gone away does not affect the setup.
         let _nobody_reads = output::print(&format!("{step:<24} {said}\n"));
     })?;
-    output::print(&format!("{}: {changed} changed, {as_it_was} as it was\n", host.name()))?;
+    output::print(&format!("{}: {changed} changed, {as_it_was} unchanged\n", host.name()))?;
     output::say(&format!("A token of scope admin is in {directory}/data/admin-token there."));
     Ok(Ending::Fine)
 }

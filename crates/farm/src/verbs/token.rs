@@ -175,7 +175,7 @@ fn listed(tokens: &[Token], json: bool) -> anyhow::Result<String> {
             of.name.clone(),
             format!("{:?}", of.scope).to_lowercase(),
             bound.unwrap_or_default(),
-            of.until.clone().unwrap_or_else(|| "for ever".to_owned()),
+            of.until.clone().unwrap_or_else(|| "forever".to_owned()),
             token.used.clone().unwrap_or_else(|| "never".to_owned()),
         ]
     });

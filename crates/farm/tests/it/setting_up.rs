@@ -166,7 +166,7 @@ fn the_server_runs_under_systemd_when_it_is_set_up_and_what_is_in_its_way_is_sai
         (String::new(), 0)
     );
     let (second, status) = there.does(setup);
-    assert!(status == 0 && second.contains("0 changed, 9 as it was"), "{second}");
+    assert!(status == 0 && second.contains("0 changed, 9 unchanged"), "{second}");
     // The address cannot be listened on.
     let (taken, status) = there.does(&format!("{setup} --listen 192.0.2.1:8040"));
     assert!(status == 2 && taken.contains("does not start"), "{taken}");

@@ -3,15 +3,15 @@
 //!
 //! `BENCHMARK(BM_Sort)` measures a function of that name, whatever follows it (`/100`,
 //! `/threads:2`); `BENCHMARK_F(Set, Find)` a method of the class `Set_Find_Benchmark`, with `SetUp`
-//! and `TearDown`, so that its vtable represents it. For a template all instances count: a symbol
-//! does not show how their arguments are written. A benchmark with captured arguments or a custom
-//! name has no symbol. Names are mangled as in the Itanium C++ ABI, 5.1.
+//! and `TearDown`, so that its vtable represents it. For a template, all instances count, because a
+//! symbol does not show the spelling of their arguments. A benchmark with captured arguments or a
+//! custom name has no symbol. Names are mangled as in the Itanium C++ ABI, 5.1.
 
 /// Mangled type of the only parameter of a benchmark, in the user's namespace and in that of the
 /// library.
 const STATE: [&str; 2] = ["RN9benchmark5StateE", "RNS_5StateE"];
 
-/// Returns true if a symbol is what a benchmark of this name measures.
+/// Returns true if a symbol is the code that a benchmark of this name measures.
 pub(super) fn is_code_of(benchmark: &str, symbol: &str) -> bool {
     let mut parts = benchmark.split('/');
     let name = parts.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Copies: all contents of a store, from either kind of database to either, or nothing.
+//! Copies between all kinds of databases: either all contents of a store are copied, or nothing.
 
 use super::*;
 use crate::CopyError;
@@ -9,7 +9,7 @@ fn copied(store: &Store) -> Vec<u8> {
     lines
 }
 
-/// The lines of a copy, sorted, since the two databases return rows in different orders.
+/// Returns the lines of a copy, sorted, since the two databases return rows in different orders.
 fn sorted(copy: &[u8]) -> Vec<String> {
     let mut lines: Vec<String> =
         std::str::from_utf8(copy).unwrap().lines().map(str::to_owned).collect();

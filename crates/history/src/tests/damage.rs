@@ -20,8 +20,8 @@ fn saved_of(
     (saved.unwrap(), texts)
 }
 
-/// A closed store of 60 runs, some of which were removed again, and the number of the page at which
-/// its table of samples begins.
+/// Creates a store of 60 runs, removes some of them and closes it. Returns the number of the page
+/// at which its table of samples begins.
 fn with_gaps(home: &Home) -> usize {
     let mut store = filled(home, 60);
     for run in store.log(PROJECT, usize::MAX).unwrap().iter().step_by(13) {
@@ -51,8 +51,8 @@ fn a_damaged_store_gives_back_what_is_whole() {
     // The root page of the samples, which contains none of them.
     let (saved, texts) = saved_of(&home, |bytes| bytes[(root - 1) * 4096..root * 4096].fill(0));
     assert_eq!((saved, &texts), (all, &whole));
-    // The first page, which lists the tables. Names of runs are then lost, as is the knowledge of
-    // which were removed.
+    // The first page, which lists the tables. It is then unknown how runs are named and which were
+    // removed.
     let (saved, texts) = saved_of(&home, |bytes| bytes[..4096].fill(0xA5));
     assert!(saved.runs >= 55, "{saved:?}");
     assert!(whole.values().all(|text| texts.values().any(|saved| saved == text)));

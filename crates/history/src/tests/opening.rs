@@ -1,5 +1,5 @@
-//! Opening a store: by other users, in other versions, by several programs at once, in read-only
-//! places, and with a failing disk or server.
+//! Opening a store: by other users, in other versions, by several programs simultaneously, in
+//! read-only places, and with a failing disk or server.
 
 use super::*;
 

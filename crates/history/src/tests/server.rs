@@ -1,6 +1,6 @@
 //! A private PostgreSQL server: its files are in a directory that is removed with it, and it is
 //! reached through a socket there. It stops when the process that started it ends, for whatever
-//! reason. Tests of other crates use it, too.
+//! reason. Tests of other crates also use it.
 
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 #![allow(dead_code, reason = "not every test that has one asks everything of it")]
@@ -72,7 +72,7 @@ impl Server {
     }
 }
 
-/// The programs of the latest installed version.
+/// Returns the directory of the programs of the latest installed version.
 fn programs() -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
     let programs = versions.filter_map(|version| Some(version.ok()?.path().join("bin")));

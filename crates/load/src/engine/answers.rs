@@ -66,7 +66,7 @@ impl Engine<'_> {
         self.in_flight -= 1;
         self.keep(&flight, 0, Some(failure), time);
         self.count_failure(&flight, failure, time);
-        // A session that lost a step is over: later steps would not be what its user did.
+        // A session that lost a step is over: its user would not have taken the later steps.
         if self.closed && time < self.ends {
             let due = time + PAUSE;
             let next = self.next_flight(due);
@@ -134,7 +134,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Starts what follows a request: the next step of its session, the next request of its
+    /// Continues after a request: starts the next step of its session, the next request of its
     /// connection, or a request that waits for a connection.
     fn go_on(&mut self, flight: Flight, answer: Option<&Answer>, time: u64, slot: Option<usize>) {
         let step = flight.request + 1;
@@ -215,7 +215,7 @@ impl Engine<'_> {
         self.in_flight -= 1;
         let (Some(target), None) = (target, failure) else {
             let failure = failure.unwrap_or(Failure::RedirectedAway);
-            // An empty target is the place itself (RFC 3986, 4.4).
+            // An empty target refers to the requested resource itself (RFC 3986, 4.4).
             let place = if place.is_empty() { "itself".to_owned() } else { without_user(place) };
             self.tally.explain(failure, place);
             self.in_flight += 1;
@@ -341,9 +341,9 @@ impl Engine<'_> {
         }
     }
 
-    /// Counts what is left. Requests in flight when the slice is interrupted are neither answered
-    /// nor failed; in an open test this includes due requests that were not sent. Requests that
-    /// remain after all time limits have passed were not answered within them.
+    /// Counts the remaining requests. Those in flight when the slice is interrupted are neither
+    /// answered nor failed; in an open test this includes due requests that were not sent. Requests
+    /// that remain after all time limits have passed count as timed out.
     pub(super) fn finish(&mut self, due: impl Iterator<Item = u64>, interrupted: bool) {
         self.end_second();
         self.tally.requests = std::mem::take(&mut self.kept.requests);

@@ -1,5 +1,5 @@
-//! Opens connections, assigns requests to them, reads them, and handles their loss. What an answer
-//! or a failure means for its request is defined in `answers`.
+//! Opens connections, assigns requests to them, reads them, and handles their loss. `answers`
+//! defines the effect of an answer or a failure on its request.
 
 use super::{Engine, HeldConnection, MOST_READS, Slot};
 use crate::clock::now;

@@ -7,7 +7,7 @@ use crate::scenario::Request;
 use crate::target::Target;
 use serde::Deserialize;
 
-/// Shorter pauses are attributed to the browser, not the user, in seconds.
+/// Shortest pause that is attributed to the user and not to the browser, in seconds.
 const SHORTEST_PAUSE: f64 = 0.5;
 
 #[derive(Deserialize)]

@@ -1,4 +1,5 @@
-//! HTTP/2 at the level of frames, for servers that send what no real server would send on request.
+//! HTTP/2 at the level of frames, for servers that send data that no real server would send on
+//! request.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

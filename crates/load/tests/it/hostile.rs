@@ -540,7 +540,7 @@ fn a_server_that_accepts_nobody_ends_in_a_time_limit() {
     let url = format!("http://{address}/");
     let wanted = Failed(Failure::Timeout, "");
     assert_eq!(complaint(&run(&job(&url, &wanted)), &wanted), None);
-    // Until its queue is full.
+    // The kernel does so until the queue is full.
     let (full, address) = listener();
     rustix::net::listen(&full, 0).unwrap();
     let _waits = TcpStream::connect(&address).unwrap();

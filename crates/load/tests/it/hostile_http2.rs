@@ -34,13 +34,13 @@ fn answer(id: u32) -> Vec<u8> {
     [frame(HEADERS, WHOLE, id, &OK), frame(DATA, END, id, b"hello")].concat()
 }
 
-/// A header field without indexing (RFC 7541, 6.2.2).
+/// Returns a header field without indexing (RFC 7541, 6.2.2).
 fn field(name: &str, value: &str) -> Vec<u8> {
     let short = |text: &str| u8::try_from(text.len()).unwrap();
     [&[0, short(name)], name.as_bytes(), &[short(value)], value.as_bytes()].concat()
 }
 
-/// A HEADERS frame with these fields.
+/// Returns a HEADERS frame with these fields.
 fn head(flags: u8, id: u32, fields: &[(&str, &str)]) -> Vec<u8> {
     let fields = fields.iter().map(|(name, value)| field(name, value));
     frame(

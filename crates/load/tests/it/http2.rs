@@ -1,5 +1,5 @@
-//! HTTP/2 against a server that is scripted frame by frame, so that it can send what no real server
-//! would send on request: GOAWAY at any time, and streams that end with an error.
+//! HTTP/2 against a server that is scripted frame by frame, so that it can send data that no real
+//! server would send on request: GOAWAY at any time, and streams that end with an error.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
@@ -63,7 +63,7 @@ fn load(manner: Manner) -> Tally {
 fn a_stream_that_is_ended_with_an_error_is_a_failure_of_its_own() {
     let tally = load(Manner::EndsEveryThird(2));
     let reset = tally.failed_as(Failure::StreamReset);
-    // Up to two of a connection's last streams may not be a third one.
+    // A connection may end with up to two streams after its last third one.
     let least = (300 - 2 * tally.connections.opened.min(150)) / 3;
     assert!((least..=100).contains(&reset) && tally.failures() == reset, "{:?}", tally.failed);
 }
@@ -71,7 +71,7 @@ fn a_stream_that_is_ended_with_an_error_is_a_failure_of_its_own() {
 #[test]
 fn a_refused_stream_goes_over_the_connection_once_more() {
     let tally = load(Manner::EndsEveryThird(7));
-    // A repeated request may happen to be a third stream again, and is then a failure.
+    // A repeated request may again be the third stream of a connection, and then fails.
     let reset = tally.failed_as(Failure::StreamReset);
     assert!(reset == tally.failures() && tally.answered >= 270, "{:?}", tally.failed);
 }

@@ -66,7 +66,7 @@ fn every_misbehaviour_has_its_class_and_none_is_waited_for() {
         adds_up(&tally);
         assert_eq!(tally.due, 10, "{how}");
         match wanted {
-            // On a busy machine an interrupted connection may look like either.
+            // On a busy machine, an interrupted connection may count as either failure.
             Some(Failure::Reset) => assert_eq!(
                 tally.failed_as(Failure::Reset) + tally.failed_as(Failure::Closed),
                 10,
@@ -155,7 +155,7 @@ fn a_session_waits_between_its_steps_and_an_interruption_counts_what_was_lost() 
     job.scenario = Scenario { requests: vec![first, second], session: true, ..job.scenario };
     let tally = run(&job);
     adds_up(&tally);
-    // Eight sessions; the second steps of the last one may be due after the end.
+    // There are eight sessions; the second steps of the last ones may be due after the end.
     assert!((14..=16).contains(&tally.due), "{}", tally.due);
     assert_eq!(tally.connections.opened, tally.connections.most_open);
     let stops = generate(&job, &Hooks { stop: &|| true, pace: &|_| () }).unwrap();

@@ -115,7 +115,7 @@ pub enum RefusalReason {
     OtherSystem,
 }
 
-/// The text after the program's name.
+/// Writes the text that follows the program's name.
 impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

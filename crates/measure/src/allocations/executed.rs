@@ -25,8 +25,8 @@ impl Executed {
     /// Returns the reason why the program was not counted; `None` if nothing prevented it, or if
     /// its record itself gives the reason. O(bytes of its file).
     pub fn uncounted(&self) -> Option<Refusal> {
-        // Shells try one directory after the other. A path in /proc refers to another file in our
-        // process; usually it is the process's own program, which was counted.
+        // A shell tries one directory after the other. A path in /proc refers to another file in
+        // our process; usually it is the process's own program, which was counted.
         if !self.program.is_file() || self.program.starts_with("/proc") {
             return None;
         }

@@ -1,5 +1,5 @@
-//! The programs that run when a file is executed: itself, or for a script its interpreter and, if
-//! that is `env`, the program that `env` finds. This module only reads the file system.
+//! The programs that run when a file is executed: the file itself or, for a script, its interpreter
+//! and, if that is `env`, the program that `env` finds. This module only reads the file system.
 
 use std::env;
 use std::ffi::OsStr;

@@ -1,5 +1,5 @@
-//! Decides from a program's file whether it can be counted at all, and what its counts will not
-//! include.
+//! Decides from a program's file whether it can be counted at all, and which memory its counts will
+//! not include.
 //!
 //! A program that can't be counted is refused with the reason: nothing would be counted, and
 //! reporting zero would be wrong. Anything the file does not show is left to the run, which then
@@ -26,7 +26,7 @@ type Header = elf::FileHeader64<Endianness>;
 /// this part.
 const MOST_BYTES: u64 = 256 << 20;
 const SETUID: u32 = 0o4000;
-/// The setgid bit with group execute permission, without which it has another meaning.
+/// The setgid bit and group execute permission, without which that bit has another meaning.
 const SETGID: u32 = 0o2010;
 const BUILD_OF_GO: &[u8] = b".note.go.buildid";
 
@@ -68,7 +68,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The text after the program's name.
+/// Writes the text that follows the program's name.
 impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -157,7 +157,8 @@ const GO: Note = Note {
     text: "takes memory from the kernel itself; only what C code in it allocates is counted",
 };
 
-/// Allocators linked in under names of their own, with strings that their code contains.
+/// Allocators that programs call by names other than `malloc`, with strings that their code
+/// contains.
 const ALLOCATORS: [(&[u8], Note); 2] = [
     (
         b"<jemalloc>",
@@ -224,8 +225,8 @@ fn why_not(program: &Path) -> Option<RefusalReason> {
     own.defines(b"malloc").then_some(RefusalReason::OwnMalloc)
 }
 
-/// Returns the reason why the program runs with rights that we lack, if it does: setuid and setgid
-/// change nothing if we are the owner or in the group, and capabilities nothing for root.
+/// Returns the reason if the program runs with rights that we lack: setuid and setgid have no
+/// effect if we are the owner or in the group, and capabilities have none for root.
 fn gains_rights(program: &Path, about: &Metadata) -> Option<RefusalReason> {
     let may = statvfs(program).is_ok_and(|fs| !fs.f_flag.contains(StatVfsMountFlags::NOSUID));
     let other_user = about.mode() & SETUID != 0 && about.uid() != getuid().as_raw();

@@ -1,10 +1,10 @@
 //! Locates addresses in instructions of 64-bit ARM.
 //!
 //! Source: Arm Architecture Reference Manual for A-profile, C4.1. An address beyond the reach of
-//! one instruction is made by two: ADRP gives the page, a later one adds the rest. GCC also reaches
-//! several objects from the address of one (section anchors). Therefore registers that hold an
-//! address are tracked, instruction by instruction, ignoring jumps. A wrong guess hides nothing,
-//! since the assumed target counts as well. Addresses spilled to the stack are lost.
+//! one instruction is formed by two: ADRP gives the page, and a later instruction adds the rest.
+//! GCC also reaches several objects from the address of one (section anchors). Therefore registers
+//! that hold an address are tracked, instruction by instruction, ignoring jumps. A wrong guess
+//! hides nothing, since the assumed target counts as well. Addresses spilled to the stack are lost.
 
 use super::{Address, MaskedCode};
 
@@ -69,12 +69,12 @@ pub(super) fn masked(code: &[u8], start: u64) -> MaskedCode {
     masked
 }
 
-/// ADD (immediate).
+/// Returns true for ADD (immediate).
 fn is_sum(word: u32) -> bool {
     word & 0xffc0_0000 == 0x9100_0000
 }
 
-/// BL, BLR.
+/// Returns true for BL and BLR.
 fn is_call(word: u32) -> bool {
     word & 0xfc00_0000 == 0x9400_0000 || word & 0xffff_fc1f == 0xd63f_0000
 }

@@ -58,7 +58,7 @@ pub(super) struct Image {
     pub is_fixed: bool,
     /// True if the data contain addresses without relocation offset.
     holds_addresses: bool,
-    /// Go's linker makes symbols that contain many objects.
+    /// True for Go, whose linker makes symbols that contain many objects.
     pub is_go: bool,
     sections: Vec<Section>,
     /// By start address; of several at one place, the longest.

@@ -1,6 +1,6 @@
-//! Compares whole programs, apart from what does not matter when they run: the names of symbols,
-//! which contain a digest of the source in Rust; notes; and the lines and columns that Rust keeps
-//! for the messages of panics, which every added line above them changes.
+//! Compares whole programs, ignoring parts that do not matter when they run: the names of symbols,
+//! which contain a digest of the source in Rust; notes; and the lines and columns in Rust's panic
+//! messages, which change with every line added above them.
 
 use super::image::{Image, RelocatedValue};
 use object::read::elf::ElfFile64;
@@ -21,7 +21,7 @@ struct Loaded<'d> {
     bytes: &'d [u8],
 }
 
-/// Returns true if two programs do the same. In case of doubt, they do not.
+/// Returns true if two programs are certain to do the same.
 pub fn is_same_program(one: &Path, other: &Path) -> bool {
     let same = || {
         let (one_bytes, other_bytes) = (std::fs::read(one).ok()?, std::fs::read(other).ok()?);
@@ -61,7 +61,7 @@ fn differences<'a>(a: &'a Loaded<'_>, b: &'a Loaded<'_>) -> impl Iterator<Item =
     pairs.filter(|(_, (one, other))| one != other).map(|(at, _)| a.start + at as u64)
 }
 
-/// Returns true if an address is within the line or the column of a place in a source of Rust.
+/// Returns true if an address is within the line or the column of a place in a Rust source.
 fn is_line_or_column(image: &Image, address: u64) -> bool {
     let is_at = |offset: u64| {
         let place = (address & !3).checked_sub(offset).filter(|place| place % 8 == 0)?;

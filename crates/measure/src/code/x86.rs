@@ -47,7 +47,7 @@ const fn form(modrm: bool, immediate: Immediate) -> Option<OperandForm> {
     Some(OperandForm { modrm, immediate })
 }
 
-/// The one-byte opcode map.
+/// Returns the operands of an opcode in the one-byte map.
 fn first_map(opcode: u8) -> Option<OperandForm> {
     use Immediate::{Address, Bytes, None as No, Operand, Relative, Test, TestByte, Wide};
     match opcode {
@@ -91,7 +91,7 @@ fn first_map(opcode: u8) -> Option<OperandForm> {
     }
 }
 
-/// The map after 0F, without the maps after 0F 38 and 0F 3A.
+/// Returns the operands of an opcode after 0F, except in the maps after 0F 38 and 0F 3A.
 fn second_map(opcode: u8) -> Option<OperandForm> {
     use Immediate::{Bytes, None as No, Relative};
     match opcode {
@@ -106,7 +106,7 @@ fn second_map(opcode: u8) -> Option<OperandForm> {
     }
 }
 
-/// The opcode after VEX or EVEX, in the map with this number.
+/// Returns the operands of an opcode after VEX or EVEX, in the map with this number.
 fn vector_map(map: u8, opcode: u8) -> Option<OperandForm> {
     match map {
         1 if opcode == 0x77 => form(false, Immediate::None),

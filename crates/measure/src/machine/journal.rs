@@ -1,9 +1,10 @@
 //! Changes made on this machine, kept in a file until they are restored.
 //!
 //! There is one file per process that changes something, in a directory of the caller's: JSON
-//! Lines, the first naming the process and the boot, each other a change. A line is on disk before
-//! its change is made, so a truncated line means nothing. Settings of the machine do not survive a
-//! boot, and entries from an earlier one are obsolete; those of servers do survive.
+//! Lines, of which the first names the process and the boot, and each of the others a change. A
+//! line is on disk before its change is made, so a truncated line means nothing. Settings of the
+//! machine do not survive a boot, and entries from an earlier one are obsolete; those of servers do
+//! survive.
 //!
 //! The file is untrusted input: anybody may have written it. `Machine` restores only what `Machine`
 //! could have changed.
@@ -154,8 +155,8 @@ impl<E: Entry> JournalOf<E> {
     }
 
     /// Returns the changes that ended processes made and did not undo, earliest first; from an
-    /// earlier boot only what survives one. Empty if there is nothing, or no such directory. Files
-    /// that are not valid journals are skipped.
+    /// earlier boot only those that survive a reboot. Empty if there is nothing, or no such
+    /// directory. Files that are not valid journals are skipped.
     ///
     /// # Errors
     ///
@@ -212,9 +213,9 @@ impl<E: Entry> JournalOf<E> {
         Ok(())
     }
 
-    /// Waits for the turn, and takes it: between checking what others hold and recording its own
-    /// changes, no other process may do the same. It ends when it is dropped, and with the process.
-    /// On a file system without locks all processes have it simultaneously.
+    /// Waits for this process's turn, and takes it: during a turn, no other process may check the
+    /// changes of others and record its own. The turn ends when it is dropped, or with the process.
+    /// On a file system without locks, all processes can have their turn simultaneously.
     ///
     /// # Errors
     ///
@@ -254,7 +255,7 @@ pub struct LeftBehind<E = Change> {
 }
 
 impl<E> LeftBehind<E> {
-    /// Returns true if the file belongs to this user. Anybody may have created another's.
+    /// Returns true if the file belongs to this user. Other files may have been created by anybody.
     pub fn is_ours(&self) -> bool {
         let user = rustix::process::geteuid().as_raw();
         fs::symlink_metadata(&self.path).is_ok_and(|file| file.is_file() && file.uid() == user)
@@ -270,7 +271,7 @@ impl<E> LeftBehind<E> {
     }
 }
 
-/// Creates a file readable by everybody: users who can't restore a setting can at least be told
+/// Creates a file readable by everybody: users who can't restore a setting can at least be informed
 /// about it.
 fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();

@@ -183,7 +183,7 @@ impl Client {
         link.say(&json!({"stop": true}), Instant::now() + Duration::from_millis(200))
     }
 
-    /// Sends a query and returns the answer.
+    /// Sends a query and returns its answer.
     ///
     /// # Errors
     ///

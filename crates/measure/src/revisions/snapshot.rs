@@ -22,9 +22,9 @@ const AUTHOR: [&str; 6] = [
 ];
 
 impl Repository {
-    /// Returns a commit with the files of the working tree as they are: changed and new ones, but
-    /// none that is ignored, and of submodules only their commits. If nothing was changed, it is
-    /// the current commit. `None` before the first commit.
+    /// Returns a commit with the current files of the working tree, including changed and new ones.
+    /// Ignored files are left out, and submodules are represented only by their commits. If nothing
+    /// was changed, it is the current commit. `None` before the first commit.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl Repository {
         Ok(Some(Revision { commit: Some(commit), is_working_tree: false, ..head }))
     }
 
-    /// Returns the tree of all files, by an index that is not the user's.
+    /// Returns the tree of all files, built with a separate index instead of the user's.
     fn tree_by(&mut self, index: &Path) -> Result<String, RevisionError> {
         let what = "record the files of the working tree";
         let top = self.top.clone();

@@ -142,8 +142,8 @@ impl Subprocesses {
         log: &Path,
         options: RunOptions,
     ) -> Result<Option<String>, RevisionError> {
-        // Checks that the file can be written, where this can be distinguished from a failure of
-        // the program.
+        // Checks that the file can be written, while this can still be distinguished from a failure
+        // of the program.
         private::create(log)
             .map_err(|source| RevisionError::Cache { path: log.to_owned(), source })?;
         let script = format!("{APART}exec \"$@\" >\"$0\" 2>&1");
@@ -163,7 +163,7 @@ impl Subprocesses {
         let runner = &mut self.runner;
         let result = thread::scope(|scope| {
             // Measured runs are allowed to finish on a first interrupt. A build may take another
-            // hour, which is not worth it.
+            // hour, so it is ended.
             let watch = threads::start_in(scope, || {
                 while !over.load(Ordering::SeqCst) {
                     if interrupt::count() > 0

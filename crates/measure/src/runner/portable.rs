@@ -90,7 +90,7 @@ fn line_of(group: i32) -> Vec<u8> {
 
 impl Portable {
     pub(super) fn start() -> io::Result<Self> {
-        // Programs inherit only what is passed to them.
+        // Programs inherit only descriptors that are passed to them.
         descriptors::close_on_exec();
         signals::keep_ignored_from_commands();
         Ok(Self { flight: Arc::default(), guarded: Arc::new(Guarded::start()?) })
@@ -236,14 +236,14 @@ struct Patience {
 
 impl Patience {
     fn of(options: RunOptions) -> Self {
-        // A timeout of zero is the shortest one, not the absence of one.
+        // A timeout of zero is the shortest timeout, not the absence of one.
         let ns = |t: Duration| u64::try_from(t.as_nanos()).unwrap_or(u64::MAX).max(1);
         let (timeout_ns, began) = (options.timeout.map(ns), monotonic_ns());
         Self { timeout_ns, began, asked_at: None, was_stopped: false }
     }
 
-    /// Starts the timeout when the run begins, which is later than its request; 0 if it has not
-    /// begun.
+    /// Starts the timeout when the run begins, which is later than its request. `at` is that time;
+    /// 0 if it has not begun.
     fn begin(&mut self, at: u64) {
         self.began = self.began.max(at);
     }
@@ -256,13 +256,13 @@ impl Patience {
             (None, None) => return most,
         };
         let left = due.saturating_sub(monotonic_ns());
-        // Not before it is due; a run that ignores the request because it has not begun is asked
-        // again.
+        // The wait for a limit never ends early; a run that ignored the request because it had not
+        // begun is requested to end again.
         most.min(Duration::from_nanos(left).max(Duration::from_millis(1)))
     }
 
-    /// Ends the run if a limit is reached. `stopped` is the time since which it is stopped, 0 if it
-    /// is not.
+    /// Ends the run if a limit is reached. `stopped` is the time at which it was stopped, or 0 if
+    /// it is not stopped.
     fn lose(&mut self, flight: &Group, stopped: u64) {
         let now = monotonic_ns();
         let passed = now.saturating_sub(self.began);
@@ -290,13 +290,13 @@ impl Patience {
     }
 }
 
-/// A run, as the waiting thread needs it.
+/// The data of a run that the waiting thread needs.
 struct Run {
     start: Start,
     flight: Arc<Group>,
     /// Dropped if this run is no longer awaited.
     guarded: Weak<Guarded>,
-    /// Time since which it is stopped, nanoseconds; 0 if it is not.
+    /// Time at which it was stopped, nanoseconds; 0 if it is not stopped.
     stopped: Arc<AtomicU64>,
     /// Time at which the run began, nanoseconds; 0 if it has not begun.
     begun: Arc<AtomicU64>,
@@ -379,7 +379,8 @@ fn failed(step: Step, error: &io::Error) -> Reply {
 }
 
 /// Ends processes that a command left running in its group; returns true if there were any. They
-/// have some naps to go by themselves: to end, or to move to a separate session, as daemons do.
+/// first get some time to leave by themselves: to end, or to move to a separate session, as daemons
+/// do.
 fn clear(group: Pid, flight: &Group) -> bool {
     let is_gone = || test_kill_process_group(group).is_err();
     for nap in 0..=NAPS {
@@ -470,8 +471,8 @@ impl Start {
         Ok(command)
     }
 
-    /// Determines what prevented a command from starting: the system uses the same errors for its
-    /// directory and its program.
+    /// Determines the cause that prevented a command from starting: the system uses the same errors
+    /// for its directory and its program.
     fn refused(&self, error: io::Error) -> (Step, io::Error) {
         if self.directory.as_os_str().is_empty() {
             return (Step::Exec, error);

@@ -18,8 +18,8 @@ const SHIM: &str = include_str!("shim.rb");
 pub(super) const NOTHING: &str = "nothing";
 
 /// The file with a program's exit status, for samplers that do not report it, and the shell line
-/// that writes it. py-spy kills the shell that it started as soon as the program is gone: another
-/// one within it writes the file.
+/// that writes it. py-spy kills the shell that it started as soon as the program is gone, so
+/// another shell inside it writes the file.
 pub(super) const STATUS: &str = "status";
 const KEEPS_STATUS: &str = r#"("$@"; echo $? > "$0"); :"#;
 
@@ -95,7 +95,7 @@ pub(super) fn of(
         Target::Process(process) => {
             command.args(["--pid", &process.to_string()]);
             if let (Sampler::Perf, Some(duration)) = (place.sampler, request.duration) {
-                // perf samples for as long as a given command runs. Its startup takes long and does
+                // perf samples for as long as a given command runs, so its own long startup does
                 // not count.
                 command.args(["--", "sleep", &duration.as_secs_f64().to_string()]);
                 let keeps_time = true;
@@ -155,7 +155,7 @@ fn stackprof(program: &Command, request: &Request<'_>) -> Result<SamplerProcess,
     fs::write(&shim, SHIM).map_err(failed(shim.clone()))?;
     fs::create_dir_all(&wrote).map_err(failed(wrote.clone()))?;
     let SamplerProcess { mut command, .. } = plain(program)?;
-    // After the user's own options.
+    // Our option comes after the user's.
     let mut options = program.variable("RUBYOPT").unwrap_or_default();
     options.push(" -r");
     options.push(&shim);
@@ -180,7 +180,7 @@ fn shell_line<'a>(words: impl Iterator<Item = &'a OsStr>) -> Vec<u8> {
         line.push(b'\'');
         for part in word.as_bytes().split_inclusive(|&byte| byte == b'\'') {
             line.extend_from_slice(part);
-            // Ends the quotes, and begins them again behind a quote.
+            // Closes the quotation before the quote, and reopens it after it.
             if part.ends_with(b"'") {
                 line.extend_from_slice(b"\\''");
             }
@@ -244,7 +244,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let line = directory.path().join("line");
         fs::write(&line, shell_line(words.into_iter().map(OsStr::from_bytes))).unwrap();
-        // As the shell around the program runs it.
+        // Runs the line in the same way as the shell around the program.
         let ended = process::Command::new("/bin/sh")
             .args(["-c", KEEPS_STATUS])
             .arg(directory.path().join(STATUS))

@@ -1,4 +1,4 @@
-//! Errors of sampling, in words for the user: the missing sampler with its installation, or the
+//! Errors of sampling, in words for the user: the missing sampler and how to install it, or the
 //! system setting that forbids sampling.
 
 use super::ended::ProcessEnd;
@@ -29,7 +29,7 @@ pub enum SamplingError {
         /// Any of these would be suitable.
         samplers: Vec<Sampler>,
     },
-    /// stackprof is asked to sample another program than Ruby's.
+    /// stackprof can sample Ruby programs only.
     #[error("stackprof samples Ruby programs only, and this is {subject}: leave out --sampler")]
     NotRuby {
         /// Description of the program, such as "a compiled program".
@@ -175,7 +175,8 @@ fn forbidden_by(sampler: Sampler, scope: Option<i64>) -> String {
     }
 }
 
-/// Returns the error if a sampler left no file: that it was not permitted to sample, or its output.
+/// Returns the error for a sampler that left no file: it was not permitted to sample, or its output
+/// states the reason.
 pub(super) fn nothing_written(
     sampler: Sampler,
     ended: &ProcessEnd,

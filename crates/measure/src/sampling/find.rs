@@ -48,7 +48,7 @@ pub struct InstalledSampler {
 /// If there is no such program.
 pub fn language_of_program(command: &Command) -> Result<(Language, PathBuf), SamplingError> {
     let path = command.resolve()?;
-    // Version managers replace interpreters by their own scripts: their name tells the language.
+    // Version managers replace interpreters by their own scripts: their name shows the language.
     if by_name(&path) != Language::Native {
         return Ok((by_name(&path), path));
     }
@@ -158,7 +158,7 @@ fn interpreter(line: &str) -> Option<String> {
 }
 
 fn by_name(path: &Path) -> Language {
-    // `ruby3.1` with the link name `ruby`, or vice versa: either one tells the language.
+    // `ruby3.1` with the link name `ruby`, or vice versa: either name shows the language.
     let names = [Some(path.to_owned()), path.canonicalize().ok()];
     for path in names.into_iter().flatten() {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -80,7 +80,7 @@ pub(super) fn run(
     // Note: the sampler leads its own session, so that the guard can kill its whole group. A signal
     // to the sampler alone would leave the program running.
     child::end_with_us_as_session(&mut command, Arc::clone(guard.page()));
-    // Existing children are not ours to handle here.
+    // Children that already exist are not handled here.
     let others = children();
     let (cpu_before, count_before) = (usage::children_cpu_seconds(), interrupt::count());
     let began = clock::monotonic_ns();
@@ -91,7 +91,7 @@ pub(super) fn run(
     let process = Pid::from_child(&started);
     let waited = wait(process, stop_by, duration, count_before);
     let wall_seconds = (clock::monotonic_ns() - began) as f64 * 1e-9;
-    // A program that was ended here has no status of its own.
+    // The status of a program that was ended here is meaningless.
     let ended_itself = duration.is_none() && interrupt::count() == count_before;
     if let Some(status) = status.filter(|_| ended_itself) {
         await_file(status, &others);
@@ -197,7 +197,7 @@ fn left_running(others: &[Pid]) -> Vec<Pid> {
         left.retain(|process| !others.contains(process));
         let found = left.len();
         left.retain(|&process| !matches!(waitpid(Some(process), WaitOptions::NOHANG), Ok(Some(_))));
-        // The children of a process that ended during the look became ours after it.
+        // The children of a process that ended during the check became ours afterwards.
         if !left.is_empty() || found == 0 {
             return left;
         }

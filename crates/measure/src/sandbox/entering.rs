@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Script that enters the groups, mounts directories where the sandbox's user can reach them (in a
 /// separate mount namespace), and passes the arguments to bubblewrap. They are passed in a file,
 /// since everybody can see command lines, and not as environment variables, since the intermediate
-/// programs would obey them. Those have no variables at all: bubblewrap remains the first process
-/// inside, where its own could be read.
+/// programs would obey them. These programs have no variables at all: bubblewrap remains the first
+/// process inside, where its variables could be read.
 const ENTER: &str = r#"words=$1; shift
 while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift
 while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 125; shift 2; done; shift
@@ -64,7 +64,7 @@ struct Mounts {
 /// A command line that runs in the sandbox; its limits exist until it is dropped.
 #[derive(Debug)]
 pub struct SandboxedCommand {
-    /// The command to run, in any directory, with one's own environment.
+    /// The command to run, in any directory, with the caller's environment.
     pub argv: Vec<OsString>,
     words: PathBuf,
     group: Option<Group>,

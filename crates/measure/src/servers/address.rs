@@ -22,7 +22,7 @@ pub enum AddressError {
     Tls,
 }
 
-/// A server of the user's own.
+/// One of the user's own servers.
 #[derive(Clone, Debug)]
 pub(super) struct Address {
     pub kind: Kind,

@@ -149,8 +149,8 @@ impl Settings {
         &self.address
     }
 
-    /// Returns the value of a setting as far as this kind of change is concerned: for PostgreSQL
-    /// the value set by `ALTER SYSTEM`, `None` if there is none.
+    /// Returns the value of a setting as set by this kind of change: for PostgreSQL the value set
+    /// by `ALTER SYSTEM`, `None` if there is none.
     ///
     /// # Errors
     ///
@@ -281,8 +281,8 @@ impl Settings {
             return Ok(String::new());
         };
         let mut command = Command::new(program);
-        // Without the user's psql settings or password prompts, unadorned values only, stopping at
-        // the first error.
+        // No psql settings of the user and no password prompts; bare values only; stops at the
+        // first error.
         command.args(["-X", "-q", "-w", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database]);
         command.args(statements.iter().flat_map(|line| ["-c", line]));
         // The server's messages are displayed, and matched, in English.

@@ -114,7 +114,7 @@ fn a_redis_of_ones_own_is_set_while_it_runs_and_goes() {
         settings.change(&[("save".to_owned(), Some(String::new()))]).unwrap();
         assert_eq!(settings.read("save").unwrap().as_deref(), Some(""));
         assert!(matches!(settings.read("no-such"), Err(SettingError::Unknown { .. })));
-        // With the address that clients have.
+        // Uses the address that clients have.
         let url = value(&server, "REDIS_URL").unwrap();
         let by_address = Settings::at(url).unwrap();
         by_address.change(&[("save".to_owned(), before.clone())]).unwrap();
@@ -183,7 +183,8 @@ fn processes_of(directory: &str) -> Vec<String> {
         let cwd = std::fs::read_link(entry.path().join("cwd")).unwrap_or_default();
         let words = std::fs::read(entry.path().join("cmdline")).ok()?;
         let words = String::from_utf8_lossy(&words).replace('\0', " ");
-        // The shell that removes the directory also names it, and is gone after that.
+        // The shell that removes the directory also has its name in the command line, until it
+        // ends.
         let is_theirs = words.contains(directory) || cwd.starts_with(directory);
         is_theirs.then_some(words)
     });

@@ -59,7 +59,7 @@ pub(crate) fn cpus_allowed() -> Option<u64> {
     std::thread::available_parallelism().ok().map(|cpus| cpus.get() as u64)
 }
 
-/// Returns the same number: without more detailed queries, no others are known.
+/// Returns the number of processors that this process may use: no other number is known here.
 pub(crate) fn cpus_online() -> Option<u64> {
     cpus_allowed()
 }

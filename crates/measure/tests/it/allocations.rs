@@ -158,7 +158,7 @@ fn allocations_of_cpp_are_those_of_malloc() {
 
 #[test]
 fn no_call_of_any_thread_is_lost_also_of_those_that_end() {
-    // In parallel, one after the other, and with more threads than there are slots.
+    // Threads run in parallel, one after the other, and in a greater number than there are slots.
     for (how, threads) in [("together", 8_u64), ("by-turns", 500), ("together", 300)] {
         let run = |calls: u64| only(&kit(&[how, &threads.to_string(), &calls.to_string()]).1);
         let (none, some) = (run(0), run(10_000));
@@ -194,7 +194,7 @@ fn a_forked_child_counts_from_nothing_in_a_file_of_its_own() {
         assert_eq!(grandchild.ppid, child.pid, "{how}");
         assert_eq!(counts(child).allocations, 20, "{how}");
         assert_eq!(counts(child).allocated_bytes, 2000, "{how}");
-        // It also frees what it inherited.
+        // It also frees inherited blocks.
         assert_eq!(counts(child).frees, 30, "{how}");
         assert_eq!(counts(grandchild).allocations, 1, "{how}");
         if how != "threads-fork" {
@@ -272,7 +272,8 @@ fn where_no_file_can_be_made_the_program_runs_as_it_is() {
 
 #[test]
 fn another_preloaded_library_stays_behind_the_counter() {
-    // It keeps its own header in each block, so that the C library does not know the sizes.
+    // This allocator keeps its own header in each block, so that the C library does not know the
+    // sizes.
     let source = r#"
         #define _GNU_SOURCE
         #include <dlfcn.h>

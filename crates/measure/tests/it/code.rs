@@ -1,4 +1,4 @@
-//! Equal code is recognized wherever the linker put it, and different code is distinguished: real
+//! Equal code is recognized wherever the linker puts it, and different code is distinguished: real
 //! programs, built with the installed compiler.
 
 #![allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")]
@@ -142,7 +142,7 @@ fn the_functions_that_changed_are_named_and_whether_they_are_reached() {
         found.into_iter().map(|own| (own.name, own.is_reached)).collect::<Vec<_>>()
     };
     let named = |name: &str, is_reached| vec![(name.to_owned(), is_reached)];
-    // What calls a function that changed has not changed itself.
+    // Callers of a changed function have not changed themselves.
     assert_eq!(between(&[("leaf", "5")]), named("leaf", true));
     assert_eq!(between(&[("other", "* 12345 / (x + 77)")]), named("other", false));
     let before = "__attribute__((noinline, used)) int more(int x) { return x * 7; }";

@@ -1,5 +1,5 @@
-//! Events on a process that starts others: the others' events are counted from their `execve` on,
-//! and its own are not. Only kernel events are used, since not every machine has counters in its
+//! Events of a process that starts others: events of its children are counted from their `execve`
+//! on; its own are not. Only kernel events are used, since not every machine has counters in its
 //! processor.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
@@ -33,7 +33,7 @@ impl Parent {
         let lines = process.stdin.take().unwrap();
         let answers = BufReader::new(process.stdout.take().unwrap());
         let mut parent = Self { process, lines, answers, program, _directory: directory };
-        // After this it has forked once, and has finished its own startup.
+        // After this, the shell has forked once and has finished its startup.
         parent.obey("/bin/true");
         parent
     }
@@ -102,8 +102,8 @@ fn a_child_is_counted_from_its_exec_and_each_take_begins_anew() {
     assert!(second[0] >= pages(4) && second[0] < pages(4) + 200.0, "{second:?}");
 }
 
-/// The kernel may swap the events of a process and its child if it can't tell them apart; what was
-/// opened last would then count a few children and no more.
+/// The kernel may swap the events of a process and its child if it can't tell them apart; the event
+/// opened last would then count only the first few children.
 #[test]
 fn the_hundredth_child_is_counted_as_the_first() {
     if !can_count("the_hundredth_child") {
@@ -139,7 +139,7 @@ fn runs_of_the_launcher_are_counted_one_by_one() {
             let run = runner.run(subject, RunOptions::default()).unwrap();
             let counts = values(&mut counters);
             assert!(counts[0] >= pages(mib) && counts[0] < pages(mib) + 200.0, "{counts:?}");
-            // The same run counted in two ways; the kernel's accounting begins at the clone.
+            // The same run is counted in two ways; the kernel's accounting begins at the clone.
             assert!(counts[0] <= run.minor_faults as f64, "{counts:?} {}", run.minor_faults);
             assert!(counts[1] > 0.0 && counts[1] <= run.wall_seconds, "{counts:?}");
         }

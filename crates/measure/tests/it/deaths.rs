@@ -44,7 +44,7 @@ fn a_run_whose_launcher_is_killed_is_lost_once_and_leaves_nobody() {
     };
     let error = lose(&mut runner);
     assert!(matches!(error, MeasureError::LostRun { .. }), "{error}");
-    // The new launcher knows the subjects of the old one.
+    // The new launcher has the subjects of the old one.
     let again = runner.run(first, RunOptions::default()).unwrap();
     assert_eq!(again.outcome, Outcome::Exited(9));
     let error = lose(&mut runner);

@@ -143,7 +143,7 @@ fn what_is_beside_and_what_is_hidden_can_not_be_read() {
     assert!(!said(&ran).contains("private") && !said(&ran).contains("as it was"), "{}", said(&ran));
     assert_eq!(fs::read_to_string(place.project("keys/private")).unwrap(), "a key");
     assert!(!place.project("keys/x").exists());
-    // Neither can the files of the user who runs it.
+    // The files of the user who runs it can't be read either.
     let ran = place.sh("cat /root/.bash_history /home/*/.ssh/* /etc/shadow");
     assert!(!ran.status.success());
     assert!(ran.stdout.is_empty());
@@ -154,13 +154,13 @@ fn variables_and_descriptors_stay_outside() {
     let Some(place) = Place::new() else { return };
     let entered = place.enter(&["sh", "-c", "env; cat /proc/[0-9]*/environ; ls -l /proc/self/fd"]);
     let secret = fs::File::open(place.room.path().join("secret")).unwrap();
-    // The process that started this one might have left it open.
+    // The process that started this one might have left the secret open.
     let mut command = command(&entered);
     command.env("TOKEN", "a token").stdin(secret.try_clone().unwrap());
     let ran = command.output().unwrap();
     assert!(!said(&ran).contains("TOKEN"), "{}", said(&ran));
     let links = said(&ran).matches(" -> ").count();
-    // Three, and the directory being listed.
+    // Three standard descriptors, and the directory being listed.
     assert_eq!(links, 4, "{}", said(&ran));
 }
 
@@ -279,7 +279,7 @@ fn memory_is_limited_for_all_processes_together() {
     let began = Instant::now();
     let ran = command(&entered).output().unwrap();
     match place.sandbox.has_groups() {
-        // 800 MiB do not fit into 256: some are killed long before they wake up.
+        // 800 MiB do not fit into 256 MiB: some processes are killed long before they wake up.
         true => {
             assert!(entered.exceeded().memory, "{}", said(&ran));
             assert!(began.elapsed() < Duration::from_secs(50));
@@ -308,7 +308,7 @@ fn limits_are_set_by_the_system_s_program_not_by_one_of_its_own() {
     let path = format!("{}:/usr/bin:/bin", own.display());
     place.policy.environment = vec![("PATH".into(), path.into())];
     let ran = place.sh("prlimit; ulimit -f");
-    // Once under its own name, and not before.
+    // The program runs once, by its own name, and not for setting the limits.
     assert_eq!(said(&ran).matches("got out").count(), 1, "{}", said(&ran));
     assert!(
         said(&ran).lines().any(|line| line.parse() == Ok((16_u64 << 20) / 512)),

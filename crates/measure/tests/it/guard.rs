@@ -156,7 +156,7 @@ fn when_assay_and_its_group_are_killed_the_file_is_restored() {
         }
         assay.wait().unwrap();
         eventually(|| (fs::read_to_string(&file).unwrap() == "old\n").then_some(()));
-        // Reading the output of assay reaches its end.
+        // The output of assay can be read to its end.
         let mut said = String::new();
         assay.stdout.take().unwrap().read_to_string(&mut said).unwrap();
         assert_eq!(said, "");

@@ -184,7 +184,7 @@ fn what_a_process_writes_after_the_end_of_its_run_is_in_no_other_run() {
         let first = runner.run(subject, RunOptions::default()).unwrap();
         written_pid(&pid);
         assert_eq!(text(first.samples.as_ref()), "mine\n");
-        // It writes while the second run is in progress.
+        // The daemon writes while the second run is in progress.
         fs::write(&go, "").unwrap();
         let second = runner.run(subject, RunOptions::default()).unwrap();
         eventually(|| done.exists().then_some(()));
@@ -257,7 +257,7 @@ fn two_runners_run_at_once_in_two_threads() {
     let d = tempfile::tempdir().unwrap();
     let meet = |own: &str, other: &str| {
         let (own, other) = (d.path().join(own), d.path().join(other));
-        // Each waits for the other: run one after the other, they would never end.
+        // The runs wait for each other: run one after the other, they would never end.
         let line = format!(
             "write $$; echo $$; : > {}; until test -e {}; do sleep 0.01; done",
             own.display(),

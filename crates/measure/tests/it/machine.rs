@@ -53,7 +53,7 @@ const BOOST: &str = "sys/devices/system/cpu/cpufreq/boost";
 const RT: &str = "proc/sys/kernel/sched_rt_runtime_us";
 const AUTOGROUP: &str = "proc/sys/kernel/sched_autogroup_enabled";
 
-/// Three policies, the middle one already as desired.
+/// Makes a machine with three policies, the middle one already as desired.
 fn laptop() -> MadeUp {
     let made = MadeUp::new(&[
         (POLICY_0, "powersave"),
@@ -287,7 +287,7 @@ fn what_a_killed_process_left_behind_is_restored_by_the_next() {
     let mut journal = Journal::open(state.path()).unwrap();
     journal.record(&changes).unwrap();
     made.machine.apply(&changes).unwrap();
-    // As if an earlier process with this very ID had written it.
+    // Simulates a journal of an earlier process with the same ID.
     let file = fs::read_dir(state.path()).unwrap().next().unwrap().unwrap().path();
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replacen("\"started\":", "\"started\":1", 1)).unwrap();
@@ -337,7 +337,7 @@ fn a_process_that_spins_is_the_busiest_and_we_are_not_in_the_list() {
     let directory = tempfile::tempdir().unwrap();
     let program = workload::unpack(directory.path(), "spinning(x) y").unwrap();
     let mut busy = Command::new(&program).args(["spin", "100000000000000"]).spawn().unwrap();
-    // On a busy machine it may take a while until it gets its 1 %.
+    // On a busy machine it may take a while until the process gets 1 %.
     let found = (0..20).find_map(|_| {
         let all = busiest(Duration::from_millis(300));
         assert!(all.iter().all(|b| b.process != std::process::id() && b.share > 0.01));

@@ -216,7 +216,7 @@ fn input_directory_and_output_are_made_ready_for_every_run_anew() {
 fn a_command_gets_descriptors_0_1_2_and_nothing_that_assay_inherited() {
     let d = tempfile::tempdir().unwrap();
     let leak = fs::File::create(d.path().join("leak")).unwrap();
-    // As if the process that started assay had leaked a descriptor.
+    // Simulates a descriptor leaked by the process that started assay.
     rustix::io::fcntl_setfd(leak.as_fd(), rustix::io::FdFlags::empty()).unwrap();
     let mut command = plain("ls -l /proc/self/fd");
     command.output = Output::File(d.path().join("out"));
@@ -319,7 +319,7 @@ fn a_run_that_takes_too_long_is_asked_to_end_and_reported() {
     assert_eq!(result.outcome, Outcome::TimedOut);
     assert!(result.wall_seconds >= 0.05 && result.wall_seconds < 5.0, "{result:?}");
     assert!(result.max_rss_bytes > 0);
-    // A later run has its full time, and one that is in time is not affected.
+    // A later run has its full time, and a run within its time limit is not affected.
     let options = RunOptions { timeout: Some(Duration::from_secs(50)), ..options };
     assert!(run_with(&plain("sleep 0.1"), options).unwrap().outcome.is_success());
 }
@@ -516,7 +516,7 @@ fn a_process_that_leaves_the_group_is_ended_when_asked_for_and_left_to_hooks() {
             assert!(alive().is_empty(), "sleep {seconds}");
             continue;
         }
-        // The line may end before the process has become what it is to be.
+        // The line may end before the process has changed its state.
         let left = eventually(|| Some(alive()).filter(|alive| !alive.is_empty()));
         for process in left {
             run(&shell(&format!("kill {process}")));
@@ -530,7 +530,7 @@ fn a_command_that_stops_itself_is_ended_and_named() {
     let id = runner.add(&shell("kill -STOP $$")).unwrap();
     let result = runner.run(id, RunOptions::default()).unwrap();
     assert_eq!(result.outcome, Outcome::Stopped);
-    // One that is continued in time proceeds.
+    // A run that is continued in time proceeds.
     let id =
         runner.add(&shell("(sleep 0.2; kill -CONT $$) & kill -STOP $$; wait; exit 3")).unwrap();
     assert_eq!(runner.run(id, RunOptions::default()).unwrap().outcome, Outcome::Exited(3));

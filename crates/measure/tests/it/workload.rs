@@ -42,7 +42,7 @@ fn it_is_unpacked_for_its_owner_alone_and_replaces_what_was_there() {
     assert_eq!(program, directory.path().join("work"));
     assert_eq!(fs::metadata(&program).unwrap().permissions().mode() & 0o777, 0o700);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
-    // Again, while it is being executed.
+    // Unpacks the program again while it is being executed.
     let mut busy = started(Process::new(&program).args(["spin", "100000000000000"]));
     workload::unpack(directory.path(), "work").unwrap();
     busy.kill().unwrap();
@@ -83,7 +83,7 @@ fn wrong_use_is_answered_with_the_usage_and_status_2() {
         assert_eq!(code, Some(2), "{arguments:?}");
         assert!(text.starts_with("usage: workload spin N"), "{text}");
     }
-    // More memory than there are addresses.
+    // This is more memory than there are addresses.
     assert_eq!(status(&program, &["touch", "200000000"]).0, Some(1));
     assert_eq!(status(&program, &["touch", "100000000000000000"]).0, Some(1));
     assert_eq!(status(&program, &["touch", "0"]).0, Some(0));
@@ -103,8 +103,8 @@ fn it_touches_the_memory_that_it_is_asked_for_and_spinning_touches_none() {
         result
     };
     let (spun, touched) = (run("spin 1000"), run("touch 32"));
-    // The kernel may map several pages at one fault, and adds up the processors' counts only now
-    // and then.
+    // The kernel may map several pages at one fault, and adds up the processors' counts only
+    // occasionally.
     assert!(touched.minor_faults > spun.minor_faults, "{touched:?} {spun:?}");
     assert!(spun.minor_faults < 200, "{spun:?}");
     assert!(touched.max_rss_bytes >= 31 << 20 && spun.max_rss_bytes < 8 << 20, "{touched:?}");

@@ -1,20 +1,24 @@
-"""Loads the tests of a project once, and forks a process for each change: there the changed function takes the place of the one that was loaded, and
-the tests run that are asked for. Nothing is written on the disk.
+"""Loads the tests of a project once, and forks a process for each change, which replaces the loaded
+function by the changed one and runs the requested tests. Nothing is written to disk.
 
 ASSAY_MUTANTS=path:SOCKET python assay_mutants.py ARGUMENTS                       as python -m unittest ARGUMENTS
 ASSAY_MUTANTS=path:SOCKET PYTEST_PLUGINS=assay_mutants PYTHONPATH=. pytest        with any arguments
 
-One client says a JSON object a line, and gets one: {"ready":N,"early":true} when N tests are loaded, or {"unable":"why"}; then for each change, with the
-function alone in what stands around it, the line on which that text begins, and the one by which the function is known
+A single client sends a JSON object per line, and receives one: {"ready":N,"early":true} when N
+tests are loaded, or {"unable":"why"}; then for each change, with the function alone in its
+surrounding code, the line on which that text begins, and the line that identifies the function
 
     {"path":"/p/a.py","text":"def push…","first":3,"name":"push","line":3,"tests":["t.T: test_a",…],"limit":1.5,"computing":0.3,"stops":true}
 
-{"failed":["t.T: test_a"],"run":4,"seconds":0.02}, {"timeout":true}, {"crashed":"why"}, or {"unable":"why"}: then it is to be tried in another
-way. `computing`, which may be absent, is the processor's time that it has: {"timeout":true,"computing":true} if that was over. Without a text nothing is
-changed. Without `stops` all tests run, whatever fails. Names of tests are those of assay_unittest.py and of pytest's node ids. When the client goes, so does everything. Needs Python 3.8 and nothing else.
+{"failed":["t.T: test_a"],"run":4,"seconds":0.02}, {"timeout":true}, {"crashed":"why"}, or
+{"unable":"why"} if it must be tried in another way. `computing` is an optional limit of CPU time:
+{"timeout":true,"computing":true} if it was exceeded. Without a text nothing is changed. Without
+`stops` all tests run, even after a failure. Names of tests are those of assay_unittest.py and of
+pytest's node ids. All processes end when the client does. Needs Python 3.8 and nothing else.
 
-Another process waits, if "early" is true, where nothing but the framework was loaded, at SOCKET.early: there a file that was changed on the disk is
-asked for without text, first, name and line, for what runs while tests are loaded.
+If "early" is true, another process, which has loaded only the framework, waits at SOCKET.early. It
+tries a file that was changed on disk, for code that runs while tests are loaded; its requests have
+no text, first, name and line.
 """
 
 import __future__
@@ -32,7 +36,8 @@ import types
 
 
 def outermost(code, found):
-    """The functions of a module, those within functions left out, by name and first line."""
+    """Returns the functions of a module by name and first line, without functions nested in
+    others."""
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             # The body of a class is not a function: it has no fast local variables.
@@ -48,11 +53,11 @@ FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all
 
 
 class Unable(Exception):
-    """It can't be tried in this way."""
+    """The change cannot be tried in this way."""
 
 
 def loaded():
-    """The functions that are loaded, by file, name and first line."""
+    """The loaded functions, by file, name and first line."""
     found = {}
     paths = {}
     for own in gc.get_objects():
@@ -66,7 +71,7 @@ def loaded():
 
 
 def put(functions, asked):
-    """Puts the changed function in the place of the one that was loaded."""
+    """Replaces the loaded function by the changed one."""
     # The first line of a decorated function is that of its first decorator.
     key = (asked["name"], asked["line"])
     own = functions.get((os.path.realpath(asked["path"]), *key), ())
@@ -85,7 +90,7 @@ def put(functions, asked):
 
 
 class Driver:
-    """What is common to the frameworks: who gives the tests by name, and runs some of them."""
+    """Common code of the frameworks. Subclasses provide the tests by name, and run some of them."""
 
     def __init__(self, address):
         self.address = address
@@ -108,8 +113,9 @@ class Driver:
             self.prctl = None
 
     def early(self):
-        """Leaves this process behind, which has loaded nothing but the framework. Comes back in children alone: in the one that has its tests loaded
-        for all changes, and in those that load them for one."""
+        """Leaves behind this process, which has loaded only the framework. Returns only in
+        children: in the one that loads its tests for all changes, and in those that load them for
+        one."""
         if threading.active_count() > 1 or self.prctl is None:
             return
         # Changes of modules that are already loaded would have no effect.
@@ -148,7 +154,7 @@ class Driver:
             self.say(lines, answer)
 
     def serve(self, tests, run):
-        """Answers until the client goes, and ends."""
+        """Answers requests until the client disconnects, then exits."""
         self.tests = tests
         if self.asked is not None:
             self.tried(self.asked, run)
@@ -170,7 +176,7 @@ class Driver:
             self.say(lines, self.attempt(client, json.loads(line), run))
 
     def broken(self, how):
-        """Of a process that loads the tests for one change: they can't be loaded."""
+        """Reports, in a process that loads the tests for one change, that they cannot be loaded."""
         if self.asked is not None:
             self.answer({"crashed": how})
 
@@ -180,7 +186,7 @@ class Driver:
         lines.flush()
 
     def attempt(self, client, asked, run):
-        """Forks, and waits for the answer. Without `run` the child comes back from here."""
+        """Forks, and waits for the answer. Without `run`, the child returns from here."""
         missing = None if run is None else self.missing(asked)
         if missing:
             return {"unable": missing}
@@ -249,7 +255,7 @@ class Driver:
             self.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: however that ends.
 
     def begin(self, writer, client):
-        """In a child: it leads a group, and has nothing of its parent's conversation."""
+        """Called in a child: becomes a group leader, and closes its parent's connections."""
         self.writer = writer
         os.setpgid(0, 0)
         self.ends_with_parent()
@@ -260,14 +266,15 @@ class Driver:
         gc.enable()
 
     def answer(self, answer):
-        """Says it, and ends."""
+        """Sends the message and exits."""
         try:
             os.write(self.writer, (json.dumps(answer) + "\n").encode("utf-8"))
         finally:
             os._exit(0)
 
     def tried(self, asked, run):
-        """In a child: puts the change in its place, if that was not done on the disk, and runs the tests. Does not come back."""
+        """Called in a child: applies the change, unless that was done on disk, and runs the tests.
+        Does not return."""
         try:
             missing = self.missing(asked)
             if missing:
@@ -281,13 +288,14 @@ class Driver:
             self.answer({"failed": failed, "run": count})
         except (Unable, SyntaxError) as problem:
             self.answer({"unable": str(problem)})
-        except BaseException as problem:  # Also SystemExit: nothing of the parent's may go on here.
+        except BaseException as problem:  # Also SystemExit: the parent's code must not continue.
             self.answer({"crashed": "ended with " + repr(problem)[:500]})
 
 
 def keep_compiled():
-    """What stands in this copy is compiled once, also where the user wants no files of bytecode: those that load the tests for one change would compile
-    all of them. Whoever changes a file here removes what was made of it. Elsewhere nothing is written that would not have been."""
+    """Lets Python write bytecode for files in this copy, even if the user disables bytecode files:
+    otherwise every process that loads the tests for one change would compile all of them. Code that
+    changes a file here also removes its bytecode. Nothing additional is written elsewhere."""
     if not sys.dont_write_bytecode:
         return
     from importlib.machinery import SourceFileLoader
@@ -416,14 +424,14 @@ def say_little():
 
 
 def silence():
-    """What tests print is nobody's, and a full pipe would stop them."""
+    """Discards the output of tests: nobody reads it, and a full pipe would block them."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
 
 
 def asked_for():
-    """Where the socket is to be, which nothing that is started from here shall hear of."""
+    """Returns the address of the socket, and hides it from processes started from here."""
     address = os.environ.pop("ASSAY_MUTANTS", "")
     return address[len("path:") :] if address.startswith("path:") else None
 

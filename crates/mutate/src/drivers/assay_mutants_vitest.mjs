@@ -1,12 +1,13 @@
-// A runner of vitest that stays: it runs none of the files that it is given, and instead what it is asked for, again and again, with one of the changes
-// that the sources have behind a switch (`assay$` of the global object). For each file that it runs, all modules are loaded anew.
+// A persistent runner for vitest: instead of the files that it is given, it runs the requested
+// ones, repeatedly, each time with one of the changes that the sources contain behind a switch
+// (`assay$` of the global object). For each file that it runs, all modules are loaded again.
 //
 //   ASSAY_MUTANTS=path:SOCKET vitest --run --no-file-parallelism --reporter=DIR/assay_mutants_vitest_reporter.mjs
 //
-// A line of JSON is asked for, and one is answered:
+// Each request and each answer is a line of JSON:
 //   {"number": 7, "files": ["/p/a.test.ts"], "stops": true, "reaches": false}
 //   {"tests": [{"name": "a.test.ts: adds", "state": "failed", "reaches": []}], "errors": [], "broken": [], "seconds": 0.01}
-// `errors` are those that belong to no test, `broken` those of files that can't be loaded.
+// `errors` are errors outside of tests, `broken` those of files that cannot be loaded.
 
 import { readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -17,16 +18,16 @@ import { vi } from "vitest";
 import * as runners from "vitest/runners";
 
 const Base = runners.VitestTestRunner ?? runners.TestRunner;
-// Tests may put clocks of their own in their place.
+// Captured before tests replace the clocks.
 const { setImmediate, performance } = globalThis;
-// What is on, and what notes that a function is reached.
+// The active mutant, and the function that records reached functions.
 const active = { number: 0, reaches: undefined };
 Object.defineProperty(globalThis, "assay$", { value: active, configurable: true });
 
 export default class Driver extends Base {
-  // Called for the first file, before anything of it is loaded. It does not return.
+  // Called for the first file, before anything is loaded. Does not return.
   async onBeforeCollect() {
-    // The module whose functions tests call, and no other copy of it.
+    // The copy of the module whose functions the tests call.
     const vitest = realpathSync(createRequire(join(process.cwd(), "_")).resolve("vitest/package.json"));
     const { startTests } = await import(pathToFileURL(createRequire(vitest).resolve("@vitest/runner")).href);
     const answers = (ask) => answer(this, startTests, ask);
@@ -63,7 +64,7 @@ async function answer(runner, startTests, { number, files, stops, reaches }) {
     } catch (error) {
       own.broken.push(String(error?.message ?? error));
     }
-    // What was rejected and nobody handles is known after this.
+    // By then all unhandled rejections have been reported.
     await new Promise((resolve) => setImmediate(resolve));
   }
   active.number = 0;
@@ -95,7 +96,7 @@ async function runFile(runner, startTests, file, { own, stops, reaches }) {
   }
 }
 
-// Which functions are reached: while a file is loaded, and while each test runs.
+// Records the functions reached while a file is loaded, and while each test runs.
 function watcher() {
   const [around, tests, running] = [new Set(), new Map(), new Set()];
   active.reaches = (unit) => {
@@ -109,7 +110,7 @@ function watcher() {
   };
 }
 
-// The runner, which tells nobody what it does.
+// The runner, which reports nothing to vitest.
 function quietly(runner, { stops, watch }) {
   const nothing = async () => {};
   const inherited = (name) => Base.prototype[name] ?? nothing;
@@ -134,7 +135,7 @@ function quietly(runner, { stops, watch }) {
   });
 }
 
-// What became of the tests of a file.
+// Returns the results of the tests in a file.
 function collect(file, { watch }, own) {
   const visit = (task, titles) => {
     const state = { pass: "passed", fail: "failed" }[task.result?.state] ?? "skipped";
@@ -143,7 +144,7 @@ function collect(file, { watch }, own) {
       own.tests.push({ name, state, reaches: watch ? watch.of(task) : [] });
       return;
     }
-    // A hook failed, or the file can't be loaded.
+    // A hook failed, or the file cannot be loaded.
     if (state === "failed" && task.result.errors?.length) {
       const list = task === file ? own.broken : own.errors;
       list.push(...task.result.errors.map((error) => String(error.message)));

@@ -1,4 +1,5 @@
-// A reporter of vitest that prints nothing: it has the runner beside it run the files, for which vitest has no option.
+// A reporter for vitest that prints nothing. It makes vitest use the runner in the same directory,
+// for which vitest has no option.
 //
 //   vitest --run --no-file-parallelism --reporter=DIR/assay_mutants_vitest_reporter.mjs
 

@@ -1,6 +1,8 @@
-"""Says which changed texts the compiler of Python makes the same of: no program can tell them apart, but by where its lines are.
+"""Finds changed texts that Python's compiler translates to the same code: no program can
+distinguish them, except by line numbers.
 
-python assay_same.py FILE, where FILE holds [[original, changed], ...]; prints [true, false, ...]. Nothing of the texts is run. Needs nothing else.
+python assay_same.py FILE, where FILE holds [[original, changed], ...]; prints [true, false, ...].
+The texts are not executed. Has no dependencies.
 """
 
 import json
@@ -12,7 +14,8 @@ PLACES = {"co_firstlineno", "co_lnotab", "co_linetable", "co_filename"}
 
 
 def told(code):
-    """All that tells a code object apart, constants with their types, since 1 == True == 1.0."""
+    """Returns everything that distinguishes code objects, with the types of constants, since 1 ==
+    True == 1.0."""
     names = [name for name in dir(code) if name.startswith("co_") and name not in PLACES]
     parts = [(name, known(getattr(code, name))) for name in names if not callable(getattr(code, name))]
     return parts

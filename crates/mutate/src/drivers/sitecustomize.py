@@ -1,10 +1,12 @@
-"""Has every Python below `assay mutate` import the project from its copy, wherever the project is installed: by `pip install -e .`, which names the
-original directory, or by `pip install .`, which holds another copy. Python runs a module of this name when it starts.
+"""Makes every Python started by `assay mutate` import the project from its copy, even if the
+project is installed: by `pip install -e .`, which refers to the original directory, or by `pip
+install .`, which contains another copy. Python runs a module of this name when it starts.
 
 ASSAY_COPY={"from":"/home/me/project","to":"/tmp/…/project","names":{"package":"src"}} PYTHONPATH=<this directory> python …
 
-`names` are the packages and modules of the project, each with the directory of the copy that it is imported from. What is only in the installed package
-(modules that were compiled) is imported from there. Needs Python 3.8 and nothing else.
+`names` are the packages and modules of the project, each with the directory of the copy that it is
+imported from. Modules that only the installed package contains (compiled ones) are imported from
+there. Needs Python 3.8; has no other dependencies.
 """
 
 import os
@@ -21,14 +23,14 @@ def copy_first(told):
         return path == directory or path.startswith(directory + os.sep)
 
     def moved(path):
-        """A path of the project in the copy, where it is there."""
+        """Maps a path of the project to the copy, if it exists there; others are unchanged."""
         if not isinstance(path, str) or not is_below(path, origin) or is_below(path, copy):
             return path
         own = copy + path[len(origin) :]
         return path if any(part in installed for part in path.split(os.sep)) or not os.path.exists(own) else own
 
     def place(spec):
-        """Where something is that would be imported."""
+        """Returns the location from which a module would be imported."""
         if spec is None:
             return None
         if spec.has_location and spec.origin:
@@ -38,7 +40,8 @@ def copy_first(told):
         return None
 
     def is_other(path):
-        """Whether it is another copy of the project, and not a module of Python that has the same name."""
+        """Returns whether this is another copy of the project, and not a standard module of the
+        same name."""
         if path is None or is_below(path, os.path.realpath(copy)):
             return False
         return is_below(path, os.path.realpath(origin)) or any(part in installed for part in path.split(os.sep))
@@ -66,7 +69,8 @@ def copy_first(told):
             return own
 
     def named():
-        """Directories of the project that files of installed packages name. In the sandbox they are not there, so that Python left them out."""
+        """Returns directories of the project that files of installed packages refer to. They do not
+        exist in the sandbox, so Python omitted them."""
         for directory in [path for path in sys.path if os.path.basename(path) in installed]:
             try:
                 files = sorted(name for name in os.listdir(directory) if name.endswith(".pth"))

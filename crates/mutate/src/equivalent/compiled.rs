@@ -5,7 +5,7 @@
 //! Equal code proves something only for a function that has code of its own. An error is therefore
 //! planted in each function first, and functions whose code does not change as a result are
 //! skipped. Since a change in one function may affect the code of another, those that seem to be
-//! the same are compiled again without the others, until all of them are.
+//! the same are compiled again without the others, until all that remain are the same.
 
 use super::code::Code;
 use crate::arena::Arena;
@@ -17,7 +17,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::time::Instant;
 
-/// Share of the remaining time that is used each time for looking at what seems to be the same.
+/// Share of the remaining time that each attempt to confirm the seemingly identical variants may
+/// use.
 const SHARE: f64 = 0.6;
 
 /// A function whose survivors are compared.
@@ -54,7 +55,7 @@ pub(super) struct Equivalences {
 /// A replacement of a range of bytes.
 type Edit = (Range<usize>, Vec<u8>);
 
-/// A function that compiles what is in a copy, with one of several settings.
+/// A function that compiles the contents of a copy, with one of several settings.
 pub(super) type Compile<'c> = &'c mut dyn FnMut(&mut Arena<'_>, usize) -> Option<Code>;
 
 /// Functions that are compiled together.

@@ -33,12 +33,12 @@ const ALWAYS: [&str; 10] = [
     "-Cdebug-assertions=on",
     "-Coverflow-checks=on",
 ];
-/// Options for the second setting, after those.
+/// Options that follow these in the second setting, that of a release build.
 const RELEASED: [&str; 2] = ["-Cdebug-assertions=off", "-Coverflow-checks=off"];
 
 /// Options that are dropped along with their values.
 const DROPPED: [&str; 5] = ["--emit", "--out-dir", "--error-format", "--json", "-o"];
-/// Such options after `-C`.
+/// Codegen options (after `-C`) that are dropped.
 const DROPPED_CODEGEN: [&str; 3] = ["incremental", "lto", "linker-plugin-lto"];
 
 /// Returns the indices of survivors that are the same.

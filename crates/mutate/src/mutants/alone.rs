@@ -221,8 +221,8 @@ impl File<'_> {
         })
     }
 
-    /// A function, within its enclosing classes, so that its private names are mangled as theirs,
-    /// and after a placeholder for its decorators.
+    /// A function within its enclosing classes, so that private names are mangled as in the file,
+    /// after a placeholder for its decorators.
     fn python(&self, function: Node<'_>) -> Option<IsolatedFunction> {
         let indentation = self.indentation(function)?;
         let mut around = Vec::new();

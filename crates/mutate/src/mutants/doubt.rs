@@ -64,7 +64,7 @@ impl<'t> ParsedText<'_, 't> {
                 | (">>", "<<", "0")
                 | ("**", "*", "1")
         );
-        is_neutral.then_some("with this number both give the same")
+        is_neutral.then_some("with this number, both operators give the same")
     }
 
     /// The operands of the enclosing comparison, and its operator.
@@ -157,7 +157,7 @@ impl<'t> ParsedText<'_, 't> {
                     (outer, sign) => outer == sign && is_fixed,
                 };
                 if implied {
-                    return Some("a condition around it says the same already");
+                    return Some("an enclosing condition already implies it");
                 }
             }
             inner = around;
@@ -181,7 +181,7 @@ impl<'t> ParsedText<'_, 't> {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         let reads = self.words(from).split(|c| !is_word(c)).any(|word| word == name);
         (self.words(to) == name && next.kind().starts_with("assignment") && !reads)
-            .then_some("it is overwritten before anybody reads it")
+            .then_some("it is overwritten before it is read")
     }
 }
 
@@ -236,9 +236,9 @@ mod tests {
     #[test]
     fn what_may_be_the_same_is_told_from_what_is_not() {
         const EQUAL: Option<&str> = Some("where both sides are equal, either way gives the same");
-        const NEUTRAL: Option<&str> = Some("with this number both give the same");
-        const AROUND: Option<&str> = Some("a condition around it says the same already");
-        const OVERWRITTEN: Option<&str> = Some("it is overwritten before anybody reads it");
+        const NEUTRAL: Option<&str> = Some("with this number, both operators give the same");
+        const AROUND: Option<&str> = Some("an enclosing condition already implies it");
+        const OVERWRITTEN: Option<&str> = Some("it is overwritten before it is read");
         use Language::{C, Go, JavaScript, Python, Ruby};
         use Operator::{Arithmetic, Boundary, Condition, Number};
         for (language, text, operator, doubt) in [

@@ -119,7 +119,8 @@ impl Generator {
                 rejected += 1;
                 continue;
             }
-            // Equal changes, also in units of the same name, are distinguished by their order.
+            // Equal changes, including those in units of the same name, are distinguished by their
+            // order.
             let key = (own.name.clone(), operator, before, replacement.clone());
             let ordinal = ordinals.entry(key).or_insert(0);
             let parts = [

@@ -4,8 +4,8 @@
 //! do not affect the others.
 //!
 //! The switch is a text in a file whose path is compiled in: the number of the active mutant, or
-//! `r`, which records the functions that are reached. It is not an environment variable because
-//! tests start programs without those.
+//! `r`, which records the functions that are reached. It is not an environment variable, because
+//! tests may start programs with an empty environment.
 //!
 //! Mutants that cannot be written this way are left to callers that change one file at a time
 //! ([`Switch::takes`]); that does not mean that they cannot be built.

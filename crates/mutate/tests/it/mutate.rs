@@ -336,7 +336,7 @@ fn tests_that_run_when_it_is_interrupted_end_too() {
             "require('node:test')('long', async () => {{\n  require('fs').writeFileSync({began:?}, '');\n  await new Promise((ends) => setTimeout(ends, 600000));\n}});\n"
         )
     };
-    // File of tests and its text, source, command.
+    // Name and text of the test file, the source, and the command.
     type Suite<'a> = (&'a str, &'a dyn Fn(&str) -> String, (&'a str, &'a str), &'a [&'a str]);
     let all: [Suite<'_>; 3] = [
         ("test_long.py", &python, ("stack.py", STACK), &["python3", "-m", "unittest"]),

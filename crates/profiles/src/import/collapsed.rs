@@ -5,8 +5,8 @@
 //! since samples are counted by name. For a thread that runs no Python code, py-spy writes a count
 //! without a stack, and an empty stack in speedscope's format; both are skipped.
 //!
-//! Counts with decimals, as flamegraph.pl takes them, are amounts: how many samples they stand for
-//! is not known.
+//! Counts with decimals, which flamegraph.pl accepts, are amounts: the number of samples is then
+//! unknown.
 
 use super::Problem;
 use crate::builder::Builder;
@@ -25,7 +25,7 @@ pub(super) fn parse(text: &str) -> Result<Profile, Problem> {
     if let Some(problem) = two_counts(text) {
         return Err(problem);
     }
-    // Most lines of a long file repeat stacks that were met before.
+    // Most lines of a long file repeat stacks that were read before.
     let mut met: HashMap<&str, usize> = HashMap::new();
     for (index, line) in text.lines().enumerate() {
         if is_skipped(line) || is_of_no_stack(line) {
@@ -163,7 +163,7 @@ mod tests {
         let profile = parse(text).unwrap();
         let counts: Vec<_> = profile.stacks.iter().map(|s| (s.samples, s.amount)).collect();
         assert_eq!(counts, [(14, 16.5), (1, 1.0)]);
-        // The first occurrence may have a count of zero, with which no stack is added.
+        // The first occurrence may have a count of zero, for which no stack is added.
         let profile = parse("a;b 0\nc 1\na;b 2\n").unwrap();
         assert_eq!((profile.stacks.len(), profile.samples()), (2, 3));
     }

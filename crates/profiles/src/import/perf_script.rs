@@ -62,7 +62,7 @@ impl<'a> Head<'a> {
         }
         let rest = line.trim_end().strip_suffix(':')?;
         // `comm  pid/tid [cpu] time:  period event`: the name may contain spaces, so the time is
-        // searched from the right.
+        // searched for from the right.
         let (before, behind) = rest.rsplit_once(": ").or_else(|| rest.rsplit_once(":\t"))?;
         let mut behind = behind.split_whitespace();
         let (first, second) = (behind.next()?, behind.next());
@@ -150,7 +150,7 @@ fn plain(event: &str) -> &str {
     event.split(':').next().unwrap_or(event)
 }
 
-/// Clock events count nanoseconds; all others count themselves.
+/// Sets the measured quantity: clock events count nanoseconds, all others count themselves.
 fn measure(profile: &mut Profile, event: &str) {
     if matches!(event, "cpu-clock" | "task-clock") {
         profile.measure = "cpu".to_owned();

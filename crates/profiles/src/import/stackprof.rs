@@ -103,7 +103,7 @@ fn stacks(
         at = end + 1;
     }
     let owners = owners(&builder.profile, &taken);
-    // The certain samples of each mark: both neighbors have it.
+    // The certain samples of each mark are those between two neighbors that have it.
     let mut known: HashMap<Option<u32>, u64> = HashMap::new();
     for ((_, count), [before, after]) in taken.iter().zip(&owners) {
         if let Some(mark) = before

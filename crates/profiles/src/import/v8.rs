@@ -42,7 +42,7 @@ pub(super) fn parse(value: &Value) -> Result<Profile, Problem> {
         let own = nodes.entry(id).or_default();
         own.is_idle = name == "(idle)";
         own.frame = (name != "(root)").then(|| builder.frame(frame(call, name)));
-        // The parent is named by one of the two, depending on the version.
+        // Depending on the version, either the node names its parent or the parent its children.
         if let Some(parent) = found.get("parent").and_then(Value::as_u64) {
             own.parent = Some(parent);
         }

@@ -1,4 +1,4 @@
-//! The load of a load test in words: what was asked for, and what became of the connections.
+//! The load of a load test in words: the requested load and the fate of the connections.
 
 use crate::number;
 use crate::scan_table::combination;
@@ -40,7 +40,7 @@ pub(super) fn briefly(analysis: &Analysis) -> String {
     parts.join("; ")
 }
 
-/// Returns the protocol and what became of the connections.
+/// Returns the protocol and the fate of the connections.
 fn protocol(analysis: &Analysis) -> Option<String> {
     let fact = |name: &str| analysis.environment.text(name);
     match (fact("load_protocol"), closing(analysis), fact("load_connections")) {
@@ -108,7 +108,7 @@ fn connections(analysis: &Analysis, own: &Answers) -> Option<String> {
     }
     let stray = own.count("stray");
     if stray > 0 {
-        text += &format!("; {stray} given up, because bytes came that belong to no answer");
+        text += &format!("; {stray} abandoned, because of bytes that belong to no answer");
     }
     Some(text)
 }

@@ -1,5 +1,5 @@
-//! The short screen of a search for the highest rate: what each server sustains, and how fast it
-//! answers there. Everything else is for `--verbose`.
+//! The short screen of a search for the highest rate: the rate that each server sustains, and its
+//! latency at that rate. Everything else needs `--verbose`.
 
 use super::applied::{self, name};
 use super::{SHOWN, latency, missed_goals, notes};
@@ -14,9 +14,9 @@ use assay_analysis::slices::Answers;
 /// Draws the capacities and adds the remaining facts to the remarks.
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis, remarks: &mut List) {
     match analysis.subjects.len() {
-        // Its capacity is in the answer.
+        // The answer already states its capacity.
         1 => analysis.answers.iter().take(1).for_each(|own| there(page, own)),
-        // The table of a scan has a row for each.
+        // The table of the scan has a row for each server.
         _ if scan::shows(analysis) => {}
         _ => capacities(page, analysis),
     }

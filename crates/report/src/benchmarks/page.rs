@@ -106,7 +106,7 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
         noun: suite.noun.clone(),
         pictures_told: match suite.comparisons.len() {
             all if all > pictures.len() => {
-                format!("The {} of {all} that say most, differences first.", pictures.len())
+                format!("The {} most informative of {all}, differences first.", pictures.len())
             }
             _ => "Differences first.".to_owned(),
         },
@@ -156,7 +156,7 @@ fn on_page(suite: &Analysis, table: &analysis::Table<'_>, shown: DisplayOptions)
     };
     let mut told = words::counts(suite, table);
     if rows.len() > MOST_ROWS {
-        told += &format!("; shown are {MOST_ROWS} of {} rows", rows.len());
+        told += &format!("; {MOST_ROWS} of {} rows are shown", rows.len());
     }
     if let Some(note) = words::contradictions(suite, &rows) {
         told += &format!("; {note}");
@@ -185,12 +185,12 @@ fn methods(suite: &Analysis, has_mean: bool) -> Vec<String> {
             "The false discovery rate is kept at {error} (Benjamini and Hochberg 1995); intervals of the reported differences are false-coverage adjusted (Benjamini and Yekutieli 2005). The primary metric is one family, all secondary metrics a second one."
         ),
         Adjust::None => {
-            "There is no multiple-comparison correction: each comparison stands by itself."
+            "There is no multiple-comparison correction: each comparison is judged by itself."
                 .to_owned()
         }
     };
     let mut methods = vec![
-        "Benchmarks are matched by name and parameters. Each is compared by the Hodges-Lehmann ratio with its rank-based interval, which dependence of successive values widens; below ten values by the exact distribution of the Mann-Whitney test. Where several processes were recorded, their means are compared; where only summaries are left, Welch's test of the logarithms of means.".to_owned(),
+        "Benchmarks are matched by name and parameters. Each is compared by the Hodges-Lehmann ratio with its rank-based interval, widened if successive values are dependent; below ten values by the exact distribution of the Mann-Whitney test. Where several processes were recorded, their means are compared; where only summaries were recorded, Welch's test of the logarithms of means.".to_owned(),
         shared,
     ];
     if has_mean {

@@ -116,7 +116,7 @@ fn others(page: &mut Page, remarks: &mut remarks::List, suite: &Analysis, shown:
     }
 }
 
-/// The metrics of one side of which no row is shown.
+/// The metrics of one side without a row on the screen.
 #[derive(Default)]
 struct OmittedMetrics {
     /// Names of the sides, if there are several.

@@ -123,7 +123,7 @@ fn shared(each: &[Effect<'_>], all: &Effect<'_>) -> Option<String> {
     let seconds = |value: f64| number::rough(value, &Unit::Second);
     (used.len() > 1 && least > most).then(|| {
         format!(
-            "one by one they save {} in sum, all together {}: some gain the same seconds, so not each of them is needed",
+            "one by one they save {} in total, all together {}: some save the same seconds, so not all of them are needed",
             seconds(alone),
             seconds(-all.time.shift.estimate)
         )
@@ -229,7 +229,7 @@ fn gains(suite: &Analysis, own: &Effect<'_>) -> Option<String> {
         n => format!(" and {n} more"),
     };
     let names = if more.is_empty() { list::all(&named) } else { named.join(", ") };
-    (!named.is_empty()).then(|| format!("by {} gain most: {names}{more}", quoted(own.name)))
+    (!named.is_empty()).then(|| format!("{} saves most in {names}{more}", quoted(own.name)))
 }
 
 #[cfg(test)]
@@ -300,7 +300,7 @@ mod tests {
         let first = "use gc=off and hash-cost=min; pg.fsync=off does nothing that matters";
         assert!(shown.starts_with(first), "{shown}");
         assert!(shown.contains("for that gc=off takes 1.8 × the memory"), "{shown}");
-        assert!(shown.contains("by hash-cost=min gain most: Users: signs in ("), "{shown}");
+        assert!(shown.contains("hash-cost=min saves most in Users: signs in ("), "{shown}");
         assert!(!shown.contains("one by one"), "{shown}");
     }
 
@@ -312,7 +312,7 @@ mod tests {
             ("pg.synchronous_commit=off", [1.6, 0.3, 0.2], 5e7),
             ("all", [1.5, 0.2, 0.2], 5e7),
         ]);
-        assert!(shown.contains("some gain the same seconds"), "{shown}");
+        assert!(shown.contains("some save the same seconds"), "{shown}");
     }
 
     #[test]

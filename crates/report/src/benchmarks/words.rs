@@ -21,7 +21,7 @@ fn side(suite: &Analysis, side: usize) -> String {
     quoted(&suite.sides[side].name)
 }
 
-/// Returns the row of a whole suite, and the table of its parts, which are counted.
+/// Returns the row of the whole suite, and the table of its parts, which are counted.
 fn whole<'a>(suite: &Analysis, table: &Table<'a>) -> (Option<&'a Comparison>, Table<'a>) {
     let is_whole = |row: &&&Comparison| suite.row_of(row).name == WHOLE_SUITE;
     let whole = table.rows.iter().find(is_whole).copied();
@@ -363,7 +363,7 @@ pub(crate) fn contradictions(suite: &Analysis, rows: &[&Comparison]) -> Option<S
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// Returns the effect of a row, if it differs from what the adjacent values suggest.
+/// Returns the effect of a row, if the adjacent values suggest a different one.
 fn what_effect_is(suite: &Analysis, row: &Comparison) -> String {
     let what = match row.decision.scale {
         Scale::Ratio => "ratio",

@@ -24,7 +24,7 @@ pub(super) fn bootstrap(sheet: &Sheet<'_>) -> Option<Chart> {
     let height = |r: &Resampled, count: u32| f64::from(count) / r.resamples as f64 / r.bins.1;
     let heights = found.iter().flat_map(|(_, r)| r.counts.iter().map(|&c| height(r, c)));
     let tallest = |r: &Resampled| r.counts.iter().map(|&c| height(r, c)).fold(0.0, f64::max);
-    // A much more certain subject would flatten the others: then each has its own height.
+    // A much more certain subject would flatten the others; in that case each has its own height.
     let most = heights.fold(0.0, f64::max);
     let least = found.iter().map(|(_, r)| tallest(r)).fold(f64::INFINITY, f64::min);
     let own = most > 8.0 * least;
@@ -95,7 +95,7 @@ fn interval_names(found: &[(usize, &Resampled)]) -> String {
     let named = [
         (IntervalOf::Normal, "normal"),
         (IntervalOf::Bca, "BCa"),
-        (IntervalOf::Percentile, "percentiles, where BCa can't be had"),
+        (IntervalOf::Percentile, "percentiles, where BCa is not available"),
     ];
     let used = named.iter().filter(|(kind, _)| found.iter().any(|(_, r)| r.interval_of == *kind));
     used.map(|(_, name)| *name).collect::<Vec<_>>().join("; ")

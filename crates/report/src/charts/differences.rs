@@ -196,7 +196,7 @@ pub(super) fn quantiles(sheet: &Sheet<'_>) -> Option<Chart> {
         name: "quantiles",
         title: "Where the difference is".to_owned(),
         caption: format!(
-            "Every quantile {what}, with its own {} interval. Dots on one level: everything moved alike. A rise to the right: the worst              cases differ from the usual one. Quantiles that so few values can't tell are left out. Order statistics, joined as              Zou and Donner (2008) do.",
+            "Every quantile {what}, with its own {} interval. Dots on one level: everything moved alike. A rise to the right: the worst cases differ from the usual one. Quantiles that need more values are left out. Order statistics, joined as Zou and Donner (2008) do.",
             number::chosen_percent(sheet.figures.confidence)
         ),
         scene,

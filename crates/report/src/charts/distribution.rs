@@ -88,7 +88,7 @@ pub(super) fn ecdf(sheet: &Sheet<'_>) -> Chart {
         title: "Share of values up to a size".to_owned(),
         caption: format!(
             "A curve farther to the left has smaller values; it crosses the dashed line at its median. Where two curves cross, \
-             neither is always the smaller one. The empirical distribution, nothing smoothed.{}{}",
+             neither is always the smaller one. The empirical distribution, not smoothed.{}{}",
             sheet.beyond(),
             sheet.left_out()
         ),

@@ -97,7 +97,7 @@ impl LoadChart<'_> {
         let percent = number::chosen_percent(search.share);
         let name = format!("p{} latency", percent.trim_end_matches(" %"));
         let y = Axis::of(&name, &Unit::Second, low, top, is_wide);
-        let x = Axis::of("rate asked for", &Unit::PerSecond, x[0], x[1], true);
+        let x = Axis::of("requested rate", &Unit::PerSecond, x[0], x[1], true);
         let (rows, height) = rows(&steps, &y);
         let scene = panels(&self.legend(), rows, height, &x, |scene, frame, row| {
             if let Some(limit) = search.limit {

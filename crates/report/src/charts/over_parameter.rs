@@ -90,7 +90,7 @@ fn chart(analysis: &Analysis, parameter: &str, lines: &[Line], metric: usize) ->
     }
     let own = &analysis.metrics[metric];
     let asked = !analysis.answers.is_empty() && parameter == "rate";
-    let across = if asked { "rate asked for (1/s)" } else { parameter };
+    let across = if asked { "requested rate (1/s)" } else { parameter };
     let is_wide = |[low, high]: [f64; 2]| low > 0.0 && high > WIDE * low;
     let mut wide = [is_wide(x_ends), is_wide(y_ends)];
     // Requested and achieved rate are the same quantity, so they share a scale type.
@@ -141,7 +141,7 @@ fn chart(analysis: &Analysis, parameter: &str, lines: &[Line], metric: usize) ->
     };
     let more = match left_out {
         0 => String::new(),
-        n => format!(" Drawn are the first {} lines; {n} more are not.", shown.len()),
+        n => format!(" The first {} lines are drawn; {n} more are not.", shown.len()),
     };
     let of = if analysis.answers.is_empty() { "" } else { " of the slices" };
     Some(Chart {
@@ -149,7 +149,7 @@ fn chart(analysis: &Analysis, parameter: &str, lines: &[Line], metric: usize) ->
         title: format!(
             "{} over {}",
             capital(&name),
-            if asked { "the rate asked for" } else { parameter }
+            if asked { "the requested rate" } else { parameter }
         ),
         caption: format!("{look}Dots are medians{of}, bars their {sure} intervals.{scales}{more}"),
         scene,

@@ -118,7 +118,7 @@ pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
     let left_out = all.units.len() - known.len();
     let more = match left_out {
         0 => String::new(),
-        n => format!(" Of {} there is too little to say.", counted(n, "function")),
+        n => format!(" Too little is known of {}.", counted(n, "function")),
     };
     Some(Chart {
         name: "quadrant",

@@ -171,12 +171,12 @@ pub fn keeps_names() -> bool {
     !io::stdout().is_terminal() && std::env::var_os("COLUMNS").is_none()
 }
 
-/// The screen that standard output is.
+/// Returns the screen for standard output.
 pub fn screen(color: ColorWhen) -> Screen {
     Screen { width: width(), color: colors(color), unicode: unicode(), whole: keeps_names() }
 }
 
-/// Number of columns next to the progress bar.
+/// Returns the number of columns next to the progress bar.
 pub fn width_of_progress() -> usize {
     let width =
         terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// about a directory.
 pub type OutputFile<'a> = (&'static str, &'a Path, &'static str);
 
-/// Checks that every output can be written, and is the same file as no other output and no input.
+/// Checks that every output can be written, and is not the same file as another output or an input.
 ///
 /// # Errors
 ///
@@ -35,14 +35,14 @@ pub fn check_distinct(inputs: &[PathBuf], outputs: &[(&str, &Path)]) -> anyhow::
     for (place, (option, path)) in outputs.iter().enumerate() {
         if let Some(input) = inputs.iter().find(|input| is_one_file(input, path)) {
             anyhow::bail!(
-                "{option} {}: that would take the place of {}, which is read; give it a file of its own",
+                "{option} {}: that would overwrite {}, which is read; name another file",
                 path.display(),
                 input.display()
             );
         }
         if let Some((other, _)) = outputs[..place].iter().find(|(_, o)| is_one_file(o, path)) {
             anyhow::bail!(
-                "{option} {}: {other} names the same file; give each one of its own",
+                "{option} {}: {other} names the same file; name a different one for each",
                 path.display()
             );
         }

@@ -38,7 +38,7 @@ pub(super) fn over_time(p: &SeriesSummary, column: &Column) -> String {
     let told = match steady.label {
         SteadyLabel::Flat => return unseen_changes(p),
         SteadyLabel::WarmUp => "worse at first, then steady",
-        SteadyLabel::Slowdown => "better at some time before",
+        SteadyLabel::Slowdown => "better at an earlier time",
         SteadyLabel::NoSteadyState => "no steady state",
     };
     format!("{told}; medians: {}{more}", listed.join(", then "))
@@ -55,7 +55,7 @@ pub(super) fn beyond(p: &SeriesSummary, column: &Column) -> String {
     let (low, high) = (p.shape.low, p.shape.high);
     let sides = [side(p.shape.below, "below", low), side(p.shape.above, "above", high)];
     let told: Vec<String> = sides.into_iter().flatten().collect();
-    if told.is_empty() { String::new() } else { format!("not in the picture: {}", told.join(", ")) }
+    if told.is_empty() { String::new() } else { format!("not in the plot: {}", told.join(", ")) }
 }
 
 /// Lists every value of a short series.

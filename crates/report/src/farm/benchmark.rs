@@ -72,7 +72,7 @@ fn verdict_tone(decision: &Decision) -> &'static str {
 
 fn verdict(decision: &Decision) -> String {
     let possibly =
-        if decision.possibly_below_threshold { ", perhaps by less than matters" } else { "" };
+        if decision.possibly_below_threshold { ", perhaps too little to matter" } else { "" };
     let word = match decision.verdict {
         Verdict::Slower => "slower",
         Verdict::Faster => "faster",
@@ -148,7 +148,7 @@ struct Page {
     versions: Vec<OfVersion>,
 }
 
-/// One version of the benchmark.
+/// The results of one version of the benchmark.
 struct OfVersion {
     version: String,
     base: String,
@@ -272,7 +272,7 @@ fn note(benchmark: &BenchmarkOnTargets) -> String {
             of(prediction.upper)
         )
     } else {
-        "The targets differ by no more than their errors let expect".to_owned()
+        "The targets differ by no more than their errors explain".to_owned()
     };
     format!("{differ} ({}).", heterogeneity(pooled))
 }

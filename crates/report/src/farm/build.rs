@@ -187,7 +187,7 @@ pub fn build(of: &BuildPage<'_>) -> Result<String, askama::Error> {
                 String::new()
             } else {
                 format!(
-                    "The log was longer than what is kept: {} are missing at its end.",
+                    "The log was too long to keep: {} are missing at its end.",
                     bytes(of.log_cut)
                 )
             },
@@ -205,7 +205,7 @@ fn bytes(bytes: u64) -> String {
 fn before(log: u64) -> String {
     match log {
         0 => String::new(),
-        log => format!("The end of it; {} before it are in the whole log.", bytes(log)),
+        log => format!("This is its end; {} before it are in the whole log.", bytes(log)),
     }
 }
 

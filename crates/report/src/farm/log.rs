@@ -97,7 +97,7 @@ fn pieces(line: &str) -> Vec<Piece<'_>> {
     found
 }
 
-/// Returns the parameters of a leading SGR sequence, and the text after the sequence of whatever
+/// Returns the parameters of a leading SGR sequence, and the text after the sequence, whatever its
 /// kind.
 fn escape(sequence: &str) -> (Option<&str>, &str) {
     let control = match sequence.strip_prefix('\u{9b}') {

@@ -84,13 +84,13 @@ pub fn node(of: &NodePage<'_>) -> Result<String, askama::Error> {
     let (tone, said) = match (of.drained, of.calibrations.first()) {
         (Some(reason), _) => ("bad", format!("drained: {reason}")),
         (None, Some(last)) if !last.is_fit => {
-            ("bad", format!("may not vote on speed: {}", last.reason))
+            ("bad", format!("its benchmarks do not count: {}", last.reason))
         }
         (None, Some(last)) => {
             ("good", format!("detects changes of {} and more", number::percent(last.detects - 1.0)))
         }
         (None, None) => {
-            ("unsure", "was never calibrated: its benchmarks are believed as they come".to_owned())
+            ("unsure", "was never calibrated: its benchmarks are accepted as they are".to_owned())
         }
     };
     let clock = match of.clock_ahead {
@@ -103,7 +103,7 @@ pub fn node(of: &NodePage<'_>) -> Result<String, askama::Error> {
         name: clean(of.name),
         tone,
         said: clean(&said),
-        about: clean(&format!("{}, last heard of {}{clock}", of.tool, minute(of.seen))),
+        about: clean(&format!("{}, last seen {}{clock}", of.tool, minute(of.seen))),
         targets: of.targets.iter().map(|name| clean(name)).collect(),
         jobs: of.jobs.iter().map(|id| (of.frame.link(&["jobs", &id.to_string()]), *id)).collect(),
         calibrations: of.calibrations.iter().map(CalibrationRow::of).collect(),

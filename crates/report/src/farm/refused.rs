@@ -23,7 +23,7 @@ pub fn refused(frame: &Frame, status: u16, message: &str) -> Result<String, aska
         401 => "A token is needed",
         403 => "Not allowed",
         404 => "Not found",
-        429 | 503 => "Come again later",
+        429 | 503 => "Try again later",
         400..=499 => "Not understood",
         _ => "Something went wrong here",
     };

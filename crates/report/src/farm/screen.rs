@@ -18,7 +18,7 @@ pub fn screen(matrix: &Matrix<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let project = matrix.project;
     match matrix.newest() {
-        None => page.paragraph(0, &[(Tone::Unsure, "nothing was tested yet".to_owned())]),
+        None => page.paragraph(0, &[(Tone::Unsure, "nothing has been tested yet".to_owned())]),
         Some(judged) => {
             let name = project.versions.get(judged.version).map_or("", String::as_str);
             for claim in words::claims(project, judged) {

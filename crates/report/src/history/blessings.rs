@@ -15,12 +15,13 @@ pub fn blessings(project: &str, all: &[Blessing], screen: &Screen) -> String {
             reason => format!(": {reason}"),
         };
         let (run, day) = (short_digest(&blessing.run), date(blessing.started));
-        let line = format!("{what} is normal since run {run} of {day}{reason}");
+        let line = format!("{what} has been normal since run {run} of {day}{reason}");
         page.paragraph(2, &[(Tone::Plain, line)]);
     }
     if all.is_empty() {
-        let none =
-            format!("nothing of {project} was accepted: what is normal is found in its runs");
+        let none = format!(
+            "no level of {project} was accepted: what is normal is determined from its runs"
+        );
         page.paragraph(2, &[(Tone::Plain, none)]);
     }
     page.finish()

@@ -57,7 +57,7 @@ pub(crate) fn sentence(report: &GateReport<'_>) -> String {
                 .ratio
                 .map_or_else(String::new, |ratio| format!(": {}", number::change(ratio, None)));
             let sure = match one.confirmation.as_ref().map(Confirmation::outcome) {
-                Some(Outcome::Confirmed) => ", and so in a fresh run",
+                Some(Outcome::Confirmed) => ", also in a fresh run",
                 _ => "",
             };
             format!("{} is worse than normal{size}{sure}", gate.label(one))

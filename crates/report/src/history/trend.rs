@@ -38,7 +38,7 @@ pub(crate) fn sentence(trend: &Trend) -> String {
             Some(revision) => format!("since {}", revision.short()),
             None => format!("since {}", date(trend.series.points[creep.from].started)),
         };
-        return format!("{what} gets {way} steadily {since}, without one change");
+        return format!("{what} has been getting {way} steadily {since}, without a single step");
     }
     match (trend.changes.last(), &trend.short) {
         (Some(change), _) => {
@@ -128,7 +128,7 @@ pub(crate) fn place(trend: &Trend, change: &Change) -> Option<String> {
         Some(1) => format!("{size} came with commit {to}, after {from}{accepted}"),
         commits => {
             let commits = commits.map_or_else(|| "commits".to_owned(), |n| format!("{n} commits"));
-            format!("{size} lies in the {commits} after {from}, up to {to}{accepted}")
+            format!("{size} is among the {commits} after {from}, up to {to}{accepted}")
         }
     })
 }

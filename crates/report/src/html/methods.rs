@@ -78,7 +78,7 @@ fn resampled(figures: &Figures) -> String {
         let kind = match r.interval_of {
             IntervalOf::Normal => "normal intervals (Davison and Hinkley 1997)",
             IntervalOf::Bca => "BCa intervals (Efron 1987)",
-            IntervalOf::Percentile => "percentile intervals where BCa ones can't be had",
+            IntervalOf::Percentile => "percentile intervals where BCa ones are not available",
         };
         if !kinds.contains(&kind) {
             kinds.push(kind);
@@ -92,8 +92,8 @@ fn resampled(figures: &Figures) -> String {
     )
 }
 
-/// Describes what the protocol did beyond the rest; it is the same for all chains. `None` if the
-/// chain ended before its power analysis.
+/// Describes the power analysis and the test of the protocol, the same for all chains. `None` if
+/// the chain ended before its power analysis.
 fn planned_and_tested(chain: &Protocol) -> Option<String> {
     let power = chain.power.found.as_ref()?;
     let mut told = format!(
@@ -141,7 +141,7 @@ fn taken(analysis: &Analysis) -> String {
         (Design::Blocks, Some(blocks)) if analysis.subjects.len() > 1 => {
             let stopped = match analysis.plan.stop {
                 StopRule::Sequential { .. } => {
-                    "The differences were looked at while measuring, and the intervals hold whenever it stopped.".to_owned()
+                    "The differences were evaluated while measuring, and the intervals hold whenever it stops.".to_owned()
                 }
                 StopRule::Fixed { .. } => {
                     "The number of blocks was fixed beforehand.".to_owned()
@@ -180,7 +180,7 @@ fn decided(analysis: &Analysis) -> String {
         (names, _) if names.is_empty() => by_placements.to_owned(),
         (_, false) => by_distribution.to_owned(),
         (names, true) => {
-            format!("{by_distribution} for {}, else {by_placements}", list::all(&names))
+            format!("{by_distribution} for {}, otherwise {by_placements}", list::all(&names))
         }
     };
     format!(

@@ -137,7 +137,7 @@ fn differences(analysis: &Analysis) -> Table {
         row("ratio", &ratio),
         row("difference", &|c| amount(c.shift, unit)),
         row("better in", &|c| number::share(c.wins.better, c.wins.of)),
-        row("could have seen", &|c| {
+        row("could detect", &|c| {
             c.detectable.map_or_else(String::new, |size| match c.decision.scale {
                 assay_analysis::Scale::Ratio => number::percent(size.exp_m1()),
                 assay_analysis::Scale::Shift => number::rough(size, unit),

@@ -96,7 +96,7 @@ view! {
     }
 }
 
-/// Tests that have a result, but no p-value, if all values are equal.
+/// Tests that have a result but no p-value if all values are equal.
 const WITHOUT_P: [&str; 4] = ["mann_whitney", "brunner_munzel", "f_test_variance", "effect_size"];
 
 /// Collects the results of tests, and the reasons for missing ones.

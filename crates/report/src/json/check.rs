@@ -42,7 +42,7 @@ words! {
     CheckVerdict from Answer {
         /// At least one benchmark is worse by more than the threshold.
         Source::Slower => Slower,
-        /// No benchmark is known to be worse, but not all are known not to be.
+        /// No benchmark is known to be worse, but for at least one this is uncertain.
         Source::Inconclusive => Inconclusive,
         /// No benchmark is worse, and at least one is better.
         Source::Faster => Faster,
@@ -56,7 +56,7 @@ words! {
 view! {
     /// The revisions that were compared.
     ComparedRevisions of (compared: &Compared) {
-        /// The base commit: where the branch left the one that it will be merged into.
+        /// The base commit: the point at which the branch forked from its target branch.
         base: String,
         /// The branch from which the base was determined.
         branch: String,

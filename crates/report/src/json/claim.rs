@@ -104,9 +104,9 @@ words! {
     ClaimHolds from found::Holds {
         /// The verdict is the same.
         Source::Yes => Yes,
-        /// The verdict is a different one.
+        /// The verdict is different.
         Source::No => No,
-        /// There is no other verdict, but the data does not suffice for the same one.
+        /// The verdict is not contradicted, but the data does not suffice to confirm it.
         Source::Unknown => Unknown,
     }
 }

@@ -20,7 +20,7 @@ view! {
         machine: String,
         /// The disturbances, most serious first.
         findings: Vec<Disturbance> => report.disturbs,
-        /// Missing privileges and devices, each with what it would allow.
+        /// Missing privileges and devices, each with the feature that it would allow.
         missing: Vec<String>,
         /// The program that was run under every setting.
         workload: String,

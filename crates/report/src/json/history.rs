@@ -179,8 +179,8 @@ view! {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedRun {
-    /// SHA-256 that identifies the run; if the history is damaged, the part of it that is left;
-    /// empty for a waiting run, and if there is none.
+    /// SHA-256 that identifies the run, or the part of it that a damaged history still has; empty
+    /// for a waiting run, and if nothing is left of it.
     pub run: String,
     /// The action: `added`, `known` (it was already there), `waiting` (for a server that cannot be
     /// reached), `not read` (from a store of another tool), `failed` (in a backfill), `removed`,
@@ -436,8 +436,8 @@ view! {
         spread: Option<f64>,
         /// The worsening that is detected within three runs with a probability of 80 %.
         detectable: Option<f64>,
-        /// Number of further runs that make `detect` detectable; `null` if it is already, or if no
-        /// number would.
+        /// Number of further runs that make `detect` detectable; `null` if it already is, or if no
+        /// number of runs is enough.
         more_runs: Option<usize>,
         /// p-value of "not worse", adjusted over all benchmarks.
         p: Option<f64>,

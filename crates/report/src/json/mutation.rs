@@ -20,7 +20,7 @@ view! {
         seconds: f64,
         /// Number of results known from an earlier run.
         known_before: usize,
-        /// The revision from which changed lines had to differ; `null` for all lines.
+        /// The base revision, if only lines changed since it were mutated; `null` for all lines.
         since: Option<String>,
         /// True if the tried mutants, apart from removed bodies, are a random sample of all.
         is_sample: bool,

@@ -50,8 +50,7 @@ pub struct Stop {
     pub look_level: Option<f64>,
     /// Number of blocks at which the run gives up; `null` for a fixed number.
     pub max_blocks: Option<u32>,
-    /// The fixed number of blocks; 0 for samples that were not measured by a plan; otherwise
-    /// `null`.
+    /// The fixed number of blocks; 0 for samples measured without a plan; otherwise `null`.
     pub blocks: Option<u32>,
 }
 

@@ -149,8 +149,8 @@ view! {
         /// reject at the significance level. Below it, the power is 0; `n` is never planned below
         /// it.
         fewest_n: u64,
-        /// Probability, for values like the pilot's, that one of the other side is larger than one
-        /// of the reference; for pairs, that two differences have a positive sum.
+        /// Probability, for values like the pilot's, that a value of the other side is larger than
+        /// one of the reference; for pairs, that two differences have a positive sum.
         superiority: Option<f64> = plan.distribution.as_ref().map(|d| d.superiority),
         /// Number of runs needed, by the normal approximation for the pilot's distribution.
         formula_n: Option<f64> = plan.distribution.as_ref().and_then(|d| d.formula_n),

@@ -38,7 +38,7 @@ view! {
         ends_in: f64,
         /// Memory of all stages, B; shared memory is divided among the stages.
         memory: u64,
-        /// Stages, first one first.
+        /// Stages, in order.
         stages: Vec<HeldProcessStage>,
         /// Limits of a fork, and files that could not be loaded.
         notes: Vec<String>,

@@ -97,7 +97,7 @@ words! {
         Source::Confirmed => Confirmed,
         /// One of the runs is too uncertain.
         Source::Unknown => Unknown,
-        /// The result is not the same, but the two do not exclude each other.
+        /// The results differ, but do not exclude each other.
         Source::NotConfirmed => NotConfirmed,
         /// The results exclude each other.
         Source::Contradicted => Contradicted,
@@ -117,7 +117,8 @@ words! {
         Source::Gone => Gone,
         /// There was no difference that mattered, and there is one now.
         Source::New => New,
-        /// One run found a difference that may be too small to matter, the other none that matters.
+        /// One run found a difference that may be too small to matter, and the other found none
+        /// that matters.
         Source::BothSmall => BothSmall,
         /// The second run has no verdict, but its size agrees.
         Source::OpenNow => OpenNow,

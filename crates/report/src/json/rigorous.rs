@@ -59,7 +59,7 @@ pub struct Chain {
     pub outcome: StepStatus,
     /// The step that failed, or `null`.
     pub stopped_at: Option<&'static str>,
-    /// The statement that may be published, or the reason why none may be.
+    /// The statement that may be published, or the reason why nothing may be.
     pub sentence: String,
     /// The smallest difference that matters.
     pub threshold: Option<f64>,
@@ -231,8 +231,7 @@ view! {
         planned: Option<f64>,
         /// `needed` for ten times the threshold.
         needed_tenfold: Option<f64>,
-        /// Number of values (or blocks) per side that there are, or are worth; for two sides, the
-        /// harmonic mean.
+        /// Effective number of values (or blocks) per side; for two sides, the harmonic mean.
         have: Option<f64>,
         /// The power of these values for the threshold.
         achieved: Option<f64> => found.power,

@@ -41,7 +41,7 @@ view! {
         /// The series with values: the primary metric of every subject, or every metric with
         /// `--all`.
         series: Vec<Series> = all.series.iter().map(|p| Series::of(p, all.confidence)).collect(),
-        /// Series without values, of which only a summary was recorded.
+        /// Series of which only a summary was recorded, without values.
         summaries: Vec<Summarized> => all.left,
         /// Findings about the input and about every series, most serious first.
         findings: Vec<Finding> = findings(all),
@@ -125,7 +125,7 @@ view! {
         /// Number of values.
         n: usize => p.description.n,
         /// Interval of the median at `confidence`: the one that `median_ci` gives for the effective
-        /// number of independent values. The same as in documents about comparisons.
+        /// number of independent values. Documents about comparisons have the same interval.
         median_interval: WidenedInterval = WidenedInterval::of(p, confidence),
         /// Descriptive statistics.
         descriptives: Descriptives,

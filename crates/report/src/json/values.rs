@@ -138,7 +138,7 @@ pub(crate) fn level(value: f64) -> f64 {
     format!("{value:.11e}").parse().unwrap_or(value)
 }
 
-/// Makes an enum of words, and the conversion from the named type of the analysis.
+/// Defines an enum of words, and its conversion from the named type of the analysis.
 macro_rules! words {
     (
         $(#[$of_all:meta])* $name:ident from $source:ty {

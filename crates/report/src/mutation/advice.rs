@@ -76,7 +76,7 @@ const KNOWN: [(&str, Adviser); 19] = [
     }),
     ("logic", |_| {
         vec![words(
-            "add a case in which one of both conditions holds and the other does not, and assert the result",
+            "add a case in which one of the conditions holds and the other does not, and assert the result",
         )]
     }),
     ("comparison", |own| match own.sides {
@@ -105,7 +105,7 @@ const KNOWN: [(&str, Adviser); 19] = [
     }),
     ("jump", |own| {
         vec![
-            words("add a case in which the loop has something left to do behind "),
+            words("add a case in which the loop has something left to do after "),
             code(own.before),
             words(", and assert the result"),
         ]
@@ -174,8 +174,8 @@ fn simple_name(name: &str) -> &str {
     if last.is_empty() { name } else { last }
 }
 
-/// Advice for a removed statement, from its text: an assertion about the target of an assignment,
-/// the receiver of a call, or the function called.
+/// Returns advice for a removed statement, from its text: an assertion about the target of an
+/// assignment, the receiver of a call, or the function called.
 fn statement(own: &Changed<'_>) -> Advice {
     let text = own.before.trim().trim_end_matches(';');
     let text = text.strip_prefix("await ").unwrap_or(text);

@@ -1,5 +1,5 @@
 //! Reports whether code is well tested or tangled, for `assay mutate --coupling`: a sentence, a
-//! table of what needs attention, and advice.
+//! table of the functions that need attention, and advice.
 
 use super::percent;
 use crate::layout::{Page, Tone};
@@ -104,10 +104,10 @@ pub(super) fn headline(all: &Couplings) -> String {
     let unknown = all.units.iter().filter(|own| own.quadrant.is_none()).count();
     let of = counted(all.units.len(), "function");
     match (parts.is_empty(), unknown) {
-        (true, _) => format!("Well tested or tangled: of {of} there is too little to say"),
+        (true, _) => format!("Well tested or tangled: too little is known of {of}"),
         (false, 0) => format!("Well tested or tangled: of {of} {}", parts.join(", ")),
         (false, unknown) => format!(
-            "Well tested or tangled: of {of} {}; of {unknown} there is too little to say",
+            "Well tested or tangled: of {of} {}; too little is known of {unknown}",
             parts.join(", ")
         ),
     }
@@ -116,7 +116,7 @@ pub(super) fn headline(all: &Couplings) -> String {
 /// Returns the basis of the result.
 pub(super) fn basis(whole: &Coupling) -> String {
     format!(
-        "{} with which all tests ran, and {} that mean the same, {} of which fail a test",
+        "{} for which all tests ran, and {} with the same meaning, {} of which fail a test",
         counted(whole.complete, "noticed change"),
         counted(whole.rewrites, "rewrite"),
         if whole.failing == 0 { "none".to_owned() } else { whole.failing.to_string() }
@@ -163,7 +163,7 @@ fn sentence(mutation: &Mutation, part: &Part<'_>) -> String {
             let most = files[..files.len().min(MOST_FILES)].join(", ");
             format!(
                 "{name} is {probably}tangled: {radius:.1} test files fail for each change of it, and {focus} of the tests that fail are its own. Those of others: {most}. \
-                 Test it by itself, with what it needs handed to it, and let those tests check no more than that it is used"
+                 Test it by itself, with its dependencies passed in, and let those tests only check that it is used"
             )
         }
         Some(Quadrant::Brittle) => {
@@ -177,7 +177,7 @@ fn sentence(mutation: &Mutation, part: &Part<'_>) -> String {
                 false => format!("They fail: {}", list::first(&names, MOST_FILES)),
             };
             format!(
-                "{name} is {probably}brittle: {} of {} fail a test, though they mean the same. {tests}. Have them check what comes out, and not how it is made",
+                "{name} is {probably}brittle: {} of {} fail a test, though they mean the same. {tests}. Have them check the result, and not how it is computed",
                 own.failing,
                 counted(own.rewrites, "rewrite")
             )

@@ -52,12 +52,12 @@ fn result(survivor: &Survivor<'_>) -> Value {
         true => (format!("survived-{}", own.operator), 1 + advice::rank(&own.operator)),
         false => (UNUSED.to_owned(), 0),
     };
-    // The harshest kind shows that the tests check nothing of the code they run.
+    // A survivor of the harshest kind shows that the tests run the code without checking anything.
     let level = if is_used && advice::rank(&own.operator) == 0 { "error" } else { "warning" };
     let name = clean(&survivor.unit.name);
     let mut text = format!("{name}: {}.", survivor.said());
     if own.fate == Fate::Kept {
-        text = format!("{name}: {}; a comment accepts that nobody notices.", own.what);
+        text = format!("{name}: {}; accepted by a comment.", own.what);
     } else {
         let ran = survivor.ran(MOST_TESTS);
         if !ran.is_empty() {

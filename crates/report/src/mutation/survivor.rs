@@ -43,7 +43,7 @@ impl<'a> Survivor<'a> {
     pub fn said(&self) -> String {
         match self.own.fate {
             Fate::Uncovered => "no test uses it".to_owned(),
-            _ => format!("nobody notices that {}", self.own.what),
+            _ => format!("no test notices that {}", self.own.what),
         }
     }
 

@@ -48,7 +48,7 @@ fn by_t(planning: &Planning) -> String {
 fn by_rule(planning: &Planning) -> String {
     let rule = planning.rank.rule;
     if !planning.rank.is_able() {
-        return "ranks: so few runs find nothing, whatever the values".to_owned();
+        return "ranks: too few runs to find anything, whatever the values".to_owned();
     }
     let what = match planning.unknown {
         Unknown::N => {
@@ -68,7 +68,7 @@ fn by_rule(planning: &Planning) -> String {
                 let why = if needed <= planning.rank.fewest_n as f64 {
                     "can't reject at all"
                 } else {
-                    "does not find it so often, as few p-values are possible"
+                    "does not find it often enough, as few p-values are possible"
                 };
                 return format!(
                     "ranks: {}{times}{rounded}, since with fewer the exact test {why}",
@@ -192,7 +192,7 @@ fn pace(planning: &Planning, pilot: &Pilot) -> Option<String> {
     ))
 }
 
-/// Returns a description of what a plan without a pilot means on this machine.
+/// Returns the meaning of a plan without a pilot on this machine.
 fn here(planning: &Planning) -> Option<String> {
     match &planning.here {
         Here::NotAsked => None,

@@ -129,7 +129,7 @@ impl<'a> Teller<'a> {
         } else {
             String::new()
         };
-        let often = if chain.looked_often { " · of one look among many" } else { "" };
+        let often = if chain.looked_often { " · for one look among many" } else { "" };
         format!(
             "threshold {} · significance {} · power {} · confidence {}{shared}{often}",
             self.threshold(),

@@ -43,7 +43,7 @@ fn readable(name: &str) -> String {
     readable.trim_end_matches('-').to_owned()
 }
 
-/// FNV-1a (Fowler, Noll and Vo), folded to 32 bits.
+/// Returns the FNV-1a hash (Fowler, Noll and Vo), folded to 32 bits.
 fn digest(name: &str) -> u32 {
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,5 +1,5 @@
-//! The first page of a history: recent changes, the last run compared with what is normal, the
-//! newest runs, and all benchmarks.
+//! The first page of a history: recent changes, the last run compared with normal runs, the newest
+//! runs, and all benchmarks.
 
 use super::{Around, Frame, Index, metric_name};
 use crate::findings::FindingOnPage;

@@ -155,7 +155,7 @@ fn of_cause(report: &WhyReport<'_>, cause: &Cause) -> String {
                 ),
             };
             format!(
-                "{all}each instruction takes another time, as with caches, branches or placement in memory: {number}"
+                "{all}each instruction takes a different time, as with caches, branches or placement in memory: {number}"
             )
         }
         Kind::Part(part) => {
@@ -210,7 +210,7 @@ pub(super) fn evidence(report: &WhyReport<'_>) -> Vec<(&'static str, String)> {
         (false, _) => lines.push(("functions", functions.join(", "))),
         (true, 0) => {}
         (true, n) => {
-            lines.push(("functions", format!("no share of the {n} sampled ones is known")));
+            lines.push(("functions", format!("the shares of the {n} sampled ones are unknown")));
         }
     }
     let counts = changes(analysis, why);

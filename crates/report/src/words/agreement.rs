@@ -83,8 +83,8 @@ impl Teller<'_> {
         })
     }
 
-    /// Returns the advice about a metric of CPU time, if it was measured. That of a server limits
-    /// how many requests it answers per second, and says little about how long one waits.
+    /// Returns the advice about a metric of CPU time, if it was measured. A server's CPU time
+    /// limits how many requests per second it can answer, but says little about latency.
     fn instead(&self) -> Option<String> {
         let own = &self.analysis.metrics;
         let is_measured = |name: &str| {

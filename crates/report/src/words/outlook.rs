@@ -146,7 +146,7 @@ impl Teller<'_> {
     /// Returns the option for a total number of blocks.
     fn advice(&self, blocks: u64) -> Option<String> {
         if self.analysis.plan.until.is_some() {
-            return Some("Ask more of --until, or leave it out".to_owned());
+            return Some("Make --until stricter, or leave it out".to_owned());
         }
         match (&self.analysis.plan.stop, self.analysis.seconds_per_block) {
             (StopRule::Fixed { .. }, _) => {

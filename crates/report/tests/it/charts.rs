@@ -253,7 +253,7 @@ fn no_metric_is_drawn_twice_over_the_parameter() {
     let titles: Vec<String> = of(&closed).into_iter().take(2).map(|chart| chart.title).collect();
     assert_eq!(
         titles,
-        ["Achieved rate over the rate asked for", "P99 latency over the rate asked for"]
+        ["Achieved rate over the requested rate", "P99 latency over the requested rate"]
     );
     assert_eq!(of(&closed)[2].name, "latency-quantiles");
 }

@@ -241,7 +241,7 @@ fn the_json_page_and_the_schemas_that_are_printed_are_those_of_the_types() {
     }
 }
 
-/// The codes of the page are written from the catalog; what comes before them is written by hand.
+/// The codes of the page are generated from the catalog; the text before them is handwritten.
 #[test]
 fn the_page_of_findings_is_that_of_the_catalogue() {
     let (before, _) = FINDINGS_PAGE

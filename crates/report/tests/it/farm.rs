@@ -1,4 +1,4 @@
-//! The pages of a farm: golden files, the effect of untrusted text (none), and their rendering in a
+//! The pages of a farm: golden files, the harmlessness of untrusted text, and their rendering in a
 //! real browser.
 #![allow(clippy::unwrap_used, reason = "a test may stop")]
 

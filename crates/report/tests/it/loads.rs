@@ -1,5 +1,5 @@
-//! Screens of load tests: the answer of a search and the capacities below it, and what became of
-//! the connections.
+//! Screens of load tests: the answer of a search and the capacities below it, and the fate of the
+//! connections.
 
 use crate::common;
 

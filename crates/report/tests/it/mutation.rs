@@ -298,7 +298,7 @@ fn is_harmless(page: &str) {
     }
 }
 
-/// Generates text that people and tools write into sources, and text that nobody should.
+/// Generates text that people and tools write into sources, and text that does not belong there.
 fn hostile() -> impl Strategy<Value = String> {
     prop_oneof![
         ".{0,30}",

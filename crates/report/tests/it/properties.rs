@@ -94,7 +94,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// A scan with arbitrary names, values and references.
+    /// Generates a scan with arbitrary names, values and references.
     fn scans()(
         commands in prop::collection::vec("\\PC{0,30}", 1..4),
         names in prop::collection::vec("[a-z]{1,3}|\\PC{0,24}", 1..3),

@@ -249,7 +249,7 @@ fn a_machine_too_busy_for_the_whole_difference_is_named_with_the_answer() {
     analysis.environment.set("cpus_online", 2.0);
     let told = words::details(&analysis, &analysis.comparisons[0], "new", "old");
     assert!(told.iter().any(|line| line.contains("busy (load 30 on 2 CPUs)")), "{told:?}");
-    // Not if the size is known.
+    // If the size is known, the load is not mentioned.
     let mut known = decided(Metric::wall(), Scale::Ratio, [1.3, 1.28, 1.32], 0.01, 0.0);
     known.environment = analysis.environment.clone();
     let told = words::details(&known, &known.comparisons[0], "new", "old");

@@ -90,7 +90,7 @@ fn the_headline_says_how_far_benchmarks_without_a_verdict_are_known() {
     let spread = |share: f64| -> Vec<f64> {
         (0..13).map(|i| 1e-3 * (1.0 + share * f64::from(i * 8 % 13))).collect()
     };
-    /// Returns the line of the screen about it.
+    /// Returns the line of the screen about rows without a direction.
     fn told(values: &[Vec<f64>]) -> Option<String> {
         let names = ["copy", "sort", "find", "read", "close"];
         let side: Vec<Named<'_>> =

@@ -28,7 +28,7 @@ pub enum UseKind {
     Searched,
     /// A program of the project was started, or received the file as an argument.
     Started,
-    /// The program of the tests was built from it; a path that ends in `**` stands for the names of
+    /// The program of the tests was built from it; a path that ends in `**` represents the names of
     /// all files in a part of the project.
     Built,
 }

@@ -170,7 +170,7 @@ const ABOUT: [&str; 5] = ["--help", "--version", "-V", "-version", "-v"];
 /// The project files that a command reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CommandReads {
-    /// These, relative to the top of the project.
+    /// These files, relative to the top of the project.
     These(Vec<ReadPath>),
     /// Unknown files.
     Anything,
@@ -331,8 +331,8 @@ fn of_git(words: &[&str]) -> bool {
     true
 }
 
-/// Returns the paths that an argument may name: itself, and what follows its `=`, `@` or short
-/// option, if there is such a file.
+/// Returns the paths that an argument may name: the argument itself, and the part after its `=`,
+/// `@` or short option, if such a file exists.
 fn named(word: &str, place: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     let is_option = word.starts_with('-');
@@ -398,7 +398,7 @@ fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
             if file.is_empty() {
                 return None;
             }
-            // After the program, where it is an argument of the command.
+            // Appended after the program's name, so that it counts as an argument of the command.
             if is_read {
                 words.push(file);
             }

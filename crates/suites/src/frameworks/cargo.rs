@@ -293,7 +293,7 @@ impl Program {
             }
             let said = crate::error::message(answer.errors, &bytes).unwrap_or_default();
             if !said.is_empty() {
-                run.notes.push(format!("`{}` told no tests: {said}", self.name));
+                run.notes.push(format!("`{}` listed no tests: {said}", self.name));
             }
             return Ok(());
         }
@@ -349,7 +349,7 @@ impl Framework for Nextest {
             return Err(SuiteError::Unable {
                 framework: "nextest",
                 what:
-                    "runs each test in a process of its own, and has no random order; use --order given"
+                    "runs each test in its own process, and has no random order; use --order given"
                         .to_owned(),
             });
         }

@@ -190,7 +190,7 @@ fn instead_of_tests(run: &Run) -> Option<&str> {
     is_none.then(|| run.tests.iter().find_map(|test| test.message.as_deref()).unwrap_or_default())
 }
 
-/// Returns the first line of what go said, shortened.
+/// Returns the first line of go's output, shortened.
 fn first_line(said: &str) -> Option<String> {
     const LONGEST: usize = 200;
     let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
@@ -230,7 +230,7 @@ set -- "$kept/$own.test" "$@"
 }
 
 impl GoTest {
-    /// Returns the command for what is wanted, with more options.
+    /// Returns the command for these requirements, with additional options.
     fn request(
         &self,
         call: &Call,
@@ -289,7 +289,7 @@ fn covered(
 ) -> Result<Request, SuiteError> {
     let unable = |what: &str| SuiteError::Unable { framework: "go test", what: what.to_owned() };
     if call.arguments().iter().any(|word| word.trim_start_matches('-').starts_with("exec")) {
-        return Err(unable("can't show what tests use where -exec runs them; leave it out"));
+        return Err(unable("can't show what tests use if -exec runs them; leave it out"));
     }
     let Some(modules) = seen::go::modules(&call.directory) else {
         return Err(unable("can't show what tests use outside of a module: there is no go.mod"));

@@ -117,8 +117,8 @@ fn unfinished(name: String) -> Unfinished {
 #[derive(Debug)]
 pub(super) struct Catch2;
 
-/// Options of Catch2 programs that assay sets. Given twice, they are refused, so those of the user
-/// are left out.
+/// Options of Catch2 programs that assay sets. Catch2 rejects options that are given twice, so the
+/// user's are left out.
 const SET: [&str; 6] = ["-r", "--reporter", "-o", "--out", "-d", "--durations"];
 
 impl Framework for Catch2 {

@@ -81,7 +81,7 @@ impl Framework for Printed {
         if let Some(run) = told {
             return Ok(run);
         }
-        // A framework that ran no test has faults at most; the tests may be those of another.
+        // A framework that ran no tests can only report faults; another one may have run the tests.
         match (reports::printed(answer.output)?, broken) {
             (Some(results), broken) => {
                 let mut run = reports::run(results, "", answer);
@@ -114,7 +114,7 @@ fn cure_for(call: &Call) -> Option<String> {
     if call.is(&["tox", "nox"]) {
         let own = call.program();
         return Some(format!(
-            "{own} runs tests in an environment of its own, into which assay does not reach: run what it runs there, as in `assay tests -- .{own}/py/bin/python -m pytest`"
+            "{own} runs tests in its own environment, which assay cannot reach: run what it runs there, as in `assay tests -- .{own}/py/bin/python -m pytest`"
         ));
     }
     if call.is(&["ava"]) && !call.has(&["--tap", "-t"]) {
@@ -137,7 +137,7 @@ fn cure_for(call: &Call) -> Option<String> {
     let (env, line) = framework_line(call)?;
     let env: String = env.iter().map(|own| format!("--env {own} ")).collect();
     Some(format!(
-        "`{program}` runs `{line}`, which it can't be asked through: name that command itself, as in `assay tests {env}-- {line}`"
+        "`{program}` runs `{line}`, but passes nothing on to it: name that command itself, as in `assay tests {env}-- {line}`"
     ))
 }
 

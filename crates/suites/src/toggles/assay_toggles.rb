@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
-# Settings that `assay tests --toggle` compares, for Ruby: loaded by RUBYOPT=-rFILE into every Ruby of the suite, before anything of the project.
-# ASSAY_TOGGLES lists what is on. It requires nothing itself, and patches a library when the project has loaded it: a project without
-# bcrypt never loads it because of us. One file that needs nothing else; what it patches, it patches once.
+# Settings compared by `assay tests --toggle`, for Ruby: loaded through RUBYOPT=-rFILE into every
+# Ruby process of the suite, before any project code. ASSAY_TOGGLES lists the active ones. It
+# requires nothing itself, and patches a library once the project has loaded it: a project without
+# bcrypt never loads bcrypt because of this file. It is self-contained, and applies each patch once.
 module AssayToggles
   ON = ENV.fetch("ASSAY_TOGGLES", "").split(",").freeze
 
-  # No collection during a test, one whenever the next allocation asks for it between two tests.
+  # Prevents collections during a test; between two tests, the next allocation that needs one
+  # triggers it.
   module WithoutCollection
     def run(...)
       GC.disable
@@ -16,19 +18,21 @@ module AssayToggles
     end
   end
 
-  # OpenSSL's own functions; OpenSSL::PKCS5, and so the key generators of Rails and Devise, call these.
+  # OpenSSL's own functions, called by OpenSSL::PKCS5 and so by the key generators of Rails and
+  # Devise.
   module CheapKeys
     def pbkdf2_hmac(pass, **given) = super(pass, **given, iterations: 1)
     def scrypt(pass, **given) = super(pass, **given, N: 2, r: 1, p: 1)
   end
 
-  # Of Ruby before 2.4, and of OpenSSL that has no KDF.
+  # For Ruby before 2.4, and OpenSSL without KDF.
   module CheapPkcs5
     def pbkdf2_hmac(pass, salt, _iterations, length, digest) = super(pass, salt, 1, length, digest)
     def pbkdf2_hmac_sha1(pass, salt, _iterations, length) = super(pass, salt, 1, length)
   end
 
-  # Whatever cost is asked for, has_secure_password's and Devise's among them; a hash that is there is checked with its own cost.
+  # Overrides any requested cost, including that of has_secure_password and Devise. Existing hashes
+  # are checked at their own cost.
   module CheapBcrypt
     def generate_salt(*) = super(self::MIN_COST)
   end
@@ -43,7 +47,7 @@ module AssayToggles
     end
   end
 
-  # Drops messages below a level before they are made, whatever level the logger has.
+  # Drops messages below a level before they are created, regardless of the logger's level.
   module QuietLog
     LEVEL = %w[debug info warn error fatal off].index(ENV["ASSAY_TOGGLES_LOG_LEVEL"]) || 0
 
@@ -54,7 +58,8 @@ module AssayToggles
     end
   end
 
-  # What is patched when it is there: the toggle, the name of a constant, whether its singleton is meant, and the patch.
+  # The patches: toggle, name of a constant, whether its singleton class is patched, and the module
+  # to prepend.
   PATCHES = [
     ["gc-off", "RSpec::Core::Example", false, WithoutCollection],
     ["gc-off", "Minitest::Test", false, WithoutCollection],
@@ -68,12 +73,13 @@ module AssayToggles
   ].select { |toggle, *| ON.include?(toggle) }
 
   class << self
-    # Patches what has been loaded since the last look. A class of which only the beginning is loaded will do: what a patch calls, it looks up then.
+    # Patches libraries loaded since the last call. A partially loaded class is sufficient, since a
+    # patch looks up methods when it is called.
     def look
       PATCHES.reject! do |_, name, singleton, patch|
         found = loaded(name) or next
         target = singleton ? found.singleton_class : found
-        # Rails and others give Minitest's class the name of test-unit's.
+        # Rails and other libraries assign Minitest's class to test-unit's constant.
         next true if target.include?(patch)
         target.prepend(patch)
         true
@@ -82,7 +88,8 @@ module AssayToggles
 
     private
 
-    # A constant, unless it is yet to be loaded: asking for one must not load it.
+    # Returns a loaded constant; one that would be autoloaded is not referenced, so as not to load
+    # it.
     def loaded(name)
       name.split("::").inject(Object) do |place, part|
         return unless place.is_a?(Module) && place.const_defined?(part, false) && !place.autoload?(part)
@@ -92,7 +99,7 @@ module AssayToggles
     end
   end
 
-  # Looks after everything that is required, for as long as there is something to find.
+  # Checks after every `require`, as long as patches remain.
   module Watch
     def require(path)
       loaded = super

@@ -1,7 +1,9 @@
-"""Settings that `assay tests --toggle` compares, for Python: PYTHONPATH makes every Python of the suite load this before anything of the project.
+"""Settings compared by `assay tests --toggle`, for Python: loaded through PYTHONPATH into every
+Python process of the suite, before any project code.
 
-ASSAY_TOGGLES lists what is on. Libraries are patched when the project has loaded them, and never loaded because of us. A `sitecustomize`
-of the system or the project, which this one stands before, is loaded all the same.
+ASSAY_TOGGLES lists the active ones. Libraries are patched once the project has loaded them, and
+never loaded because of this file. A `sitecustomize` of the system or the project, which this one
+shadows, is loaded as well.
 """
 
 import os
@@ -12,7 +14,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def _hashlib(module):
-    # The callers' other parameters decide what comes out, so they stay; the number of rounds alone is what costs.
+    # Other parameters that determine the result are kept; only the number of rounds is expensive.
     keys, scrypt = module.pbkdf2_hmac, getattr(module, "scrypt", None)
 
     def pbkdf2_hmac(hash_name, password, salt, iterations, dklen=None):
@@ -31,14 +33,14 @@ def _bcrypt(module):
     salt, kdf = module.gensalt, getattr(module, "kdf", None)
     module.gensalt = lambda rounds=12, prefix=b"2b": salt(4, prefix)
     if kdf is not None:
-        # bcrypt warns of few rounds unless it is told not to.
+        # Suppresses bcrypt's warning about few rounds.
         module.kdf = lambda password, salt, desired_key_bytes, rounds, ignore_few_rounds=True: kdf(
             password, salt, desired_key_bytes, 1, True
         )
 
 
 def _argon2(module):
-    # In the hasher, not below it: what it writes must not look as if it needed a new hash.
+    # Patched in the hasher, not below it, so that its hashes do not appear to need rehashing.
     made = module.PasswordHasher.__init__
 
     def __init__(self, *positional, **given):
@@ -49,7 +51,7 @@ def _argon2(module):
 
 
 def _django(module):
-    # Parameters of the hashers, so that a stored hash does not look as if it needed a new one.
+    # Parameters of the hashers, so that stored hashes do not appear to need rehashing.
     cheap = {
         "PBKDF2PasswordHasher": {"iterations": 1},
         "PBKDF2SHA1PasswordHasher": {"iterations": 1},
@@ -75,7 +77,7 @@ if "hash-cost" in _ON:
 
 
 class _Finder:
-    """Finds a module as the others do, and has it patched once it is loaded."""
+    """Delegates to the other finders, and patches a module once it is loaded."""
 
     def find_spec(self, name, path=None, target=None):
         patch = _PATCHES.pop(name, None)
@@ -103,7 +105,8 @@ class _Finder:
 
 
 def _freeze():
-    """Once everything is loaded, what is there is never looked at again: before the first test, where the framework says when that is."""
+    """Excludes everything loaded so far from collections. Called before the first test, if the
+    framework allows detecting that."""
     import gc
 
     gc.collect()
@@ -139,7 +142,7 @@ if "python-gc-off" in _ON:
 
     gc.disable()
 if "log-level" in _ON:
-    # The least level that is let through; a record that nobody wants is never made.
+    # The lowest level that is logged; records below it are never created.
     _LEVEL = {"debug": 10, "info": 20, "warn": 30, "error": 40, "fatal": 50, "off": 51}.get(
         os.environ.get("ASSAY_TOGGLES_LOG_LEVEL"), 0
     )
@@ -150,7 +153,7 @@ for _name in [name for name in _PATCHES if name in sys.modules]:
 if _PATCHES:
     sys.meta_path.insert(0, _Finder())
 
-# The sitecustomize that would have been loaded without us.
+# The sitecustomize that this one shadows.
 _path = [place for place in sys.path if os.path.abspath(place or ".") != _HERE]
 _own = sys.modules.pop("sitecustomize", None)
 _whole, sys.path = sys.path, _path
@@ -162,5 +165,5 @@ except ModuleNotFoundError as _missing:
     if _own is not None:
         sys.modules["sitecustomize"] = _own
 finally:
-    # Nothing of the project may find our directory either.
+    # Project code must not find this directory either.
     sys.path = _path

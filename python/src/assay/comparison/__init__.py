@@ -82,7 +82,7 @@ def compare(
     experiment = Experiment(ours, plan)
     try:
         experiment.run(_clear if binary.available() else None)
-    except KeyboardInterrupt:  # It is meant for the program; but first what is known by now is shown.
+    except KeyboardInterrupt:  # It is for the program; but the results so far are shown first.
         if experiment.recording.blocks:
             _conclude(ours, experiment, save, json, quiet)
         raise

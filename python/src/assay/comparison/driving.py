@@ -82,7 +82,7 @@ def _nested(loop: Any, work: Work[T]) -> T:
         if current is not None:
             tasks._enter_task(loop, current)
         # The loop's own step counted the ready handles before it ran this task, and will pop that
-        # many: they may have been run here.
+        # number of them, although some may have been run here.
         for _ in range(waiting - len(loop._ready)):
             loop.call_soon(_nothing)
 
@@ -114,7 +114,7 @@ def _in_thread(function: Callable[[], T]) -> T:
     def call() -> None:
         try:
             results.append(context.run(function))
-        except BaseException as problem:  # It is raised again in the thread that waits.
+        except BaseException as problem:  # It is raised again in the waiting thread.
             problems.append(problem)
 
     thread = threading.Thread(target=call, name="assay")

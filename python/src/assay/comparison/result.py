@@ -121,7 +121,7 @@ class Result:
 
     @property
     def comparisons(self) -> list[Comparison]:
-        """One for every side but the first."""
+        """The comparisons of all sides but the first."""
         return [Comparison(fields) for fields in self.to_dict()["comparisons"] if fields["family"] == "primary"]
 
     def comparison(self, name: str | None = None) -> Comparison:

@@ -131,7 +131,7 @@ def _compiled(name: str, form: str, kind: str, code: Any, names: dict[str, Any] 
         scope = dict(names or {})
         body = textwrap.dedent(code).strip("\n")
         try:
-            compile(body, f"<assay: {name}>", "exec")  # By itself, so that it can't go on into the loop.
+            compile(body, f"<assay: {name}>", "exec")  # Alone, so that it cannot extend into the loop.
         except SyntaxError as problem:
             raise ValueError(f"the text of side `{name}` is not Python: {problem}") from None
     if form == "times":

@@ -109,7 +109,7 @@ class Behind:
 
 
 class Itself(Behind):
-    """A descriptor of other code among the class's own members, bound anew at every call."""
+    """A descriptor of other code among the class's own members, bound again at every call."""
 
     def __init__(self, owner: type, name: str, descriptor: Any) -> None:
         super().__init__(owner, name, None)

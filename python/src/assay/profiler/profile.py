@@ -150,7 +150,7 @@ class Profile(Mapping[str, Union[float, Totals]]):
         self._counted = self._recording.snapshot()
         self._recording.active = False
 
-    # In other threads, which have a context of their own.
+    # In other threads, which have their own contexts.
 
     @contextmanager
     def attach(self) -> Iterator[Profile]:

@@ -111,7 +111,7 @@ def asyncio_members(fake: Fake) -> dict[str, dict[str, object]]:
             if options.get(name):
                 raise ValueError(f"programs that asyncio starts give bytes: it refuses `{name}={options[name]!r}`")
         process = FakeAsyncProcess(ended(fake.called(0, args, **options)), options)
-        await asyncio.sleep(0)  # Others get their turn, as with a real start.
+        await asyncio.sleep(0)  # Other tasks get their turn, as with a real start.
         return process
 
     async def create_subprocess_exec(program: Any, *args: Any, **options: Any) -> FakeAsyncProcess:

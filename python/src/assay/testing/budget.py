@@ -183,7 +183,7 @@ class _Points(Causes):  # type: ignore[misc,unused-ignore]
         return _stands_for(original, call)
 
     def _told(self, row: int, number: int, took: int, text: Callable[[], object]) -> None:
-        self.counts[row] += number  # Whether a driver counted is asked of these.
+        self.counts[row] += number  # These show whether a driver counted.
         for budget in list(self.budgets):
             budget._add(row, number, took, text)
 

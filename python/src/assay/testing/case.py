@@ -77,7 +77,7 @@ class Testing:
         if outcome is None or getattr(outcome, "success", True):
             fake.check()
         elif fake.calls:
-            fake.check()  # What the test failed with may have hidden a call beyond the script; that it called nothing is no news.
+            fake.check()  # The failure may have hidden a call beyond the script.
 
     assert_faster: ClassVar[AssertFaster] = cast("AssertFaster", staticmethod(assertions.assert_faster))
     assert_no_slower: ClassVar[AssertNoSlower] = cast("AssertNoSlower", staticmethod(assertions.assert_no_slower))

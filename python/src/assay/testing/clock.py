@@ -176,7 +176,7 @@ def _nanoseconds(moment: Moment) -> int:
 
 
 class _AsTheReal(type):
-    """Instances of the real class are instances of the fake, too."""
+    """Instances of the real class are also instances of the fake."""
 
     _assay_real: type
 

@@ -196,10 +196,10 @@ def fake_sleep(
 
     In a module waits with a timeout are faked as well, of an Event, a Condition, a Semaphore, a
     Queue, a Thread, a Future, `concurrent.futures.wait` and `as_completed`, and of `select` without
-    files. What other threads do is real, so the wait is real for a moment (20 ms; a second for a
-    Thread or a Future) before it ends by the clock. A `threading.Timer` fires when the clock comes
-    to its time. Real as ever: waits for files, processes and locks, and time limits of `asyncio`
-    but `asyncio.timeout`.
+    files. The actions of other threads are real, so a wait is real for a moment (20 ms; a second
+    for a Thread or a Future) before it ends by the clock. A `threading.Timer` fires when the clock
+    reaches its time. Waits for files, processes and locks stay real, as do time limits of `asyncio`
+    other than `asyncio.timeout`.
 
     `results` may be a list with the result of each call, None or an exception, or a function of the
     seconds. Without it `limit` calls are allowed, so that a loop that would sleep forever ends too.
@@ -220,7 +220,7 @@ def fake_sleep(
             delay = limit.when() - asyncio.get_running_loop().time()
             limit.reschedule(asyncio.get_running_loop().time())
         fake.clock.advance(max(0, delay))
-        await asyncio.sleep(0)  # Others get their turn, as with a real sleep; a time limit that is over ends it here.
+        await asyncio.sleep(0)  # Lets other tasks run, as a real sleep does; an expired limit ends it.
         return result
 
     def record(seconds: float) -> None:

@@ -141,14 +141,14 @@ def _put_in_module(
             if genuine is not None:
                 functions[id(genuine)] = fake
                 if isinstance(fake, types.FunctionType):
-                    vars(fake)["_assay_real"] = genuine  # So that one fake may lie over another.
+                    vars(fake)["_assay_real"] = genuine  # So that fakes can be nested.
 
     def stand_in(module: Any) -> Any:
         name = real(module).__name__
         its_fakes = dict(members.get(name, {}))
         for other in members:
             package, _, inner = other.rpartition(".")
-            if package == name and hasattr(module, inner):  # `import concurrent.futures` gives `concurrent`.
+            if package == name and hasattr(module, inner):  # `import a.b` binds `a`.
                 its_fakes[inner] = stand_in(getattr(module, inner))
         return _StandIn(module, its_fakes) if its_fakes else held._missing
 

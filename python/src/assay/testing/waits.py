@@ -1,7 +1,7 @@
-"""Waits with a timeout and timers, for `fake_sleep`. In the code of one module they end by the fake
-clock; everywhere else they are real.
+"""Fakes waits with a timeout, and timers, for `fake_sleep`. In the code of one module they end by
+the fake clock; elsewhere they are real.
 
-Other threads really run, and may end a wait. So a wait is real for a moment, and then ends by the
+Other threads are real and may end a wait, so each wait is real for a moment before it ends by the
 clock.
 """
 
@@ -22,8 +22,8 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple
 from .clock import Clock
 from .replace import Replacement
 
-#: Seconds for which a wait for a signal of another thread is real, and one for the work of another
-#: thread. Without other threads nothing can come.
+#: Seconds for which a wait is real: for a signal of another thread, and for the work of another
+#: thread. Without other threads, nothing can end it.
 _MOMENT = 0.02
 _WORK = 1.0
 
@@ -41,7 +41,7 @@ class _Wait(NamedTuple):
 
     owner: type
     name: str
-    #: The exception of a timeout; without one, `came` recognizes a timeout by the result.
+    #: The exception raised on a timeout; without one, `came` recognizes a timeout by the result.
     over: type[BaseException] | tuple[()] = ()
     came: Callable[[Any, Any], bool] = _came
     #: Whether the call can be faked.
@@ -76,7 +76,7 @@ _WAITS = (
     _Wait(queue.Queue, "put", queue.Full, takes=_blocks),
     _Wait(concurrent.futures.Future, "result", concurrent.futures.TimeoutError, takes=_is_pending, moment=_WORK),
     _Wait(concurrent.futures.Future, "exception", concurrent.futures.TimeoutError, takes=_is_pending, moment=_WORK),
-    # Without files it only sleeps. Files are written by other programs, too: a wait for them is real.
+    # Without files it only sleeps. Other programs also write to files, so a wait for files is real.
     *(_Wait(kind, "select", takes=lambda call: not call.arguments["self"].get_map()) for kind in _selectors()),
 )
 
@@ -88,7 +88,7 @@ _KNOWN: tuple[Any, ...] = (
 
 
 def others() -> bool:
-    """Returns whether other threads run, for which a wait may be waiting."""
+    """Returns whether other threads are running that could end a wait."""
     return threading.active_count() > 1
 
 
@@ -109,7 +109,7 @@ _INSTANCES = tuple(known for known in _KNOWN if isinstance(known, type))
 
 @functools.lru_cache(maxsize=None)
 def _signature(owner: type, name: str) -> inspect.Signature:
-    return inspect.signature(getattr(owner, name))  # Also of a wrapper of this package.
+    return inspect.signature(getattr(owner, name))  # Also for a wrapper of this package.
 
 
 def _waiting(wait: _Wait, before: Any, passes: Pass, timers: _Timers, target: types.ModuleType) -> Any:
@@ -122,7 +122,7 @@ def _waiting(wait: _Wait, before: Any, passes: Pass, timers: _Timers, target: ty
         try:
             call = signature.bind(*args, **kwargs)
         except TypeError:
-            return before(*args, **kwargs)  # Which raises the usual error.
+            return before(*args, **kwargs)  # This raises the usual error.
         timeout = call.arguments.get("timeout")
         if not wait.takes(call):
             return before(*args, **kwargs)
@@ -137,7 +137,7 @@ def _waiting(wait: _Wait, before: Any, passes: Pass, timers: _Timers, target: ty
             return wait.over != () or wait.came(this, result), result
 
         if timeout is None:
-            # Time passes until a timer ends the wait.
+            # Advances the clock until a timer ends the wait.
             while timers.next() is not None:
                 came, result = really(wait.moment if others() else 0)
                 if came:
@@ -155,7 +155,7 @@ def _waiting(wait: _Wait, before: Any, passes: Pass, timers: _Timers, target: ty
 
 
 class _Timers:
-    """Timers that the module has started. Each fires when the clock reaches its time."""
+    """Timers started by the module. Each fires when the clock reaches its time."""
 
     def __init__(self, clock: Clock, record: Record, target: types.ModuleType) -> None:
         self._clock = clock
@@ -181,7 +181,7 @@ class _Timers:
 
         @functools.wraps(start)
         def start_timer(timer: threading.Timer) -> None:
-            # A `run` of its own waits by itself, which is faked where it is the module's code.
+            # An overridden `run` waits by itself, which is faked if it is the module's code.
             mine = sys._getframe(1).f_globals is vars(self._target)
             if not mine or type(timer).run is not kind.run or timer.is_alive() or timer.finished.is_set():
                 return start(timer)
@@ -261,13 +261,13 @@ def functions(clock: Clock, passes: Pass) -> dict[str, dict[str, object]]:
     return {
         "select": {"select": select_},
         "concurrent.futures": {"wait": wait, "as_completed": as_completed},
-        # The class in C has no place for other methods; this one is for Pythons without it.
+        # The C class does not allow other methods; this one is for Pythons without it.
         "queue": {"SimpleQueue": queue.Queue},
     }
 
 
 def _waits(result: Any, return_when: str) -> bool:
-    """Returns whether such a wait would go on."""
+    """Returns whether such a wait would continue."""
     if not result.not_done:
         return False
     if return_when == concurrent.futures.FIRST_COMPLETED:

@@ -161,7 +161,7 @@ module Assay
       def warm_up(side)
         times = 1
         spent = 0
-        long = 0 # Two in a row: a short batch that was interrupted is none.
+        long = 0 # Two in a row, since a short batch that was interrupted is not a long one.
         until long >= 2 && spent >= @plan.warmup * 1e9
           taken = undisturbed(side, times).nanoseconds
           spent += taken

@@ -80,7 +80,7 @@ module Assay
           return { absolute: { value: value * factor, unit: "s" } } if factor && value && !value.negative? && value.finite?
         else
           value = share(what, given)
-          bare = !given.to_s.strip.end_with?("%") && value >= 1 # Whoever writes 5 means 5 %, or 500 %.
+          bare = !given.to_s.strip.end_with?("%") && value >= 1 # 5 may mean 5 % or 500 %.
           return { relative: value } if value < limit && !bare
         end
         raise ArgumentError, "#{what}: is a share such as \"5%\" or 0.05, or an amount such as \"50ns\" (#{UNITS.keys.join(", ")}), " \

@@ -83,7 +83,7 @@ module Assay
       # Defines `run(times)` for this side alone: a shared loop would be optimized for whichever
       # side ran first.
       def compile(text)
-        instance_eval("-> {\n#{text}\n}", "(assay: #{@name})", 0) if text # By itself, so that it can't go on into the loop.
+        instance_eval("-> {\n#{text}\n}", "(assay: #{@name})", 0) if text # Alone, so that it cannot extend into the loop.
         body =
           case @form
           when :times then "@block.call(times)"

@@ -99,12 +99,12 @@ module Assay
       # while Ruby removes a collected entry, the entry stays and refers to another object.
       @sites = ObjectSpace::WeakMap.new
       @methods = {}   # Names of methods that were ever patched: few of those that a program defines.
-      @names = []     # Those of the ids, from FIRST_ID on.
+      @names = []     # The names of the ids, from FIRST_ID on.
       @once = {}      # name => whether calls within calls of the same name do not count
       @users = 0      # Running profiles.
       @keep_all = STAY
-      @some_move = nil # Whether some wrappers come and go; nil until that is looked up again.
-      @lock = Monitor.new # One thread may come again: method_added is called while a method is defined.
+      @some_move = nil # Whether some wrappers are inserted and removed; nil until determined again.
+      @lock = Monitor.new # Reentrant, since method_added is called while a method is defined.
 
       class << self
         # See MethodProfiler.patch.
@@ -326,7 +326,7 @@ module Assay
         rescue NameError
           error = NameError.new("there is no method `#{method}' in #{owner.inspect} to be patched#{similar(owner, method)}. What only " \
                                 "method_missing answers can be counted by patching :method_missing", method, receiver: owner)
-          error.set_backtrace(caller) # Else Ruby shows this line of ours beside the message.
+          error.set_backtrace(caller) # Otherwise Ruby shows our source line next to the message.
           raise error
         end
 

@@ -69,11 +69,11 @@ module Assay
         begin
           # A platform-specific gem has it for several versions of Ruby.
           require "assay/#{RUBY_VERSION[/\A\d+\.\d+/]}/native"
-        rescue LoadError # It is not, or its C library is newer than this machine's.
+        rescue LoadError # It does not exist, or needs a newer C library than this machine's.
           require "assay/native"
         end
         Native
-      rescue LoadError # It was not built, or for another Ruby. MethodProfiler.recorder tells.
+      rescue LoadError # It was not built, or was built for another Ruby; see MethodProfiler.recorder.
         require_relative "pure"
         Pure
       end

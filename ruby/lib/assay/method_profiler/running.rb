@@ -68,7 +68,7 @@ module Assay
       attr_reader :profile
 
       # Internal; use MethodProfiler.start.
-      def initialize(exclusive, allocations, scope, nested) # By place: Ruby makes a Hash of keywords for `new`.
+      def initialize(exclusive, allocations, scope, nested) # Keywords would create a Hash.
         @fiber_only = scope == :fiber
         raise ArgumentError, "scope is :thread or :fiber, not #{scope.inspect}" unless @fiber_only || scope == :thread
 

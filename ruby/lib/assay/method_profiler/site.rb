@@ -97,9 +97,9 @@ module Assay
           nil
         end
 
-        # An alias of a patched method, made while its wrapper is in, is an alias of the wrapper:
-        # its `super` calls the class's later definition of the method's name, which calls the
-        # alias, and so on without end. This restores the intended alias.
+        # An alias of a patched method that is created while its wrapper is installed is an alias of
+        # the wrapper: its `super` calls the class's later definition of the method's name, which
+        # calls the alias, and so on without end. This restores the intended alias.
         def mend(name)
           return unless visibility(name)
 

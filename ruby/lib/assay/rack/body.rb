@@ -33,7 +33,7 @@ module Assay
         begin
           @request.part { @body.public_send(name, ...) }
         ensure
-          @request.finish if name == :to_ary # By Rack it closes the body.
+          @request.finish if name == :to_ary # Rack requires it to close the body.
         end
       end
     end

@@ -36,7 +36,7 @@ module Assay
         @told = false
         return unless (@io = IO.try_convert(sink))
 
-        @io.sync = true # What lies in Ruby's own buffer is neither written nor lost.
+        @io.sync = true # Data in Ruby's own buffer is neither written nor lost.
         @file = @io.stat.file?
       end
 

@@ -50,7 +50,7 @@ module Assay
         @status = status
         return finished(answer) if taken_over?(status)
         return with_hijack(status, headers, body) if headers.respond_to?(:[]) && headers["rack.hijack"].respond_to?(:call)
-        return finished(answer) if body.nil? || body.instance_of?(Array) # It is there already: nothing more will be done for it.
+        return finished(answer) if body.nil? || body.instance_of?(Array) # No more work follows.
 
         [status, headers, Body.new(body, self)]
       end
@@ -63,7 +63,7 @@ module Assay
         @open << running
         @env[PROFILE] = running
         yield
-      rescue Exception => e # It is only noted, and goes on.
+      rescue Exception => e # The error is only recorded, and propagates.
         @facts[:error] ||= e.class.name || e.class.to_s
         raise
       ensure

@@ -73,7 +73,7 @@ module Assay
         return unless @owner === call.receiver
 
         @calls += 1
-        place = caller_locations(4, 4).find { |each| !each.path.start_with?("<internal:") } # Ruby's own methods in Ruby are no place of anyone's.
+        place = caller_locations(4, 4).find { |each| !each.path.start_with?("<internal:") } # Skips Ruby's own frames.
         @places["#{place.path}:#{place.lineno}"] += 1 if place
       end
 

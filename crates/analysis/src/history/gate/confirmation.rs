@@ -73,7 +73,7 @@ impl Confirmation {
             }
             Ok(fresh @ Fresh { verdict: Verdict::Slower, .. }) => {
                 let message = format!(
-                    "a fresh run of {new} against {old} by turns finds {label} worse, too{}",
+                    "a fresh run of {new} and {old}, alternately, also finds {label} worse{}",
                     size(fresh)
                 );
                 Finding::new(code::ALARM_CONFIRMATION, message)
@@ -85,7 +85,7 @@ impl Confirmation {
                     _ => ("finds no difference that matters", "no alarm"),
                 };
                 let message = format!(
-                    "{label} was beyond what is normal, but a fresh run of {new} against {old} by turns {said}{}: {so}",
+                    "{label} was outside the normal range, but a fresh run of {new} and {old}, alternately, {said}{}: {so}",
                     size(fresh)
                 );
                 let found = Finding::new(code::ALARM_CONFIRMATION, message).at(Severity::Warning);

@@ -31,7 +31,7 @@ pub(super) fn stands_alone(label: &str, ratio: f64, runs: usize) -> Finding {
 
 pub(super) fn changed(label: &str, ratio: f64, runs: usize) -> Finding {
     let message = format!(
-        "{label} changed by {:+.1} % some time ago: normal are the {runs} runs since",
+        "{label} changed by {:+.1} % some time ago: the {runs} runs since then are normal",
         (ratio - 1.0) * 100.0
     );
     Finding::new(code::RUNS_LEFT_OUT, message).about(label).with("ratio", ratio)
@@ -45,7 +45,7 @@ pub fn unit_changed(label: &str, metric: &Metric, before: &Unit) -> Finding {
         unit => format!("in {}", unit.symbol()),
     };
     let message = format!(
-        "{} of {label} was recorded {} before, and is {} now: the runs before say nothing of it",
+        "{} of {label} was recorded {} before, and is {} now: earlier runs are not used",
         metric.name,
         told(before),
         told(&metric.unit)
@@ -58,15 +58,14 @@ pub fn unit_changed(label: &str, metric: &Metric, before: &Unit) -> Finding {
 pub fn not_on_branch(branch: &str, runs: usize) -> Finding {
     let runs_are = if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") };
     let message = format!(
-        "{runs_are} not held against: what they measured does not lead to `{branch}` by first parents"
+        "{runs_are} not counted as normal: their revisions are not on `{branch}` by first parents"
     );
     Finding::new(code::RUNS_LEFT_OUT, message).with("runs", runs as f64)
 }
 
 /// The finding that both revisions can be measured here. The caller adds the command line.
 pub fn can_confirm() -> Finding {
-    let message = "the last normal revision and this one can be measured here by turns, which sees smaller changes: \
-                   what runs differ by cancels; `--confirm` does so with every alarm";
+    let message = "the last normal revision and this one can be measured here alternately, which detects smaller changes, as differences between runs cancel; `--confirm` does this for every alarm";
     Finding::new(code::ALARM_CONFIRMATION, message).advise(Action::MeasureInBlocks)
 }
 
@@ -74,7 +73,7 @@ pub fn can_confirm() -> Finding {
 /// judged.
 pub(super) fn only_sameness(label: &str) -> Finding {
     let message = format!(
-        "values of {label} are zero or negative: runs that are all the same are normal, and of any other nothing is known"
+        "values of {label} are zero or negative: if all runs are the same, that is normal; about any other nothing is known"
     );
     Finding::new(code::NOT_POSITIVE, message).about(label)
 }

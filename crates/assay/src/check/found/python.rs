@@ -6,7 +6,7 @@
 use super::{Looked, OURS, Program, ProgramGroup, Tree, some, word};
 use regex::Regex;
 
-const SOUGHT: &str = "tests that use the fixture `benchmark` of pytest-benchmark, and scripts that make a pyperf.Runner, beside pyproject.toml, setup.py, setup.cfg or requirements*.txt";
+const SOUGHT: &str = "tests that use the fixture `benchmark` of pytest-benchmark, and scripts that make a pyperf.Runner, next to pyproject.toml, setup.py, setup.cfg or requirements*.txt";
 /// Files that show that a directory is a Python project.
 const MANIFESTS: [&str; 4] = ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"];
 /// Words in these files that show that something is compiled.

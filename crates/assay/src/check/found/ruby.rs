@@ -3,7 +3,7 @@
 use super::{Looked, Program, ProgramGroup, Tree, some, word};
 
 const SOUGHT: &str = "a Gemfile or a gemspec, and scripts that require and call benchmark/ips";
-/// Names by which scripts call it.
+/// The calls of the library in scripts.
 const CALLS: [&str; 3] = ["Benchmark.ips", "Benchmark::IPS", "IPS::Job"];
 
 pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {

@@ -18,7 +18,7 @@ const FOREIGN: [&str; 12] = [
     "__pycache__",
     "site-packages",
 ];
-/// Bytes read of a source.
+/// Maximum size of a file that is read, bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The files of a working tree that may be of interest.
@@ -29,7 +29,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Leaves out hidden files and those of others.
+    /// Keeps all files except those in hidden and foreign directories.
     pub fn of(top: &Path, mut files: Vec<String>) -> Self {
         let is_own = |path: &String| {
             let mut directories = path.split('/').rev().skip(1);
@@ -40,7 +40,7 @@ impl Tree {
         Self { top: top.to_owned(), files }
     }
 
-    /// Returns the text of a file; `None` if it is absent, large or no text.
+    /// Returns the text of a file; `None` if it is absent, too large or not text.
     pub fn read(&self, path: &str) -> Option<String> {
         let path = self.top.join(path);
         let size = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?.len();

@@ -41,7 +41,7 @@ pub(super) struct ChooseArgs {
 }
 
 impl ChooseArgs {
-    /// The benchmarks to run on these sides.
+    /// Returns the selection of benchmarks to run on these sides.
     pub fn wanted(&self, sides: &SideArgs) -> BenchmarkSelection {
         let (harness, control) = (sides.harness.clone(), sides.control);
         BenchmarkSelection {
@@ -90,8 +90,9 @@ pub(super) struct SideArgs {
 }
 
 impl SideArgs {
-    /// The sides, each with its command; the programs are not inspected yet. `given` contains the
-    /// names of the commands if they are distinguished by something other than their text.
+    /// Returns the sides, each with its command; the programs are not inspected yet. `given`
+    /// contains the names of the commands if they are distinguished by something other than their
+    /// text.
     pub fn sides(
         &self,
         mut commands: Vec<Command>,
@@ -144,7 +145,7 @@ impl SideArgs {
         Ok(sides.map(side).collect())
     }
 
-    /// Default names of the sides, made from what differs between them.
+    /// Returns the default names of the sides, derived from their differences.
     fn names_of(
         &self,
         commands: &[Command],

@@ -47,7 +47,7 @@ pub(super) struct RevisionArgs {
     pub builds: Option<Builds>,
 }
 
-/// How every revision is built, and what is measured.
+/// The build of every revision, and the measured program.
 pub(super) struct Recipe {
     /// Shell line that builds a revision.
     line: String,
@@ -79,8 +79,8 @@ impl RevisionArgs {
         }
     }
 
-    /// Returns how every revision is built and what is measured: as given, otherwise as found in the
-    /// project. `None` if there are no revisions.
+    /// Returns the build of every revision and the measured program: as given, otherwise as found
+    /// in the project. `None` if there are no revisions.
     ///
     /// # Errors
     /// If the program is not a command, or none or several are found.
@@ -161,7 +161,8 @@ impl RevisionArgs {
 }
 
 impl RevisionArgs {
-    /// Number of times to link every revision; `None` means once, as the build line does.
+    /// Returns the number of times to link every revision; `None` means once, as the build line
+    /// does.
     fn links(&self, recipe: &Recipe) -> anyhow::Result<Option<Links>> {
         let Some(Builds::Links(count)) = self.builds else { return Ok(None) };
         if self.rev.iter().any(|written| written == ".") {

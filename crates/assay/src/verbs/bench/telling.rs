@@ -10,7 +10,7 @@ use assay_report::json::{self, Failure, Listed, Listing, SmokeTest};
 use assay_report::number;
 use assay_report::progress::{SuiteStanding, suite_plan, suite_status};
 
-/// Reports on the progress line of a suite.
+/// The progress line of a suite.
 pub(super) struct Telling {
     pub line: Line,
 }
@@ -42,7 +42,7 @@ impl Telling {
         }
     }
 
-    /// Reports what will be measured, and the approximate duration.
+    /// Reports the planned measurement and its approximate duration.
     pub fn plan(
         &self,
         catalogue: &Catalogue,

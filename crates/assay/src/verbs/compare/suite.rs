@@ -55,7 +55,7 @@ enum SortBy {
 }
 
 impl SuiteArgs {
-    /// How the error rate is shared among the benchmarks.
+    /// Returns how the error rate is shared among the benchmarks.
     pub fn adjust(&self) -> Adjust {
         match self.adjust {
             AdjustHow::Holm => Adjust::Holm,
@@ -79,7 +79,7 @@ impl SuiteArgs {
         )
     }
 
-    /// How the benchmarks are shown.
+    /// Returns how the benchmarks are shown.
     pub fn shown(&self) -> DisplayOptions {
         let sort = match self.sort {
             SortBy::Effect => Sort::Effect,

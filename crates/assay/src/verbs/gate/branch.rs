@@ -17,7 +17,7 @@ pub(super) struct Branch {
 
 impl Branch {
     /// # Errors
-    /// If git does not know such a branch here, or does not have its whole history.
+    /// If the branch does not exist here, or its history is incomplete.
     pub fn of(name: &str) -> anyhow::Result<Self> {
         let here = Path::new(".");
         let Some(place) = git::position(here, name) else {

@@ -40,8 +40,8 @@ struct Pair {
 type Why = String;
 
 impl Confirming<'_> {
-    /// Confirms the alarms if requested. Otherwise returns the command line that would measure what
-    /// is worse or unknown, if there is one.
+    /// Confirms the alarms if requested. Otherwise returns the command line that would measure the
+    /// worse and unknown benchmarks, if there is one.
     ///
     /// # Errors
     /// If the user interrupts.
@@ -239,7 +239,8 @@ impl Confirming<'_> {
         words
     }
 
-    /// Returns the command line that measures what is worse for both revisions, if there is one.
+    /// Returns the command line that measures the worse benchmarks of both revisions, if there is
+    /// one.
     fn line(&self, gate: &Gate, first: usize, places: &[usize]) -> Option<String> {
         let how = self.known().ok()?;
         let pair = self.pair(&gate.judged[first]).ok()?;
@@ -287,7 +288,7 @@ impl Confirming<'_> {
                 .map(|&place| format!("`{}`", gate.label(&gate.judged[place])))
                 .collect();
             self.say(&format!(
-                "confirming {}: measuring {} against {} by turns",
+                "confirming {}: measuring {} and {} alternately",
                 labels.join(", "),
                 short(&pair.new),
                 short(&pair.old)

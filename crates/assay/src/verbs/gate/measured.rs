@@ -10,7 +10,7 @@ use clap::{ArgMatches, Command as Verb};
 use regex::escape;
 use std::path::{Path, PathBuf};
 
-/// Options of `assay bench` about how programs run and what is counted.
+/// Options of `assay bench` for running programs and for counting.
 const OF_BENCH: [&str; 8] = [
     "harness",
     "env",

@@ -288,7 +288,7 @@ fn is_placed(run: &Run) -> bool {
     run.revision.as_ref().is_some_and(|revision| revision.ordinal.is_some())
 }
 
-/// The message about a run that has no position among the others.
+/// Returns the message about a run that has no position among the others.
 fn unplaced(run: &Run, file: &str) -> String {
     match &run.revision {
         None => format!(

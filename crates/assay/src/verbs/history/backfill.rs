@@ -134,7 +134,7 @@ fn sums(all: usize, measured: usize, before: usize, failed: usize, left: usize) 
     text + "\n"
 }
 
-/// The commits for which the project has a run on this machine.
+/// Returns the commits for which the project has a run on this machine.
 fn known(args: &Args, project: &str) -> anyhow::Result<std::collections::HashSet<String>> {
     // Find out before building anything whether the store can be written.
     let store = args.of.open(Access::Write)?;

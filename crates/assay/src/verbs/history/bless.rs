@@ -88,7 +88,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// The selected benchmarks, all of which the run must have; `None` means all of them.
+/// Returns the selected benchmarks, all of which the run must have; `None` means all of its
+/// benchmarks.
 fn named(args: &Args, store: &Store, run: &Run) -> anyhow::Result<Vec<Option<String>>> {
     if args.benchmarks.is_empty() {
         return Ok(vec![None]);

@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// The time before which a run is old; `None` if every run is old enough.
+/// Returns the time before which a run is old; `None` if every run is old enough.
 fn before(days: Option<u32>) -> anyhow::Result<Option<i64>> {
     let Some(days) = days else { return Ok(None) };
     let hours = (i64::from(days) * 24).hours();

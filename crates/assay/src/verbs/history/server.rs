@@ -107,7 +107,7 @@ fn answer(
             Some(refused) => refused,
             None => page(&request, site),
         },
-        _ => Answer::plain(400, "this is no request"),
+        _ => Answer::plain(400, "this is not a request"),
     };
     answer.write(&mut stream, request.method != Some("HEAD"))?;
     stream.shutdown(Shutdown::Write)
@@ -177,15 +177,15 @@ fn refused(request: &httparse::Request<'_, '_>, is_open: bool) -> Option<Answer>
         if found.next().is_some() { Some("?") } else { first }
     };
     if !matches!(request.method, Some("GET" | "HEAD")) {
-        return Some(Answer::plain(405, "GET and HEAD are all that is answered"));
+        return Some(Answer::plain(405, "only GET and HEAD are answered"));
     }
     if !header("host").is_some_and(|host| is_own(host, is_open)) {
-        return Some(Answer::plain(403, "ask by the address that `assay history serve` printed"));
+        return Some(Answer::plain(403, "use the address that `assay history serve` printed"));
     }
     let is_foreign =
         header("sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none"));
     let is_embedded = is_foreign && header("sec-fetch-mode") != Some("navigate");
-    is_embedded.then(|| Answer::plain(403, "pages of others are not answered"))
+    is_embedded.then(|| Answer::plain(403, "requests from other sites are rejected"))
 }
 
 /// Returns true if a host is this machine, or any address if other machines may connect. Names are

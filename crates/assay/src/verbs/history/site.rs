@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// The pages of a project. Its changes are narrowed down with the repository of the current
+/// Returns the pages of a project. Its changes are narrowed down with the repository of the current
 /// directory.
 ///
 /// # Errors

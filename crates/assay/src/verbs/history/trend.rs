@@ -1,5 +1,5 @@
-//! `assay history trend`: shows since when a benchmark has its present level, or what happened to
-//! all benchmarks.
+//! `assay history trend`: shows since when a benchmark has its present level, or the changes of all
+//! benchmarks.
 
 mod events;
 
@@ -154,8 +154,8 @@ fn unknown(wanted: &str, names: &[String]) -> String {
     }
 }
 
-/// A finding if a commit next to a change is missing from this repository, or is not on the path to
-/// the other one. `None` without a repository, since nothing is known then.
+/// Returns a finding if a commit next to a change is missing from this repository, or is not on the
+/// path to the other one. `None` without a repository, since nothing is known then.
 fn gone((before, after): (Option<&Revision>, Option<&Revision>)) -> Option<Finding> {
     let here = Path::new(".");
     let (before, after) = (before?, after?);
@@ -173,7 +173,8 @@ fn gone((before, after): (Option<&Revision>, Option<&Revision>)) -> Option<Findi
     Some(commit_gone(lost, before, after))
 }
 
-/// The command that narrows down a change: a search among the commits in it, if there are several.
+/// Returns the command that narrows down a change: a search among the commits in it, if there are
+/// several.
 pub(super) fn narrowing(
     store: &Store,
     project: &str,
@@ -202,7 +203,7 @@ fn narrowing_between(
     benchmark: &str,
 ) -> Option<String> {
     let (before, after) = (between.0?, between.1?);
-    // Git knows nothing about a revision that is not a commit.
+    // Git does not know a revision that is not a commit.
     let (from, to) =
         (before.ordinal.map(|_| before.short())?, after.ordinal.map(|_| after.short())?);
     if from == to || gone(between).is_some() {

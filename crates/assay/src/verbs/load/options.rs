@@ -357,7 +357,7 @@ fn span(text: &str) -> Result<f64, String> {
     if matches!(text.trim(), "0" | "0s") { Ok(0.0) } else { seconds(text) }
 }
 
-/// Parses the rates of the steps only as far as one may be written in the way of another tool.
+/// Rejects a negative rate, and one with a unit as in other tools; the rates are parsed elsewhere.
 fn rates(text: &str) -> Result<String, String> {
     let is_number = |text: &str| text.trim_end().parse::<f64>().is_ok();
     if text.trim_start().starts_with('-') {

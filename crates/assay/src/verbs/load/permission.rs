@@ -27,11 +27,10 @@ pub(super) fn permitted(args: &Args, target: &Target) -> anyhow::Result<()> {
             Err(error) => return Err(error).with_context(|| path.display().to_string()),
         }
     }
-    let or = file.map_or(String::new(), |path| {
-        format!(", or name it for good on a line of {}", path.display())
-    });
+    let or = file
+        .map_or(String::new(), |path| format!(", or permanently on a line of {}", path.display()));
     bail!(
-        "{host} is not this machine: a load test can take a server down. If you may load it, say so: --i-may-load {host}{or}"
+        "{host} is not this machine: a load test can take a server down. If you are allowed to load it, confirm this: --i-may-load {host}{or}"
     )
 }
 

@@ -152,7 +152,7 @@ fn check_paths(args: &Args, job: &GeneratorJob, generators: &mut Generators) -> 
 }
 
 /// Makes the first request of a job until it is answered, at most [`LOOKS`] times. Returns why the
-/// last one was not.
+/// last request was not answered.
 fn refused(
     args: &Args,
     job: &GeneratorJob,
@@ -231,7 +231,7 @@ fn look(generators: &mut Generators, job: &GeneratorJob, patience: f64) -> anyho
     Ok(tally)
 }
 
-/// Returns a message that says why a server cannot be loaded; `None` if it can.
+/// Returns the reason why a server cannot be loaded; `None` if it can.
 fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option<String> {
     let failure = Failure::ALL.into_iter().find(|&failure| tally.failed_as(failure) > 0)?;
     let status = tally.statuses.keys().next().copied().unwrap_or_default();
@@ -327,6 +327,6 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
         },
         Failure::NoPort => "this machine has no free local port".to_owned(),
         Failure::NoDescriptor => "this process may open no more descriptors: ulimit -n".to_owned(),
-        Failure::Unreachable => "there is no way to it".to_owned(),
+        Failure::Unreachable => "there is no route to it".to_owned(),
     })
 }

@@ -35,7 +35,7 @@ impl Telling {
         }
     }
 
-    /// Reports what will be measured, and the maximum duration. `from` is the initial rate of a
+    /// Reports the planned measurement and its maximum duration. `from` is the initial rate of a
     /// search; `hanging` returns the additional time that slices of a hanging server take, s.
     pub fn plan(
         &self,
@@ -48,7 +48,7 @@ impl Telling {
         let time = |seconds: f64| number::rough(seconds, &Unit::Second);
         let steps = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
         let total = match plan.stop {
-            StopRule::Fixed { blocks: 1 } => "1 block is taken".to_owned(),
+            StopRule::Fixed { blocks: 1 } => "1 block is measured".to_owned(),
             StopRule::Fixed { blocks } => {
                 let taken = block_seconds * f64::from(blocks);
                 let hangs = time(taken + hanging(blocks));
@@ -77,7 +77,7 @@ impl Telling {
         // Slices that have enough requests take longer at low rates.
         let longer = from.map_or(String::new(), |rate| {
             let rate = number::chosen(rate, &Unit::One);
-            format!(", longer if less than {rate}/s is held, or if requests pile up")
+            format!(", longer if less than {rate}/s is sustained, or if requests pile up")
         });
         self.line.say(&format!("{steps}, about {block} a block{longer}; {total}"));
     }
@@ -92,7 +92,7 @@ impl Telling {
             }
             let (share, block, seconds) = *standing.borrow();
             let Some(pace) = pace else {
-                let why = "is busy with requests that nobody waits for any more; waiting";
+                let why = "is still busy with abandoned requests; waiting";
                 line.draw(share, format!("block {}   {name} {why}", block + 1));
                 return;
             };

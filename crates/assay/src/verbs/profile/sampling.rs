@@ -50,7 +50,7 @@ pub(crate) struct Settings {
     pub call_graph: CallGraph,
     pub duration: Option<Duration>,
     pub show_output: bool,
-    /// True for a suite whose processes mark what they run: only marked samples count.
+    /// True for a suite whose processes mark the running test: only marked samples count.
     pub suite: bool,
 }
 
@@ -356,7 +356,7 @@ fn findings(
 /// Returns a finding that a program was run a second time because its sampler lost it.
 fn run_again(name: &str) -> Finding {
     let told = format!(
-        "py-spy hardly saw {name}, as happens when it replaces itself by another program (exec), so it was run a second time, without the processes that it starts"
+        "py-spy hardly saw {name}, as happens when it replaces itself with another program (exec), so it was run a second time, without the processes that it starts"
     );
     Finding::new(code::PROFILE_UNSEEN, told).at(Severity::Warning)
 }
@@ -380,7 +380,7 @@ fn unseen(profile: &Profile, whole: f64, rate: f64, level: Option<i64>) -> Optio
             "; the rest, in the table as (not sampled), is time within the kernel (system calls, page faults), which is not sampled for this user"
         }
         None => {
-            "; the rest, in the table as (not sampled), is of processes that ended within a few milliseconds, that may not be sampled, as those of another user, or that went on after the program"
+            "; the rest, in the table as (not sampled), is of processes that ended within a few milliseconds, that may not be sampled, such as those of another user, or that continued after the program"
         }
     };
     let finding = Finding::new(code::PROFILE_UNSEEN, told).at(Severity::Warning);
@@ -401,7 +401,7 @@ pub(crate) fn no_collection(source: &Sampling, language: Language) -> Option<Fin
     (language == Language::Ruby && sampler != sampling::Sampler::Stackprof).then(|| {
         let told = format!("{} does not see garbage collection", sampler.name());
         Finding::new(code::PROFILE_UNSEEN, told).advise(Action::run(
-            "take stackprof, which does (Debian: ruby-stackprof)",
+            "use stackprof, which does (Debian: ruby-stackprof)",
             "gem install stackprof",
         ))
     })

@@ -13,7 +13,7 @@ use assay_report::console::whole_file;
 use assay_report::json;
 use std::path::Path;
 
-/// Facts that tell machines apart. The kernel is not among them: a machine with an updated kernel
+/// Facts that distinguish machines. The kernel is not among them: a machine with an updated kernel
 /// is still the same machine.
 const IDENTITY: [&str; 5] = ["hostname", "cpu_model", "cpus_online", "memory_total", "arch"];
 
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(judge(&claims, &args.fail_if))
 }
 
-/// Returns the records with what identifies their machines, in the same order.
+/// Returns the records, and the identifying facts of their machines in the same order.
 fn read(args: &Args) -> anyhow::Result<(Vec<String>, Vec<ClaimRecord>)> {
     let mut first: Option<Samples> = None;
     let (mut machines, mut records) = (Vec::new(), Vec::new());
@@ -82,7 +82,7 @@ fn read(args: &Args) -> anyhow::Result<(Vec<String>, Vec<ClaimRecord>)> {
     Ok((machines, records))
 }
 
-/// Options by which another record is read like the first one.
+/// Returns the options by which another record is read like the first one.
 fn options_of(first: &Samples) -> Options {
     let plan = first.plan.as_ref();
     Options {
@@ -127,7 +127,7 @@ fn name(environment: &Environment) -> String {
     }
 }
 
-/// Both conditions are met if another machine has a different verdict.
+/// Returns the outcome. Every condition is met if another machine has a different verdict.
 fn judge(claims: &[Claim], fail_if: &[FailIf]) -> Ending {
     let worst: Vec<Holds> = claims.iter().map(Claim::worst).collect();
     if fail_if.is_empty() {

@@ -105,8 +105,8 @@ pub(super) struct HowArgs {
     pub reference: Vec<String>,
 }
 
-/// The program for the name of a shell; `default` is the system's, and `none` means no shell, as in
-/// hyperfine.
+/// Returns the program for the name of a shell; `default` is the system's, and `none` means no
+/// shell, as in hyperfine.
 fn shell_program(name: &str) -> Option<&str> {
     match name {
         "none" => None,
@@ -126,8 +126,9 @@ fn tolerated(text: &str) -> Result<Tolerated, String> {
     text.split(',').map(status).collect::<Result<_, _>>().map(Tolerated::Statuses)
 }
 
-/// The commands as they will be run, one for every combination of the scan, with their names and
-/// hooks. All programs are looked up before any is run, so that a typo does not cost a minute.
+/// Returns the commands as they will be run, one for every combination of the scan, with their
+/// names and hooks. All programs are looked up before any is run, so that a typo does not cost a
+/// minute.
 pub(super) fn prepared(
     texts: &[String],
     how: &HowArgs,
@@ -156,7 +157,7 @@ pub(super) fn prepared(
     Ok(all)
 }
 
-/// The commands for one combination of values. `parameters` contains those of each command.
+/// Returns the commands for one combination of values. `parameters` contains those of each command.
 fn of_one_combination(
     texts: &[String],
     how: &HowArgs,
@@ -297,7 +298,7 @@ pub(super) fn add_control(commands: &mut Vec<Prepared>) {
     });
 }
 
-/// Every text that may contain a parameter, with the command that it belongs to.
+/// Returns every text that may contain a parameter, with the command that it belongs to.
 fn mentions<'a>(
     texts: &'a [String],
     how: &'a HowArgs,
@@ -345,8 +346,8 @@ fn refer(all: &mut [Prepared], count: usize, how: &HowArgs, scan: &Scan) -> anyh
     Ok(())
 }
 
-/// Name of a command in a scan: its label with the values filled in, followed by the values that
-/// the label does not contain.
+/// Returns the name of a command in a scan: its label with the values filled in, followed by the
+/// values that the label does not contain.
 fn with_parameters(label: &str, parameters: &[(String, ParameterValue)]) -> String {
     let mut filled = fill(label, parameters);
     for (parameter, value) in parameters {
@@ -357,12 +358,12 @@ fn with_parameters(label: &str, parameters: &[(String, ParameterValue)]) -> Stri
     filled
 }
 
-/// The name, with the number of concurrent runs if there are several.
+/// Returns the name, with the number of concurrent runs if there are several.
 fn at_once(name: String, jobs: u32) -> String {
     if jobs > 1 { format!("{name} × {jobs}") } else { name }
 }
 
-/// Text of a command for display: on one line, with single spaces.
+/// Returns the text of a command for display: on one line, with single spaces.
 fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -418,8 +419,8 @@ fn numbered_value(text: &str) -> (Option<usize>, &str) {
     apart.map_or((None, text), |(n, rest)| (Some(n), rest))
 }
 
-/// Names for display: those given, or else the programs' names if they differ, or else the whole
-/// commands.
+/// Returns the names for display: those given, or else the programs' names if they differ, or else
+/// the whole commands.
 fn names(texts: &[String], commands: &[Command], given: &[String]) -> Vec<String> {
     let program = |command: &Command| {
         let program = PathBuf::from(command.argv.first()?);

@@ -107,7 +107,7 @@ fn rt_runtime(text: &str) -> Result<RtRuntime, String> {
 }
 
 impl ControlArgs {
-    /// The per-command settings: option, values, and the function that applies a value to a
+    /// Returns the per-command settings: option, values, and the function that applies a value to a
     /// command.
     pub fn settings(&self) -> [(&'static str, &[String], Apply<'static>); 4] {
         [
@@ -140,7 +140,7 @@ impl ControlArgs {
         ]
     }
 
-    /// The options, and whether each was given.
+    /// Returns the options, and whether each was given.
     pub fn given(&self) -> [(&'static str, bool); 10] {
         let [pin, fifo, nice, no_aslr] =
             self.settings().map(|(name, values, _)| (name, !values.is_empty()));
@@ -158,7 +158,7 @@ impl ControlArgs {
         ]
     }
 
-    /// The machine settings.
+    /// Returns the machine settings.
     pub fn knobs(&self) -> Vec<Knob> {
         let is_on = |switch: Switch| switch == Switch::On;
         let mut knobs = Vec::new();

@@ -78,7 +78,7 @@ pub(super) struct RequestedMetrics {
 }
 
 impl MetricArgs {
-    /// The options that only some runners support, and whether each was given.
+    /// Returns the options that only some runners support, and whether each was given.
     pub fn given(&self) -> [(&'static str, bool); 2] {
         [("--counters", self.counters.is_some()), ("--alloc", self.alloc)]
     }
@@ -130,12 +130,12 @@ impl MetricArgs {
 }
 
 impl RequestedMetrics {
-    /// The kind of counting that provides the primary metric; nothing is timed then.
+    /// Returns the kind of counting that provides the primary metric; nothing is timed then.
     pub fn deciding(&self, primary: &str) -> Option<Counted> {
         Counted::of_metric(primary).filter(|own| self.counted.contains(own))
     }
 
-    /// Makes the commands' runs provide what is to be read.
+    /// Makes the commands' runs provide the output to be read.
     pub fn prepare(&self, commands: &mut [Prepared]) -> anyhow::Result<()> {
         let stdout = self.specs.iter().find(|spec| spec.wants_stdout());
         let stderr = self.specs.iter().any(MetricSpec::wants_stderr);

@@ -35,7 +35,7 @@ pub(super) struct LengthArgs {
     pub warmup: u32,
 }
 
-/// The plan, made before the duration of a run is known.
+/// Returns the plan, made before the duration of a run is known.
 pub(super) fn plan(
     length: &LengthArgs,
     judge: &JudgeArgs,
@@ -99,8 +99,8 @@ pub(super) fn plan(
     Ok(plan)
 }
 
-/// The plan of a resumed run: its original plan with a new budget. Decisions made before the first
-/// block cannot be made again once some blocks have been seen.
+/// Returns the plan of a resumed run: its original plan with a new budget. Decisions made before
+/// the first block cannot be made again once some blocks have been seen.
 pub(super) fn gone_on_with(
     wished: Plan,
     recorded: &Samples,

@@ -108,7 +108,7 @@ pub(crate) struct AskArgs {
     /// started has changed. For node --test, all tests of a file are affected together; for cargo
     /// test, all tests of a program that is built from a changed crate. What each test uses is
     /// recorded while it runs, and kept in the cache directory (XDG_CACHE_HOME). If nothing is
-    /// known yet, everything runs. Do not compare times of such runs with others.
+    /// known yet, everything runs. Do not compare the times of such runs with those of other runs.
     #[arg(long, value_name = "REVISION", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = any_words(),
         conflicts_with_all = NOT_CHANGED)]
     pub changed: Option<String>,

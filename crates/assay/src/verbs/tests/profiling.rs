@@ -143,7 +143,7 @@ fn suite<'a>(
 }
 
 impl Sampled<'_> {
-    /// Samples one run, and reads what the suite reported about it.
+    /// Samples one run, and reads the report of the suite about it.
     fn sample(&self, block: u32) -> anyhow::Result<(SampledRun, Run)> {
         let room = self.room.path().join(block.to_string());
         fs::create_dir_all(&room).with_context(|| room.display().to_string())?;
@@ -176,8 +176,9 @@ impl Sampled<'_> {
         };
         if taken.ended.wall_seconds >= self.limit && interrupt::count() == 0 {
             let limit = number::chosen(self.limit, &Unit::Second);
-            let why =
-                format!("the suite took longer than --timeout {limit} and was ended; give it more");
+            let why = format!(
+                "the suite took longer than --timeout {limit} and was killed; allow it more time"
+            );
             return Err(RunError::Failed(why).into());
         }
         let read = self.framework.read(&answer);

@@ -193,7 +193,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         && let Err(error) = tracked.take(&ran.run, ran.trouble().is_some(), files.as_deref())
     {
         line.say(&format!(
-            "what the tests use is not kept for the next time: {}",
+            "the record of what tests use could not be saved: {}",
             output::told(&error)
         ));
     }
@@ -302,8 +302,8 @@ pub(super) fn sides(args: &Args, framework: &dyn Framework) -> anyhow::Result<Si
     Ok(Sides { sides, prepared: Some(prepared), toggled: None })
 }
 
-/// Returns the sides that settings create from one side, with what applies them; the side alone if
-/// none are requested.
+/// Returns the sides that settings create from one side, with the means to apply them; the side
+/// alone if none are requested.
 fn toggled(args: &Args, framework: &dyn Framework, side: Side) -> anyhow::Result<Sides> {
     if !args.toggles.is_asked()? {
         return Ok(Sides { sides: vec![side], prepared: None, toggled: None });

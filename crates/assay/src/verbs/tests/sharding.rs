@@ -35,7 +35,10 @@ pub(super) fn part(
     let Share { tests: own, seconds, unknown } = share(&tests, &seconds, shard);
     let Shard { number, of } = shard;
     if own.is_empty() {
-        bail!("--shard {number}/{of}: there are {} tests, too few for so many parts", tests.len());
+        bail!(
+            "--shard {number}/{of}: there are {} tests, too few for this many parts",
+            tests.len()
+        );
     }
     let told = match (seconds.is_finite(), unknown) {
         (false, _) => "without times: the history has none (--keep keeps them)".to_owned(),

@@ -68,9 +68,10 @@ pub fn visited(
 const WINDOWS: &str = include_str!("windows.js");
 
 /// Creates a page that contains another one in frames of four widths, because a headless window
-/// cannot be made as narrow as a phone. The attributes of its body tell by how much the page is
-/// wider than a frame (`data-overflow`, the sum), which element is (`data-worst`), which text is cut
-/// off (`data-cut`) or lacks contrast (`data-faint`, WCAG AA), and how many texts its plots have.
+/// cannot be made as narrow as a phone. The attributes of its body contain the excess width of the
+/// page over its frames (`data-overflow`, the sum), the widest element (`data-worst`), texts that
+/// are cut off (`data-cut`) or lack contrast (`data-faint`, WCAG AA), and the number of texts in
+/// its plots.
 pub fn in_windows(directory: &Path, page: &str) -> PathBuf {
     let frame = format!(
         "<!DOCTYPE html><body style=\"margin:0\"><template>{}</template><script>{WINDOWS}</script>",

@@ -181,7 +181,7 @@ fn it_works_from_a_directory_below_and_in_a_linked_worktree() {
     }
 }
 
-/// Nothing of the user's repository changes by looking at it, apart from unused objects.
+/// Inspecting the user's repository changes nothing in it, apart from unused objects.
 #[test]
 fn looking_changes_nothing() {
     let room: Room = repository(GO);

@@ -1,5 +1,5 @@
-//! Documents show what the binary prints, their links lead somewhere, and each of their figures was
-//! measured.
+//! Documents show the actual output of the binary, their links have targets, and each of their
+//! figures was measured.
 
 mod figures;
 mod pages;

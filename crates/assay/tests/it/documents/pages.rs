@@ -144,7 +144,7 @@ fn named_paths(text: &str) -> Vec<String> {
     found.filter(|path| !path.split('/').any(is_placeholder)).collect()
 }
 
-/// A checklist that names a file that was moved sends its readers astray.
+/// A checklist that names a moved file misleads its readers.
 #[test]
 fn every_path_that_a_checklist_names_is_there() {
     let is_checklist = |page: &String| {

@@ -17,8 +17,8 @@ fn metrics() -> Vec<Metric> {
     metrics
 }
 
-/// Asserts that the members have the same JSON types, and numbers that are equal except for the
-/// order of summing.
+/// Asserts that the members have the same JSON types, and that numbers are equal except for the
+/// order of summation.
 fn assert_same(ours: &Json, theirs: &Json, place: &str) {
     match (ours, theirs) {
         (Json::Object(a), Json::Object(b)) => {
@@ -182,7 +182,7 @@ fn commands_that_are_the_same_are_told_apart_by_name() {
     samples.subjects[1].command = Some("y".to_owned());
     assert_eq!(names(&samples), [json!("x"), json!("y")]);
     assert_eq!(two(&samples)["results"][1]["name"], "b");
-    // The user's name is kept next to the command.
+    // The user's name is written in addition to the command.
     assert_eq!(one(&samples)["results"][1]["name"], "b");
     samples.subjects[1].name = "y".to_owned();
     assert!(one(&samples)["results"][1].get("name").is_none());

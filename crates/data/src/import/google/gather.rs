@@ -5,21 +5,21 @@
 //! number of iterations. The file does not record flags, so they are inferred from the values. The
 //! first rule that fits a counter's name, over all rows of the file, decides:
 //!
-//! 1. what the library itself computes (`items_per_second`, `allocs_per_iter`, …) is what its name
-//!    says;
+//! 1. a counter that the library itself computes (`items_per_second`, `allocs_per_iter`, …) has the
+//!    meaning of its name;
 //! 2. a counter with a fraction in any row is a rate or a mean: it is kept as it is;
-//! 3. whole in all rows, and in some row of at least a thousand iterations a multiple of them
-//!    (except for a thousandth, which setup may add): a total. It is divided, and called
-//!    `NAME/iteration`;
-//! 4. whole in all rows, and next to a total in some row: most likely counted in the same way, but
-//!    too small to show it (two calls in a million iterations). It is kept as `NAME` and as
-//!    `NAME/iteration`; one that is zero in all rows is kept only as the latter, because zero in
-//!    total is zero per iteration;
+//! 3. a counter that is whole in all rows and, in some row of at least a thousand iterations, a
+//!    multiple of them (up to a thousandth, which setup may add) is a total: it is divided and
+//!    called `NAME/iteration`;
+//! 4. a counter that is whole in all rows, and next to a total in some row, was most likely counted
+//!    in the same way but is too small to show it (two calls in a million iterations). It is kept
+//!    as `NAME` and as `NAME/iteration`; one that is zero in all rows is kept only as the latter,
+//!    because zero in total is zero per iteration;
 //! 5. anything else is kept as it is.
 //!
 //! In a file that our own exporter wrote, all counters are kept as they are, as the metrics that it
-//! names. Aggregates do not give the iterations: there, whole counters are left out, because they
-//! cannot be distinguished from totals.
+//! names. Aggregates do not state the iterations, so their whole-number counters cannot be
+//! distinguished from totals and are left out.
 
 use super::super::recorder::Recorder;
 use super::super::{ImportError, Part};
@@ -33,11 +33,11 @@ use crate::{Action, Finding, Severity};
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
 
-/// Minimum number of iterations of which a multiple is not an accident.
+/// Minimum number of iterations for which a multiple is not a coincidence.
 const TELLING_ITERATIONS: f64 = 1000.0;
 /// Maximum distance of a total from a multiple, as a fraction of the iterations.
 const PREPARATIONS: f64 = 1e-3;
-/// Counts of bytes from here on are not valid: more memory than a process can address.
+/// Smallest invalid count of bytes: more memory than a process can address.
 const NO_BYTES: f64 = (1u64 << 44) as f64;
 /// Maximum number of findings about single benchmarks.
 const MAX_ERRORS: usize = 100;
@@ -55,7 +55,7 @@ struct CounterTraits {
     fraction_in_aggregates: bool,
 }
 
-/// The quantity of which an aggregate is computed.
+/// The quantity that an aggregate summarizes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum AggregateQuantity {
     Wall,
@@ -232,7 +232,7 @@ impl<'c> Gatherer<'c> {
             return Ok(());
         }
         let put: fn(&mut Summary, f64) = match aggregate {
-            // compare.py treats an aggregate without a kind like any other time.
+            // An aggregate without a kind is a mean: compare.py treats it like any other time.
             "mean" | "" => |summary, value| summary.mean = Some(value),
             "median" => |summary, value| summary.median = Some(value),
             "stddev" => |summary, value| summary.sd = Some(value),
@@ -272,7 +272,7 @@ impl<'c> Gatherer<'c> {
         Ok(())
     }
 
-    /// Keeps the library's fit of the growth of times with the arguments, as a fact.
+    /// Keeps the library's fit of the growth of times with the arguments as a fact.
     fn fit(&mut self, name: &str, row: &Row) {
         let of_name = self.complexity.entry(name).or_insert_with(|| Map::new().into());
         let Some(fit) = of_name.as_object_mut() else { return };

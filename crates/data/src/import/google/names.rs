@@ -1,8 +1,8 @@
 //! Parses the name of a benchmark as Google Benchmark prints it: base name, arguments, and settings
 //! of the library.
 
-/// Settings that the library appends to a name with their value. They describe how the benchmark
-/// was measured, not what was measured.
+/// Settings that the library appends to a name with their value. They describe the measurement and
+/// not the benchmark.
 const SETTINGS: [&str; 4] = ["iterations", "min_time", "min_warmup_time", "repeats"];
 /// Settings that the library appends as a single word.
 const FLAGS: [&str; 3] = ["manual_time", "process_time", "real_time"];

@@ -22,7 +22,7 @@ pub(super) enum Kind {
     Aggregate,
 }
 
-/// One row; missing texts are empty, missing numbers NaN.
+/// One row, in which missing texts are empty and missing numbers NaN.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     pub name: String,
@@ -268,7 +268,8 @@ impl Visitor<'_> for KindVisitor {
     }
 }
 
-/// The value of a key that is not one of the library's own: a number, or something to ignore.
+/// The value of a key that is not one of the library's own: a number, or any other value, which is
+/// ignored.
 struct Counter(Option<f64>);
 
 impl<'de> Deserialize<'de> for Counter {

@@ -114,7 +114,7 @@ fn fill(
             }
         }
     }
-    // A fit has its letter where other rows have the unit, and its deviation is in percent.
+    // A fit has its letter in the column of the unit, and its deviation is in percent.
     if row.name.ends_with("_BigO") {
         row.big_o = std::mem::take(&mut row.time_unit);
         row.complexity =

@@ -95,7 +95,7 @@ impl Open {
                 self.failed += count;
             }
             "Requests per second" => self.rate = Some(number(first)?),
-            // The other line of this name is per request over all connections together.
+            // The other line of this name divides by the requests of all connections together.
             "Time per request" if !rest.contains("across") => {
                 self.report.milliseconds("latency_mean", number(first)?);
             }
@@ -161,7 +161,7 @@ pub(in super::super) fn read_table(
     let mut lines = Lines::new(input.into_reader(), context.file);
     let mut reports = Reports::default();
     let mut open = Report::default();
-    // The next percentile; a table has those from 0 to 99.
+    // The next expected percentile; a table has those from 0 to 99.
     let mut next = 100u32;
     while let Some(line) = lines.next()? {
         let text = line.text.trim();

@@ -83,7 +83,7 @@ fn of_json(file: &File) -> Report {
 fn sent(report: &mut Report, [requests, rate, throughput]: [f64; 3], success: f64) {
     report.set("rate_achieved", BaseUnit::PerSecond, throughput);
     report.set("rate_sent", BaseUnit::PerSecond, rate);
-    // A fraction of a whole number; the text has two decimals of a percentage.
+    // Rounded, because the text gives the ratio only as a percentage with two decimals.
     report.requests(requests, (requests * success).round());
 }
 

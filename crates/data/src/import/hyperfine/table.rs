@@ -1,7 +1,7 @@
 //! The table of `hyperfine --export-csv`, of 1.x and 2.x: a summary per command, no runs.
 //!
-//! It does not contain the number of runs of a row. For user and system time, version 1.x has only
-//! means.
+//! The table does not state the number of runs of a row. For user and system time, version 1.x has
+//! only means.
 
 use super::super::recorder::Recorder;
 use super::super::{Context, Head, ImportError, Part};

@@ -51,7 +51,7 @@ pub(super) fn read(
     options: &ImportOptions,
 ) -> Result<StoredRun, ImportError> {
     let source = path.display().to_string();
-    // The same for every file: a run is identified by its content.
+    // The label is the same for every file: a run is identified by its content.
     let label = "asv";
     let (part, about) = with_context(path, label, options, |input, context| {
         asv::read_of_store(input, context, benchmarks)

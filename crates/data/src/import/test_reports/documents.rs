@@ -170,8 +170,8 @@ struct Stage {
     crash: Option<FailureMessage>,
 }
 
-/// Reads pytest-json-report. The time of a test is that of its setup, body and teardown, as in
-/// pytest's own XML.
+/// Reads pytest-json-report. The time of a test includes its setup and teardown, as in pytest's own
+/// XML.
 pub(in crate::import) fn read_pytest(
     input: Input,
     context: &Context<'_>,
@@ -219,8 +219,8 @@ fn joined(file: &str, name: &str) -> String {
     if file.is_empty() { name.to_owned() } else { format!("{file}: {name}") }
 }
 
-/// Returns for every path its last component, with as many before it as are needed to distinguish
-/// it from the others: a name must not contain the location of the project.
+/// Returns the last component of every path, preceded by as many others as are needed to
+/// distinguish the paths: a name must not contain the location of the project.
 fn short_paths(paths: &[&str]) -> Vec<String> {
     let tail = |path: &str, depth: usize| -> String {
         let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty()).collect();

@@ -101,7 +101,8 @@ struct RunningTest {
     said: String,
     /// Time at which the test continued after waiting.
     resumed: Option<Moment>,
-    /// True if the test waited for other tests, so that the time from start to end is not its own.
+    /// True if the test waited for other tests, so that the time from start to end is not its
+    /// duration.
     paused: bool,
     has_subtests: bool,
     /// True if a subtest failed.
@@ -109,8 +110,8 @@ struct RunningTest {
 }
 
 /// Reads `go test -json`. A test with subtests merely groups them, and is listed only if it failed
-/// although they passed. `Elapsed` has a resolution of 10 ms: the times of the events are used
-/// instead, unless the test waited for others.
+/// although its subtests passed. `Elapsed` has a resolution of 10 ms: the times of the events are
+/// used instead, unless the test waited for others.
 pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut tests = Tests::new(context, "go test -json")?;
     let mut running: HashMap<String, RunningTest> = HashMap::new();
@@ -189,7 +190,7 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
                 let between = at.zip(known.began).filter(|_| !known.paused);
                 let seconds = between.map(|(end, begin)| end.since(begin).max(0.0));
                 let seconds = seconds.or(event.elapsed.map(|time| time.0));
-                // The time of subtests is their own.
+                // The time of subtests counts for themselves only.
                 tests.observe(&name, seconds.filter(|_| !known.has_subtests), status)?;
                 tests.more(|own| {
                     own.file = Some(event.package.clone());
@@ -237,7 +238,7 @@ struct Packages {
 }
 
 impl Packages {
-    /// Returns the build output of a package if the event says that it could not be built.
+    /// Returns the build output of a package if the event means that it could not be built.
     fn not_built(&mut self, event: &GoEvent) -> Option<String> {
         if let (Some(what), Some(output)) = (&event.import_path, &event.output) {
             let said = self.builds.entry(what.clone()).or_default();
@@ -273,8 +274,8 @@ impl Packages {
     }
 }
 
-/// Parses a time such as `2026-11-21T02:23:09.097574815Z` or `…+02:00` into midnight before it and
-/// the seconds since then: in a single number, microseconds would be lost.
+/// Parses a time such as `2026-11-21T02:23:09.097574815Z` or `…+02:00` into the preceding midnight
+/// and the seconds since then: a single number would lose microseconds.
 fn moment(time: &str) -> Option<Moment> {
     let (date, clock) = time.split_once('T')?;
     let (clock, zone) = clock.split_at(clock.find(['Z', '+', '-'])?);
@@ -344,7 +345,7 @@ pub(in crate::import) fn read_libtest(
 ) -> Result<Part, ImportError> {
     let mut tests = Tests::new(context, "libtest")?;
     let expected = "events of libtest: `{\"type\": \"test\", \"event\": \"ok\", \"name\": …}`";
-    // If single tests are kept: the tests that were running at the end.
+    // The tests that were still running at the end, if single tests are kept.
     let mut running: BTreeSet<String> = BTreeSet::new();
     each(input, context, expected, libtest_event, |event: LibtestEvent| {
         if let (Some(kept), "suite", Some(time)) =
@@ -415,7 +416,7 @@ struct LogEvent {
     pytest_version: Option<String>,
 }
 
-/// Reads pytest-reportlog. The time of a test is that of its setup, body and teardown.
+/// Reads pytest-reportlog. The time of a test includes its setup and teardown.
 pub(in crate::import) fn read_reportlog(
     input: Input,
     context: &Context<'_>,

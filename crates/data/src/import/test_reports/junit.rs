@@ -24,8 +24,8 @@ pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
             .any(|root| head.text.contains(root))
 }
 
-/// Values of a test's `status` or `result`, in small letters, that mean that it failed; `xpass` is
-/// an unexpected pass in Qt Test.
+/// Values of a test's `status` or `result`, in lower case, that mean that it failed; `xpass` is an
+/// unexpected pass in Qt Test.
 const FAILED: [&str; 15] = [
     "fail",
     "failed",
@@ -58,7 +58,7 @@ struct Case {
     output: Option<String>,
     file: Option<String>,
     line: u64,
-    /// True if the test's status says that it was not run.
+    /// True if the test was not run, according to its status.
     is_not_run: bool,
     /// Number of failed attempts before the last one.
     retries: u32,

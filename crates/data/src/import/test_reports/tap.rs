@@ -26,7 +26,7 @@ pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
     let lines = || head.text.lines().map(str::trim_end);
     let is_version = |line: &str| line.starts_with("TAP version 1");
     let has_result = || lines().any(|line| result(line).is_some());
-    // If the plan is at the end, which may be far away, two results in sequence are equally good
+    // If the plan is at the end, which may be far away, two results in sequence suffice as
     // evidence.
     let in_sequence = || {
         let mut numbers = lines().filter_map(|line| result(line)?.number);
@@ -46,7 +46,7 @@ struct Pending {
     seconds: Option<f64>,
     status: Status,
     message: Option<String>,
-    /// True if the message is on a line that follows.
+    /// True if the message is on a later line.
     says_more: bool,
     /// True if only a comment can contain the test's message, because no block followed the result.
     is_bare: bool,
@@ -285,7 +285,7 @@ impl Reader<'_> {
             pending.is_bare = false;
             self.block = Some(indent);
         } else if pending.says_more && text.starts_with("name:") {
-            // vitest puts name and message of an error below each other.
+            // vitest writes name and message of an error on consecutive lines.
         } else if pending.says_more && text.starts_with("message:") {
             pending.says_more = false;
             pending.message = said(&text["message:".len()..]);
@@ -457,7 +457,7 @@ fn result(text: &str) -> Option<TestPoint<'_>> {
         own && (may_go_on || !goes_on())
     };
     let status = match passed {
-        // `# skipped` is also accepted, but for a failed test only the word itself is.
+        // `# skipped` is also accepted, but for a failed test only the exact word is.
         _ if is("skip", passed) => Status::Skipped,
         true => Status::Passed,
         // A TODO test may fail.

@@ -1,4 +1,4 @@
-//! Tests of what an anonymous record no longer contains, and what it still does.
+//! Tests of the data that an anonymous record keeps, and of the data that are removed.
 
 use super::*;
 use crate::{Environment, Finding, Metric, ParameterValue, Severity, Subject};

@@ -70,7 +70,7 @@ fn a_histogram_cannot_fill_the_memory() {
     let huge = result("sample", "ms/op", r#""rawDataHistogram":[[[[1.0,18446744073709551615]]]]"#);
     let message = refused(format!("[{huge}]"));
     assert!(message.contains("measure in mode avgt"), "{message}");
-    // Several of them together are refused as well.
+    // Several such histograms together are also refused.
     let half = result("sample", "ms/op", r#""rawDataHistogram":[[[[1.0,9000000]]]]"#);
     let other = half.replace("a.B.m", "a.B.other").replace("9000000", "9999999999");
     assert!(refused(format!("[{half},{other}]")).contains("measure in mode avgt"));

@@ -32,8 +32,8 @@ fn times_and_allocations_of_every_benchmark_are_summaries() {
         ]
     );
     assert_eq!(samples.metrics[1].better, Better::Higher);
-    // Six times; four of rates and of two kinds of allocations by count and size; two of growth by
-    // both.
+    // Six benchmarks have times; four have rates and two kinds of allocations, by count and size;
+    // two have growth, by both.
     assert_eq!(samples.summaries.len(), 6 + 4 * 5 + 2 * 2);
     let wall = summary(&samples, "div::copy_grow_::32", "wall");
     assert_eq!(wall.min, Some(1.243 / 1e6));

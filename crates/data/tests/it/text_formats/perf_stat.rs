@@ -47,7 +47,7 @@ fn runs_appended_to_a_file_are_one_observation_each() {
     assert_eq!(values(&samples, "appended", "page-faults"), [64.0, 64.0, 61.0, 64.0, 64.0]);
     let json = load_file("perf-stat/appended.json");
     assert_eq!(values(&json, "appended", "page-faults"), [50.0, 47.0, 48.0]);
-    // The same without the lines with the start of each run, as on standard error.
+    // The same file without the lines that state the start of each run, as on standard error.
     let bare: String = text("perf-stat/appended.csv")
         .lines()
         .filter(|line| !line.starts_with('#') && !line.is_empty())

@@ -183,7 +183,7 @@ fn a_time_that_makes_no_sense_is_unknown_and_its_test_is_counted() {
 fn directives_of_tap_are_whole_words_where_a_test_failed() {
     let tap = "1..6\nnot ok 1 a # TODOS\nnot ok 2 b # skipper\nok 3 c # skipped: no\nnot ok 4 d # TODO: x\nnot ok 5 e # SKIP x\nnot ok 6 f \\# TODO\n";
     assert_eq!(outcomes(tap), "aF bF cs d. es f # TODOF");
-    // prove is stricter than others.
+    // prove is stricter than other harnesses.
     assert_eq!(outcomes("t/a.t .. \n1..1\nnot ok 1 a # SKIP x\nnot ok\n"), "aF");
     let none = told("1..0 # SKIP no database\n");
     assert!(none.tests.is_empty() && none.faults.is_empty());
@@ -210,7 +210,7 @@ fn what_bats_and_busted_say_in_comments_is_the_message() {
     let results = told(tap);
     assert_eq!(results.tests[1].message.as_deref(), Some("(in test file g.bats, line 2)"));
     assert_eq!((results.tests[0].seconds, results.tests[1].seconds), (Some(0.028), Some(3.0)));
-    // Not all end in a time, and counts say nothing of a failure.
+    // Not all names end in a time, and counts do not describe a failure.
     let other = "1..2\nok 1 starts\nnot ok 2 answers in 100ms\n# tests 2\n";
     assert_eq!(outcomes(other), "starts. answers in 100msF");
     assert_eq!(
@@ -332,7 +332,7 @@ fn what_holds_tests_and_failed_by_itself_is_a_test_that_failed() {
         (results.tests[1].seconds, results.tests[1].message.as_deref()),
         (None, Some("no end"))
     );
-    // It failed because one of its subtests did, at any depth, unless that one may fail.
+    // A test fails because a subtest at any depth failed, unless that subtest may fail.
     let inner = |result: &str| {
         format!(
             "1..1\n    # Subtest: b\n        {result}\n        1..1\n    not ok 1 - b\n    1..1\nnot ok 1 - a\n"

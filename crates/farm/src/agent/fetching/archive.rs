@@ -1,6 +1,6 @@
 //! Unpacks untrusted archives so that nothing ends up outside of the directory. Absolute names,
 //! names with `..`, links that lead out, devices, and entries behind a link of the archive itself
-//! are rejected. The unpacked size is limited regardless of what the archive says.
+//! are rejected. The unpacked size is limited, whatever size the archive declares.
 //!
 //! A link may only go up first and then down, at most as far up as its own depth, and all
 //! directories above it must be real ones. Therefore chains of links cannot leave the directory

@@ -1,7 +1,7 @@
-//! Versions of a gem. Uses the compact index (`info/NAME`), which has checksums, or else the list
-//! of all gems that `gem generate_index` writes. That list is in Ruby's Marshal format, of which
-//! only the parts used there are supported. Of a gem for several platforms, the one for all
-//! platforms is used.
+//! Versions of a gem. Uses the compact index (`info/NAME`), which has checksums, or, without one,
+//! the list of all gems that `gem generate_index` writes. That list is in Ruby's Marshal format, of
+//! which only the parts used there are supported. If a gem exists for several platforms, the
+//! platform-independent one is used.
 
 use super::{FetchError, OfferedVersion, archive, web};
 use crate::agent::policy::{LARGEST_INDEX, UNPACKED};
@@ -12,7 +12,7 @@ use std::io::Read;
 use std::path::Path;
 
 const INDEX: &str = "https://rubygems.org";
-/// The platform name that means all platforms.
+/// The platform name of platform-independent gems.
 const ALL: &str = "ruby";
 
 /// Returns all versions.

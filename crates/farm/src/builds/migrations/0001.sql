@@ -1,5 +1,6 @@
--- Version 1 of a farm's tables, in words that the history's `in_postgres` knows to turn. Times are ms since 1970. States, kinds and scopes are numbers, in the
--- order of the lists of `model`. What was said of a thing stands whole, as JSON, in `said`; columns beside it are what is asked for.
+-- Version 1 of a farm's tables, in the dialect that the history's `in_postgres` translates. Times
+-- are ms since 1970. States, kinds and scopes are numbers, in the order of the lists in `model`.
+-- `said` has the complete submitted data as JSON; the other columns are those used in queries.
 -- `n0` to `n7` are sums by state, changed in the same transaction as the rows that they count.
 
 CREATE TABLE farm_owner (
@@ -7,7 +8,7 @@ CREATE TABLE farm_owner (
     name TEXT NOT NULL UNIQUE
 );
 
--- `newest` is the newest version that has a build. Of no build `last_build` is 0.
+-- `newest` is the newest version that has a build. `last_build` is 0 if there is none.
 CREATE TABLE farm_project (
     id INTEGER PRIMARY KEY,
     owner INTEGER NOT NULL REFERENCES farm_owner (id),
@@ -21,7 +22,7 @@ CREATE TABLE farm_project (
 );
 CREATE INDEX farm_project_latest ON farm_project (last_build, id);
 
--- The sums of a version count targets by the state of the last build there.
+-- The sums of a version count targets by the state of the last build on them.
 CREATE TABLE farm_version (
     id INTEGER PRIMARY KEY,
     project INTEGER NOT NULL REFERENCES farm_project (id),
@@ -43,7 +44,8 @@ CREATE TABLE farm_target (
     facts TEXT NOT NULL
 );
 
--- What jobs ask of a target: to be this one, or to have these facts. Which targets fit is written down when either is new.
+-- Requirements of jobs: a specific target, or facts. The targets that meet a demand are stored in
+-- `farm_fit` when either of them is added.
 CREATE TABLE farm_demand (
     id INTEGER PRIMARY KEY,
     digest TEXT NOT NULL UNIQUE,
@@ -74,8 +76,9 @@ CREATE TABLE farm_calibration (
 );
 CREATE INDEX farm_calibration_node ON farm_calibration (node, id);
 
--- Progress: 0 queued, 1 leased, 2 done, 3 cancelled, 4 waits until `due` to be queued again. `asked` is what is asked for, and of those that have not
--- ended there is one of a kind. What is more urgent has the smaller number. `lease`, `node`, `target`, `nonce` and `until` are those of the last lease.
+-- Progress: 0 queued, 1 leased, 2 done, 3 cancelled, 4 waits until `due` to be queued again. `asked`
+-- identifies the requested work; it is unique among unfinished jobs. Smaller numbers are more urgent.
+-- `lease`, `node`, `target`, `nonce` and `until` are those of the last lease.
 CREATE TABLE farm_job (
     id INTEGER PRIMARY KEY,
     asked TEXT NOT NULL,
@@ -107,7 +110,7 @@ CREATE UNIQUE INDEX farm_job_open ON farm_job (asked) WHERE progress IN (0, 1, 4
 CREATE INDEX farm_job_live ON farm_job (id) WHERE progress IN (0, 1, 4);
 CREATE INDEX farm_job_project ON farm_job (project, id) WHERE progress IN (0, 1, 4);
 
--- Each time that a job was given to a node. `how` it ended: handed_in, expired, cancelled.
+-- Each lease of a job to a node. `how` it ended: handed_in, expired, cancelled.
 CREATE TABLE farm_lease (
     id INTEGER PRIMARY KEY,
     job INTEGER NOT NULL REFERENCES farm_job (id),
@@ -121,7 +124,7 @@ CREATE TABLE farm_lease (
 );
 CREATE INDEX farm_lease_job ON farm_lease (job, id);
 
--- Of a job at most one build ends it; the others are evidence.
+-- At most one build ends a job; all others are evidence.
 CREATE TABLE farm_build (
     id INTEGER PRIMARY KEY,
     handed TEXT NOT NULL UNIQUE,
@@ -151,7 +154,8 @@ CREATE INDEX farm_build_target ON farm_build (target, id);
 CREATE INDEX farm_build_node ON farm_build (node, id);
 CREATE UNIQUE INDEX farm_build_job ON farm_build (job) WHERE counts;
 
--- The last build of each version on each target: of its tests, or where there was none, of its benchmarks; and what the last benchmarks came to.
+-- The last build of each version on each target (of its tests or, if there is none, of its
+-- benchmarks), and the results of the last benchmarks.
 CREATE TABLE farm_cell (
     version INTEGER NOT NULL REFERENCES farm_version (id),
     target INTEGER NOT NULL REFERENCES farm_target (id),

@@ -222,7 +222,8 @@ fn nothing_that_is_asked_often_looks_at_all_rows() {
     let home = Home::new();
     let store = home.store();
     let of_jobs = |which: &str| format!("{}{which}", sql::JOB);
-    // Each with the subqueries that are scanned as a whole, because they have few rows.
+    // Each with its aliases of subqueries that may be scanned as a whole, because they have few
+    // rows.
     let asked: [(String, i64, &[&str]); 28] = [
         (sql::lines(sql::ALONG_ALL, &[]), 4, &["x", "y"]),
         (sql::lines(sql::ALONG_PROJECT, &[sql::IN_STATE]), 5, &["x", "y"]),

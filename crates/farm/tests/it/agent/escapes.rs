@@ -87,7 +87,7 @@ fn run() -> Option<Tried> {
         "  import time\n  for i in range(600):\n   open('f%d' % i, 'wb').write(b'x' * (1 << 20))\n   time.sleep(0.02)\n  time.sleep(60)\n",
     );
     fake.job(3, python(&disk), recipe(unittest));
-    // As many as stated; more would only take longer.
+    // Far more than the log keeps; even more would only take longer.
     let flood = test("  for i in range(300): os.write(1, b'x' * 65535 + b'\\n')\n");
     fake.job(4, python(&flood), recipe(unittest));
     let named = "import unittest\nclass A(unittest.TestCase): pass\ndef f(self): self.fail('\\x1b[2J')\nsetattr(A, 'test_<script>alert(1)</script>\\x1b[31m', f)\n";

@@ -42,7 +42,7 @@ pub struct State {
     /// The kind of all jobs.
     pub kind: Option<Kind>,
     pub base: Option<Version>,
-    /// Number of hellos after which another agent of this name says hello, too.
+    /// Number of hellos after which another agent of this name also says hello.
     pub others: usize,
 }
 

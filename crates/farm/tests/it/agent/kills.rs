@@ -115,7 +115,7 @@ fn killed_agents_leave_nothing_and_every_job_ends_once() {
     let mut drawn = SEED;
     let mut killed = Vec::new();
     for _ in 0..kills {
-        // Any moment, from before it is ready until a job is done.
+        // Kills it at any moment, from before it is ready until after a job is done.
         drawn =
             drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let agent = start();

@@ -1,4 +1,4 @@
-# Ways out of the sandbox, as a version's tests would try them: each test fails where it gets out.
+# Ways out of the sandbox, as a version's tests would try them. Each test fails if it escapes.
 import ctypes
 import os
 import resource
@@ -26,7 +26,8 @@ class Ways(unittest.TestCase):
     def test_writing_outside(self):
         for path in ["/usr/x", "/etc/x", "/x", "/opt/x", "/var/x", "/home/x", "/root/x"]:
             self.assertFalse(writes(path), path)
-        # What lies above is its own memory: the other test looks whether something arrived.
+        # The directories above are the sandbox's own, in memory; another test checks that nothing
+        # arrived outside.
         for path in ["../x", "../../x", "../../beside/x", "../../bin/python3", "../../log"]:
             writes(path)
 
@@ -91,7 +92,7 @@ class Ways(unittest.TestCase):
 
     def test_the_agents_token(self):
         token = "@TOKEN@"
-        # But for this file, where the test wrote it.
+        # Except in this file, where the test wrote it.
         self.assertNotIn(token, "".join(os.environ.values()))
         self.assertFalse(os.path.exists(DIRECTORY + "/token-of-the-test"))
         for name in filter(str.isdigit, os.listdir("/proc")):

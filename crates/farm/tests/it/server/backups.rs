@@ -52,7 +52,7 @@ fn a_farm_that_runs_is_the_same_behind_its_backup_on_either_database(home: Home)
             let (was, is) = (server.get(path, &token), restored.get(path, &token));
             assert_eq!((was.status, was.body), (200, is.body), "{path}");
         }
-        // It continues where it was: with its leases, and with numbers after the existing ones.
+        // It continues where it stopped, with the same leases; new ids follow the existing ones.
         let build = restored.end(&token, &running, "k2").is(201).json();
         assert_eq!(build["id"], 2);
         let path = "/api/v1/owners/rails/projects/rack/versions/2.0";

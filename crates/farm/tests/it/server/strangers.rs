@@ -103,7 +103,7 @@ fn who_asks_too_often_is_told_when_to_come_again() {
     let told = read(&server.admin);
     told.refuses(429, "too_many");
     assert!(told.header("retry-after").unwrap().parse::<u64>().unwrap() >= 1);
-    // Guessing is slowed down, too, but known tokens are not.
+    // Guessing is also slowed down, but known tokens are not.
     let mut guesses = (0..5_000).map(|n| read(&format!("assay_1_{n}")).status);
     assert_eq!(guesses.next(), Some(401));
     assert!(guesses.any(|status| status == 429), "nobody may guess for ever");

@@ -1,13 +1,14 @@
 #!/usr/bin/env ruby
 # frozen_string_literal: true
 
-# Stands for `assay-farm agent --once JOB`, and tests nothing: it asks for the job, has it for a moment, and says that its tests passed. So the
-# tests of placing need no sandbox, and end soon. What happens is appended to the file that AGENT_LOG names.
+# Stands in for `assay-farm agent --once JOB` without testing anything: it requests the job, holds
+# it for a moment, and reports that its tests passed. The tests of placing therefore need no sandbox
+# and finish quickly. Events are appended to the file named by AGENT_LOG.
 
 require "json"
 require "net/http"
 
-# Without a number it is only to say hello.
+# Without a number, it only says hello.
 words = ARGV.drop(1).map { |word| word == "--once" ? "--once=0" : word }
 options = words.flat_map { |word| word.split("=", 2) }.each_slice(2).to_h
 job = Integer(options.fetch("--once"))
@@ -18,7 +19,7 @@ LOG = ENV.fetch("AGENT_LOG")
 
 def said(what) = File.open(LOG, "a") { |file| file.write("#{what}\n") }
 
-# The controller is not all that may be away for a moment.
+# The server may also be unavailable for a moment, like the controller.
 def ask(kind, path, body)
   tries = 0
   begin

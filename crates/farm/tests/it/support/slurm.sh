@@ -1,16 +1,17 @@
 #!/bin/sh
-# A cluster of Slurm with two virtual nodes of this machine, for as long as whoever started it holds its standard input open. All of it is in
-# one directory that goes with it: key and socket of munge, settings, state, what jobs print.
-# Usage: slurm.sh DIRECTORY PORT PORT PORT     of the controller and of the two nodes
-# Answers `started` when the nodes wait for jobs. Then it does what lines ask for: `kill` (the controller, by SIGKILL) and `start`, each answered
-# by itself.
+# A Slurm cluster with two virtual nodes on this machine. It runs until its standard input is
+# closed. Everything is in one directory, which is removed with it: munge's key and socket,
+# settings, state, the output of jobs.
+# Usage: slurm.sh DIRECTORY PORT PORT PORT     ports of the controller and of the two nodes
+# Prints `started` when the nodes are ready for jobs. Then reads commands, one per line, and repeats
+# each when it is done: `kill` (kills the controller with SIGKILL) and `start`.
 set -eu
 directory=$1 controller=$2 one=$3 two=$4
 host=$(hostname -s)
 export SLURM_CONF="$directory/slurm.conf"
 umask 077
 
-# Everything that belongs to the cluster has its settings in its environment: daemons, steps, jobs.
+# All processes of the cluster (daemons, steps, jobs) have its settings in their environment.
 of_the_cluster() {
     for environment in /proc/[0-9]*/environ; do
         process=${environment#/proc/}
@@ -31,7 +32,7 @@ end() {
     rm -rf "$directory"
 }
 trap end EXIT
-# Interrupts are for whoever started it.
+# Interrupts are handled by the process that started this script.
 trap '' INT
 
 mkdir -p "$directory/state" "$directory/spool/n1" "$directory/spool/n2"

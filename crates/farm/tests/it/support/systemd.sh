@@ -1,20 +1,21 @@
 #!/bin/sh
-# A systemd of its own, in namespaces of its own, on a copy of this machine's files that lies in memory: what is done there is done nowhere else, and all of
-# it goes with whoever started it.
-# Usage: systemd.sh DIRECTORY PROGRAMS     DIRECTORY: an empty one; PROGRAMS stand in /mnt there
-# Answers `started` when it runs. Then each line is a command for a shell there; what it prints is answered, and behind it `ended STATUS`.
+# Runs a private systemd in its own namespaces, on an in-memory copy of this machine's files.
+# Nothing done there affects the machine, and everything ends with the process that started it.
+# Usage: systemd.sh DIRECTORY PROGRAMS     DIRECTORY: an empty one; PROGRAMS are in /mnt there
+# Prints `started` when it runs. Then each line is a command for a shell there, whose output is
+# printed, followed by `ended STATUS`.
 set -eu
 directory=$1 programs=$2
 
 if [ "${3-}" = inside ]; then
-    # In the namespaces: the files, then systemd in place of this shell.
+    # In the namespaces: sets up the files, then replaces this shell with systemd.
     mount --make-rprivate /
     mount -t tmpfs tmpfs "$directory"
     mkdir "$directory/upper" "$directory/work" "$directory/root"
     mount -t overlay overlay -o "lowerdir=/,upperdir=$directory/upper,workdir=$directory/work" "$directory/root"
     root=$directory/root
     mount -t proc proc "$root/proc"
-    # Settings of the kernel are those of the machine.
+    # Kernel settings are shared with the machine, and therefore read-only.
     mount --bind "$root/proc/sys" "$root/proc/sys"
     mount -o remount,bind,ro "$root/proc/sys"
     mount -t sysfs -o ro sysfs "$root/sys"
@@ -33,7 +34,7 @@ if [ "${3-}" = inside ]; then
     ln -s /run/systemd/journal/dev-log "$root/dev/log"
     ln -s /proc/self/fd "$root/dev/fd"
     mount --bind "$programs" "$root/mnt"
-    # Nothing that this machine starts is started there.
+    # Services enabled on this machine are not started there.
     rm -rf "$root"/etc/systemd/system/*.wants "$root"/etc/rc?.d
     for target in sysinit local-fs multi-user sockets timers; do
         rm -rf "$root/lib/systemd/system/$target.target.wants"
@@ -48,7 +49,7 @@ fi
 unshare --mount --pid --fork --net --uts --ipc --cgroup --kill-child sh "$0" "$directory" "$programs" inside > /dev/null 2> "$directory.said" < /dev/null &
 unshare=$!
 trap 'kill -9 $unshare 2>/dev/null || true' EXIT
-# Interrupts are for whoever started it.
+# Interrupts are handled by the process that started this script.
 trap '' INT
 first=
 there() { nsenter --target "$first" --mount --pid --net --uts --ipc --cgroup --root --wd -- "$@"; }

@@ -75,7 +75,7 @@ fn divan_lists_arguments_and_threads_and_measures_one_benchmark_at_every_effort(
     ];
     assert_eq!(tool.list(&[]).unwrap(), names);
     for name in &names[..6] {
-        // More than the limit that one of them set for itself.
+        // This is more than the limit that one of the benchmarks sets for itself.
         let reading = tool.alone(name, Effort::Iterations(2_000));
         assert_eq!(reading.iterations, Some(2_000.0));
         assert!(value(&reading, "wall").unwrap() > 0.0);

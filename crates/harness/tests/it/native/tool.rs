@@ -1,4 +1,4 @@
-//! A program of some harness: built once, and run as its driver requests.
+//! A program that uses a harness: built once, and run as its driver requests.
 
 use assay_data::Metric;
 use assay_harness::{

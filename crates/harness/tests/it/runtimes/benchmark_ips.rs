@@ -56,7 +56,7 @@ fn an_item_is_measured_after_its_warm_up_and_counted_without() {
     let driver = by_looks(&script.program()).expect("it requires the library");
     assert_eq!(script.list(&*driver), ["warmed up", "cold"]);
     assert!(driver.compared().is_empty());
-    // Its first 40 calls burn 4 ms each, later ones 0.4 ms. The first run finds that out.
+    // Its first 40 calls burn 4 ms each, later ones 0.4 ms. The first run detects that.
     for effort in [Effort::Seconds(0.02), Effort::Iterations(5)] {
         let warm = script.measure(&*driver, "warmed up", effort);
         assert!((0.0004..0.002).contains(&value(&warm, "cpu")), "{warm:?}");

@@ -30,11 +30,11 @@ pub(crate) fn end_with_us(command: &mut Command) {
 }
 
 /// Like [`end_with_us`], for a program that starts others, which a signal to the program itself
-/// would not reach: it leads a session, and so a group, of its own, and records it in a guard's
-/// page before it can start anything. The guard kills the group when this process is gone.
+/// would not reach: it leads a separate session, and so a group, and records that group in a
+/// guard's page before it can start anything. The guard kills the group when this process is gone.
 ///
-/// A session rather than just a group: a process in it that accesses the terminal gets an error,
-/// and is not stopped forever like a group in the background.
+/// It leads a session rather than just a group, so that a process in it that accesses the terminal
+/// gets an error instead of being stopped forever, as in a background group.
 pub(crate) fn end_with_us_as_session(command: &mut Command, page: Arc<Page>) {
     // SAFETY: between fork and exec the child makes system calls only and writes one integer into
     // memory shared with the guard; it needs no lock that another thread may have held at the time

@@ -242,8 +242,8 @@ pub(crate) fn sched_rt_runtime_us() -> Option<i64> {
     integer("/proc/sys/kernel/sched_rt_runtime_us")
 }
 
-/// Returns the level of restriction of performance counters for unprivileged users: from -1, not at
-/// all, upwards.
+/// Returns the level of restriction of performance counters for unprivileged users: -1 means none,
+/// higher levels restrict more.
 pub(crate) fn perf_event_paranoid() -> Option<i64> {
     integer("/proc/sys/kernel/perf_event_paranoid")
 }

@@ -1,5 +1,5 @@
-//! Events of the directories below a directory (inotify(7)). `files` decides what is skipped, and
-//! interprets the events.
+//! Events of the directories below a directory (inotify(7)). `files` decides which files are
+//! skipped, and interprets the events.
 
 use crate::files::Changes;
 use rustix::fs::inotify::{

@@ -1,4 +1,4 @@
-//! The launcher as the engine of a runner: it is given subjects, runs them, and is ended when the
+//! The launcher as the engine of a runner: it receives subjects, runs them, and is ended when the
 //! user interrupts twice.
 
 use std::io;
@@ -97,7 +97,7 @@ impl Engine for Launcher {
                     if signals >= 2 && signals > signals_before {
                         aborted = true;
                         if !self.page().kill_group() {
-                            // Just before a start, or while opening an input without a writer.
+                            // The run is about to start, or is opening an input without a writer.
                             self.kill()?;
                         }
                     }

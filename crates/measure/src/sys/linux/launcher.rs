@@ -1,9 +1,9 @@
 //! The process of the launcher: its start, the socket to it and the page shared with it.
 //!
 //! This module moves bytes and detects when the launcher is gone; `wire` interprets the bytes, and
-//! `runner` decides what to do about a loss. A [`Link`] is the process and the socket alone, which
-//! is all that a guard needs. The launcher is started from a memory file, so that nothing need be
-//! installed; if that is refused, from a private file that is removed immediately.
+//! `runner` handles a loss. A [`Link`] is the process and the socket alone, which is all that a
+//! guard needs. The launcher is started from a memory file, so that nothing need be installed; if
+//! that is refused, from a private file that is removed immediately.
 
 #![expect(unsafe_code, reason = "mapping and reading the page that is shared with the launcher")]
 
@@ -43,8 +43,8 @@ const PAGE: usize = 4096;
 
 /// Interval at which a caller waiting for an answer checks that the launcher is not stopped.
 const PULSE: Duration = Duration::from_secs(1);
-/// Time after which a stopped launcher is ended, and with it the run: it is not going to be
-/// continued.
+/// Time after which a stopped launcher, which will not be continued, is ended together with its
+/// run.
 const MOST_STOPPED: Duration = Duration::from_secs(5);
 
 /// Result of waiting for the launcher's answer.
@@ -148,8 +148,7 @@ impl Link {
         Ok(Self { process, socket: ours, partial: [0; REPLY_LENGTH], received: 0, pulse: PULSE })
     }
 
-    /// Waits for an answer that says only whether something was done; returns the `errno` if it was
-    /// not.
+    /// Waits for an answer without data; returns the `errno` if the request failed.
     pub(crate) fn acknowledged(&mut self) -> io::Result<Option<i32>> {
         loop {
             match self.receive()? {
@@ -444,7 +443,8 @@ mod tests {
 
     #[test]
     fn the_launcher_also_starts_from_a_private_file_which_does_not_stay() {
-        // A busy file, as while another thread starts something, is an error of the exec.
+        // While another thread is starting a process, the file may be busy; that is an error of the
+        // exec.
         if ignored_under_emulation(Emulated::Vfork) {
             return;
         }

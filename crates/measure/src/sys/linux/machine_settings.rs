@@ -1,4 +1,4 @@
-//! The settings by which a kernel refuses to let processes be looked into.
+//! Kernel settings that forbid inspecting processes.
 
 use super::processes::privileges;
 use std::fs;
@@ -7,7 +7,7 @@ use std::fs;
 /// (Debian's kernel refuses at 3).
 const REFUSED_FROM: i64 = 3;
 
-/// From this level on, those without the right sample no time within the kernel.
+/// Lowest level at which unprivileged users may not sample inside the kernel.
 const KERNEL_HIDDEN_FROM: i64 = 2;
 
 /// Returns the level of `kernel.perf_event_paranoid` if it forbids this process to sample code
@@ -17,14 +17,14 @@ pub(crate) fn perf_without_kernel() -> Option<i64> {
     (level >= KERNEL_HIDDEN_FROM && !privileges().perfmon).then_some(level)
 }
 
-/// The level of `kernel.perf_event_paranoid`, if it refuses this process.
+/// Returns the level of `kernel.perf_event_paranoid` if it forbids this process to sample at all.
 pub(crate) fn perf_refused() -> Option<i64> {
     let level = setting("/proc/sys/kernel/perf_event_paranoid")?;
     (level >= REFUSED_FROM && !privileges().perfmon).then_some(level)
 }
 
 /// Returns the level of `kernel.yama.ptrace_scope`; `None` if the kernel does not have this
-/// setting, and so does not forbid anything by it.
+/// setting.
 pub(crate) fn ptrace_scope() -> Option<i64> {
     setting("/proc/sys/kernel/yama/ptrace_scope")
 }

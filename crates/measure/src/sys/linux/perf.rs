@@ -25,7 +25,7 @@ pub(crate) enum Source {
     Cache(u32, u32),
     /// Counted by the kernel.
     Software(u32),
-    /// Counted by the kernel, at times when only the kernel runs.
+    /// Counted by the kernel, for an event that occurs only in kernel mode.
     SoftwareInKernel(u32),
 }
 
@@ -147,9 +147,9 @@ impl Opener {
     ///
     /// If all events of a process are inherited, the kernel considers its events and its child's
     /// interchangeable, and on a context switch from one to the other it may leave the events in
-    /// place and swap their owners instead. If the child then calls `execve`, it is the original
-    /// event that is awake and has forgotten `enable_on_exec`, and no later child counts anything.
-    /// One event that is not inherited makes the two different, and nothing is swapped.
+    /// place and swap their owners instead. If the child then calls `execve`, the original event is
+    /// the one that is enabled and loses `enable_on_exec`, and no later child counts anything. One
+    /// event that is not inherited makes the two different, and nothing is swapped.
     pub(crate) fn anchor(&self) -> io::Result<Descriptor> {
         let mut asked = attributes(Source::ANCHOR);
         asked.set_disabled(1);
@@ -164,8 +164,7 @@ impl Opener {
             Err(error) if !self.user_only && is_forbidden(&error) => {
                 self.user_only = true;
                 let descriptor = self.attempt(source, opened);
-                // If the event is forbidden altogether, nothing is known about the kernel's part of
-                // it.
+                // If the event is also forbidden in user mode, nothing is known about kernel mode.
                 self.user_only = descriptor.is_ok();
                 descriptor
             }
@@ -243,8 +242,8 @@ fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
 }
 
-/// Returns in plain words why the kernel refused an event, and what can be done. `other_hardware`
-/// says whether this processor counts anything at all.
+/// Returns the reason why the kernel refused an event, in plain words, with a remedy.
+/// `other_hardware` is true if this processor counts any event at all.
 pub(crate) fn why_refused(error: &io::Error, source: Source, other_hardware: bool) -> String {
     refusal(error, source, other_hardware, facts::perf_event_paranoid())
 }
@@ -280,8 +279,8 @@ fn refusal(
     text.to_owned()
 }
 
-/// Up to level 2 any user may count in the user code of their own processes, and that is also
-/// requested.
+/// Returns the reason why the kernel forbids an event. Up to level 2, any user may count in the
+/// user code of their own processes, which is also tried.
 fn forbidden(paranoid: Option<i64>) -> String {
     match paranoid {
         Some(now) if now > 2 => {

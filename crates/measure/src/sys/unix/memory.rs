@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Number of files made, so that each has a different name for a moment.
+/// Number of files made so far, so that each has a different name until it is removed.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
 /// Creates an empty file that only this user can access, and removes its name. Not inherited on

@@ -1,5 +1,5 @@
-//! macOS and the BSDs: what POSIX provides; everything else reports that this system does not
-//! support it.
+//! macOS and the BSDs: the features of POSIX; all others report that this system does not support
+//! them.
 
 pub(crate) mod child;
 pub(crate) mod clock;

@@ -3,8 +3,8 @@
 
 #![allow(dead_code, clippy::print_stdout)]
 
-/// Possible differences between a processor emulator, with the namespace in which it is registered
-/// with the kernel, and a real system.
+/// Possible differences between a real system and a processor emulator, which is registered with
+/// the kernel in a namespace.
 #[derive(Clone, Copy)]
 pub enum Emulated {
     /// A child of vfork has its own memory, so that its report of a failed exec is lost.

@@ -1,5 +1,5 @@
-//! Lines of C and C++ that the preprocessor leaves out on this platform. The only macros of the
-//! project that are known are those that nothing defines.
+//! Lines of C and C++ that the preprocessor leaves out on this platform. Of the project's own
+//! macros, only those that nothing defines are evaluated.
 
 use super::logic::{all, any, bare, not, split};
 use super::{BuildPlatform, ExcludedLines};

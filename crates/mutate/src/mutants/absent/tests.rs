@@ -13,7 +13,8 @@ fn here() -> BuildPlatform {
     }
 }
 
-/// The names of the functions whose mutants are all left out, and of those of which none is.
+/// The names of the functions whose mutants are all left out, and of those whose mutants are all
+/// kept.
 fn functions(language: Language, path: &str, text: &str) -> (Vec<String>, Vec<String>) {
     let found = Generator::new(language).unwrap().mutants_here(path, text.as_bytes(), &here());
     let (mut out, mut built) = (Vec::new(), Vec::new());

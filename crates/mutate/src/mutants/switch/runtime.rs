@@ -134,7 +134,7 @@ func assaySwitchTAG(unit int) int {
 /// No header is included, since the text may have to define something before it includes the first
 /// one. System functions are given other names, since headers may declare them in their own ways.
 ///
-/// Some warnings about a changed body are given for the function around it.
+/// Compilers report some warnings about a changed body for the enclosing function.
 const C: &str = r#"#pragma GCC diagnostic ignored "-Wreturn-type"
 #pragma GCC diagnostic ignored "-Wunused-label"
 extern int assay_open_TAG(const char *, int, ...) __asm__("open");

@@ -49,8 +49,9 @@ fn case(text: &mut String, report: &GateReport<'_>, judged: &Judged) {
     );
     let [now, change, range, runs, detects] = numbers(judged);
     let told = format!("{}: {change} from what is normal", standing(judged));
-    let more =
-        format!("now {now}, normal {range}, {runs} normal runs, a worsening of {detects} is found");
+    let more = format!(
+        "now {now}, normal {range}, {runs} normal runs, a worsening of {detects} is detectable"
+    );
     let (told, more) = (escaped(&told), escaped(&more));
     *text += &match judged.standing {
         Standing::Worse => format!(

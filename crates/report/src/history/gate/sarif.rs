@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 /// The rules, in the order of their indices.
 const RULES: [(&str, &str, &str); 3] = [
-    ("worse-than-normal", "A benchmark is worse than what is normal on this machine", "error"),
-    ("not-known", "It is not known whether a benchmark is worse than what is normal", "none"),
-    ("normal", "A benchmark is as it was in the last runs", "none"),
+    ("worse-than-normal", "A benchmark is worse than normal on this machine", "error"),
+    ("not-known", "It is not known whether a benchmark is worse than normal", "none"),
+    ("normal", "A benchmark is the same as in the last runs", "none"),
 ];
 
 /// The kinds of results, in the same order.

@@ -6,7 +6,7 @@ use assay_analysis::series_summary::{self as found, SeriesSummary};
 pub(super) const NOT_POSITIVE: &str = "some values are zero or negative";
 const ALL_EQUAL: &str = "all values are equal";
 
-/// Returns the reason for a missing result of a test: too few values, or all are equal.
+/// Returns the reason for a missing result of a test: too few values, or only equal ones.
 pub(super) fn reason<T>(
     found: Option<T>,
     n: usize,

@@ -19,7 +19,7 @@ impl Teller<'_> {
         let judged = found.differences.as_ref().map_or(&found.series[..], std::slice::from_ref);
         let least = judged.iter().map(|s| s.effective / s.n as f64).fold(1.0, f64::min);
         if self.chain.paired {
-            return "the difference did not change during the run; the order within the blocks was drawn".to_owned();
+            return "the difference did not change during the run; the order within the blocks was random".to_owned();
         }
         if has(&self.chain.validity, code::DEPENDENCE) {
             return "successive values are correlated no more than chance allows".to_owned();
@@ -126,7 +126,7 @@ impl Teller<'_> {
                 format!("; these have a power of {}", power_told(power))
             });
             let visible = found.visible.map_or_else(String::new, |visible| {
-                format!(" and would see {}", self.amount(visible))
+                format!(" and would find {}", self.amount(visible))
             });
             lines.push(format!(
                 "planned with sd {}: Student's t needs {}, a rank test 15 % more, rounded up {}{power}{visible}",

@@ -17,7 +17,7 @@ impl Teller<'_> {
             (Status::Failed | Status::NotReached, _) => "Not to be published as a difference:",
             (_, None) => "Nothing to publish yet:",
             (Status::Warning, _) => "To be published only with its warnings:",
-            (Status::Passed, _) => "One may publish:",
+            (Status::Passed, _) => "You may publish:",
         }
         .to_owned()
     }

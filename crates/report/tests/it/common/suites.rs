@@ -4,8 +4,8 @@ use super::noise;
 use assay_analysis::Options;
 use assay_data::{Metric, Observation, Samples, Subject, Unit};
 
-/// Returns a suite of two sides: benchmarks that differ, that do not, that have too few values,
-/// that one side lacks; and an additional counter.
+/// Returns a suite of two sides: benchmarks that differ, are equivalent, have too few values, or
+/// are missing on one side; and an additional counter.
 pub fn suite() -> assay_analysis::Analysis {
     suite_adjusted(assay_analysis::Adjust::Holm)
 }

@@ -1,5 +1,6 @@
-// Writes the events of docs/reference/test-events.md for reporters of JavaScript, those that are modules and those that are not. What a framework is does not belong here. Nothing here may raise
-// into a suite.
+// Writes the events of docs/reference/test-events.md for JavaScript reporters, both modules and
+// scripts. It contains nothing specific to a framework. Nothing here may throw an exception into a
+// suite.
 
 "use strict";
 
@@ -8,25 +9,25 @@ const { openSync, writeSync } = require("node:fs");
 const LONGEST_MESSAGE = 1000;
 const MOST_PROBLEMS = 20;
 
-// Nanoseconds of CLOCK_MONOTONIC, as it is now: tests may fake it later.
+// Nanoseconds of CLOCK_MONOTONIC; captured now, since tests may fake it later.
 const clock = process.hrtime.bigint;
 const loaded = clock();
 const epoch = BigInt(Date.now()) * 1_000_000n - loaded;
 
-// A number of seconds, as the other hooks write it.
+// Formats a number of seconds like the other hooks.
 const seconds = (nanoseconds) => `${nanoseconds}e-9`;
 
 const nanoseconds = (milliseconds) => BigInt(Math.round(milliseconds * 1e6));
 
-// A time of `Date.now()` by the clock of the events.
+// Converts a time of `Date.now()` to the clock of the events.
 const monotonic = (milliseconds) => nanoseconds(milliseconds) - epoch;
 
-// A message without colors, and not too long.
+// Returns a message without colors, truncated.
 const shortened = (message) => message.replace(/\u001b\[[0-9;]*m/g, "").slice(0, LONGEST_MESSAGE);
 
 class Events {
   problems = 0;
-  // Whether a test failed, or a file or a hook of several.
+  // Returns true if a test failed, or a file or a hook shared by several tests.
   failed = false;
 
   constructor(folder, framework, version) {
@@ -57,7 +58,7 @@ class Events {
     writeSync(this.descriptor, `${line}\n`);
   }
 
-  // Whatever goes wrong in here, the tests go on.
+  // Runs a part of the hooks; if it fails, the tests continue.
   guarded(take) {
     try {
       take();
@@ -66,7 +67,7 @@ class Events {
       try {
         if (this.problems <= MOST_PROBLEMS) this.write(`{"problem":${JSON.stringify(String(problem))},"at":${seconds(clock())}}`);
       } catch {
-        // Somebody closed the descriptor.
+        // The suite closed the descriptor.
       }
     }
   }
@@ -76,7 +77,7 @@ class Events {
   }
 }
 
-// The events of this process, where `assay tests` asks for them; else null.
+// The events of this process if `assay tests` requests them; otherwise null.
 function start(kind, framework, version) {
   const wanted = process.env.ASSAY_TESTS ?? "";
   if (!wanted.startsWith("path:")) return null;

@@ -1,10 +1,12 @@
-// A reporter of jest (from 29 on) and of vitest (from 3 on) that writes the events of docs/reference/test-events.md, and prints nothing.
+// A reporter for jest (29 and later) and vitest (3 and later) that writes the events of
+// docs/reference/test-events.md, and prints nothing.
 //
 //   jest --reporters=default --reporters=DIR/assay_jest_vitest_reporter.mjs
 //   vitest run --reporter=default --reporter=DIR/assay_jest_vitest_reporter.mjs
 //
-// Both call it in the process that hands files to workers: how long a test took is the workers', when it began too, where they say so.
-// A test is called by its file's own name and by all titles, as in their reports of JSON.
+// Both call it in the process that distributes files to workers. The duration of a test is measured
+// by its worker, and so is its start if the worker reports it. The name of a test is the base name
+// of its file followed by all titles, as in their JSON reports.
 
 import { basename, relative } from "node:path";
 import { Events, clock, monotonic, nanoseconds, seconds, shortened, start } from "./assay_events.cjs";
@@ -17,7 +19,7 @@ class Files extends Events {
     this.write(`{"start":${JSON.stringify(name(file, titles))},"at":${seconds(clock())}}`);
   }
 
-  // `began` and `took` are milliseconds, the first since 1970; either may not be known.
+  // `began` and `took` are in milliseconds, `began` since 1970; either may be unknown.
   ended(file, titles, line, { status, began, took, message, retries, again }) {
     const length = nanoseconds(took ?? 0);
     const begin = began === undefined || began === null ? clock() - length : monotonic(began);
@@ -31,7 +33,8 @@ class Files extends Events {
     );
   }
 
-  // A file, or a group of tests in it, that failed beside its tests, as in loading or in a hook, is a test that failed.
+  // A failure of a file or a group outside of its tests, as in loading or in a hook, is reported as
+  // a failed test.
   broken(file, message, titles = []) {
     const [at, place] = [seconds(clock()), relative(root, file)];
     const said = message ? `,"message":${JSON.stringify(shortened(message))}` : "";
@@ -54,10 +57,10 @@ class Files extends Events {
 export default class Reporter {
   // jest. ----------------------------------------------------------------------------------------------------------------
 
-  // When the first test of each file began.
+  // Start of the first test of each file.
   first = new Map();
 
-  // Tests that passed, of files that are not over.
+  // Passed tests of unfinished files.
   passed = new Set();
 
   key(test, { ancestorTitles, title }) {
@@ -72,7 +75,8 @@ export default class Reporter {
     this.events?.guarded(() => this.events.begins(test.path, [...info.ancestorTitles, info.title]));
   }
 
-  // What a file's own loading took is before its first test. Tests that are skipped come only here, and what made a test fail after its end.
+  // Loading a file precedes its first test. Skipped tests are reported only here, as are failures
+  // that follow a test's end.
   onTestFileResult(test, result) {
     this.events?.guarded(() => {
       const { perfStats, testResults, testExecError, failureMessage } = result;
@@ -127,7 +131,7 @@ export default class Reporter {
     });
   }
 
-  // A test that is tried again comes once for each attempt.
+  // A retried test is reported once per attempt.
   ofJest(test, result, again = false) {
     const { ancestorTitles, title, status, startedAt, duration, failureMessages, location, invocations } = result;
     if (status === "passed") this.passed.add(this.key(test, result));
@@ -147,7 +151,7 @@ export default class Reporter {
   }
 }
 
-// All that hold a test of vitest, and its own name.
+// Returns the names of all groups around a vitest test, and its own.
 function titles(test) {
   const found = [];
   for (let each = test; each && each.type !== "module"; each = each.parent) found.unshift(each.name);

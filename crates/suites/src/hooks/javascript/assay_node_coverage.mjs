@@ -1,9 +1,11 @@
-// Notes what a file of tests of `node --test` uses of the project (ASSAY_TESTS_COVERAGE, docs/reference/test-events.md): which functions were entered, by
-// V8's own counts, which files were loaded and opened, which programs were started. All tests of a file have that in common.
+// Records what a test file run by `node --test` uses of the project (ASSAY_TESTS_COVERAGE,
+// docs/reference/test-events.md): the functions entered, by V8's own counts, the files loaded and
+// opened, and the programs started. All tests of a file share this record.
 //
 //   NODE_OPTIONS=--import=file:///DIR/assay_node_coverage.mjs node --test
 //
-// It is loaded into every process of Node, and does nothing but in those that run a file of tests, their workers among them. Nothing here may raise into a suite.
+// It is loaded into every Node process, and does nothing except in those that run a test file, and
+// in their workers. Nothing here may throw an exception into a suite.
 
 import childProcess from "node:child_process";
 import fs from "node:fs";
@@ -13,11 +15,11 @@ import { fileURLToPath } from "node:url";
 import workers from "node:worker_threads";
 
 const MOST_WORDS = 64;
-// Nothing that is the project's own.
+// Directories with these names contain no project files.
 const OTHERS = /(^|\/)(node_modules|\.git)(\/|$)/;
-// These hooks, which are inside of the project if its temporary directory is.
+// These hooks, which are inside the project if its temporary directory is.
 const HOOKS = dirname(fileURLToPath(import.meta.url));
-// What may name a file of data that is imported without being opened where one could see it.
+// Extensions of data files that can be imported without a visible open.
 const NAMED_DATA = /["'](\.{1,2}\/[^"'\n]+\.json)["']/g;
 
 const { readFileSync, writeFileSync } = fs;
@@ -35,11 +37,11 @@ class Noting {
 
   constructor(top, file) {
     this.top = top;
-    // As reports call it, whose directory is the one in which the suite was started.
+    // As in reports, relative to the directory in which the suite was started.
     this.file = relative(process.cwd(), file);
   }
 
-  // A path from the top of the project, or null for what is elsewhere.
+  // Returns a path relative to the project's top, or null if it is elsewhere.
   own(path) {
     const found = relative(this.top, path);
     if (dirname(path) === HOOKS) return null;
@@ -54,7 +56,7 @@ class Noting {
       const found = resolve(path) === this.top ? "." : this.own(resolve(path));
       if (found !== null) into.add(found);
     } catch {
-      // What is no path will be told by who is asked to open it.
+      // Invalid paths are rejected by the function that receives them.
     }
   }
 
@@ -69,7 +71,7 @@ class Noting {
     this.spawns.set(JSON.stringify(spawn), Object.keys(spawn).length === 1 ? short : spawn);
   }
 
-  // Puts itself before functions of a module.
+  // Wraps functions of a module.
   before(module, names, take) {
     for (const name of names) {
       const real = module[name];
@@ -78,11 +80,11 @@ class Noting {
         try {
           take(...given);
         } catch {
-          // The suite goes on.
+          // The suite continues.
         }
         return Reflect.apply(real, this, given);
       };
-      // `util.promisify` and the like ask for these.
+      // These properties are used by `util.promisify` and others.
       for (const key of Reflect.ownKeys(real)) {
         const about = Object.getOwnPropertyDescriptor(real, key);
         const own = Object.getOwnPropertyDescriptor(ours, key);
@@ -117,7 +119,7 @@ class Noting {
     this.before(childProcess, ["execSync"], (line, options) => this.started(["sh", "-c", line], options?.cwd));
     workers.Worker = new Proxy(workers.Worker, {
       construct: (real, given, made) => {
-        // Node loads this file into no worker that is made of a text.
+        // Node does not load this file into workers created from a text.
         if (given[1]?.eval || /^data:/.test(String(given[0]))) this.unseen = "a worker that is made of a text";
         return Reflect.construct(real, given, made);
       },
@@ -125,7 +127,7 @@ class Noting {
     syncBuiltinESMExports();
   }
 
-  // What V8 counted, as lines of files.
+  // Converts V8's counts to lines of files.
   counted(scripts) {
     const [numbers, blocks, loads, builds] = [new Map(), {}, [], []];
     for (const { url, functions } of scripts) {
@@ -144,7 +146,7 @@ class Noting {
       if (!loads.includes(number)) loads.push(number);
       for (const [, data] of text.matchAll(NAMED_DATA)) this.noted(resolve(dirname(place), data), this.opens);
       const whole = functions.find(({ ranges }) => ranges[0].startOffset === 0)?.ranges[0].endOffset;
-      // Something else was executed than what stands there: it was made of it.
+      // The executed code differs from the file: it was generated from it.
       if (whole !== text.length && whole !== text.length + 1) {
         if (!builds.includes(path)) builds.push(path);
         continue;
@@ -170,7 +172,7 @@ class Noting {
   }
 }
 
-// The line of a place in a text, from 1, by where its lines begin.
+// Returns the line, from 1, of an offset in a text, given the offsets of its lines.
 function lineOf(starts, offset) {
   let [low, high] = [0, starts.length];
   while (high - low > 1) {
@@ -181,7 +183,7 @@ function lineOf(starts, offset) {
   return low + 1;
 }
 
-// Whether the file at hand is none of those that are to run, of which there is a list.
+// Returns true if there is a list of files to run and the current file is not in it.
 function leftOut(file) {
   const list = wanted("ASSAY_TESTS_ONLY");
   if (list === null) return false;
@@ -193,10 +195,10 @@ async function begin() {
   const [folder, top] = [wanted("ASSAY_TESTS"), wanted("ASSAY_TESTS_COVERAGE")];
   const within = process.env.ASSAY_TESTS_WITHIN;
   if (!folder || !process.env.NODE_TEST_CONTEXT || !process.argv[1]) return;
-  // A program that a test starts; a worker has its process's number.
+  // A program that a test starts; a worker has the process id of its process.
   if (within && within !== String(process.pid)) return;
   const { isMainThread, threadId } = workers;
-  // A worker's own file is none of tests.
+  // A worker's own file is not a test file.
   const file = isMainThread ? resolve(process.argv[1]) : process.env.ASSAY_TESTS_FILE;
   process.env.ASSAY_TESTS_WITHIN = String(process.pid);
   process.env.ASSAY_TESTS_FILE = file;
@@ -210,12 +212,12 @@ async function begin() {
   session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: Boolean(process.env.NODE_V8_COVERAGE) });
   noting.watch();
   process.on("exit", () => {
-    // What others count is left as it is.
+    // Counts requested by other code are left unchanged.
     session.post("Profiler.getBestEffortCoverage", (problem, found) => {
       try {
         if (!problem) noting.end(found.result, folder, isMainThread ? 0 : threadId);
       } catch {
-        // Without its lines, the file's tests are such as nobody saw.
+        // Without these lines, the file's tests count as not observed.
       }
     });
   });
@@ -224,5 +226,5 @@ async function begin() {
 try {
   await begin();
 } catch {
-  // As above.
+  // The suite continues.
 }

@@ -1,10 +1,13 @@
-// A reporter of `node --test` (Node 20 and later) that writes the events of docs/reference/test-events.md, and prints nothing.
+// A reporter for `node --test` (Node 20 and later) that writes the events of
+// docs/reference/test-events.md, and prints nothing.
 //
 //   node --test --test-reporter=spec --test-reporter-destination=stdout
 //        --test-reporter=DIR/assay_node_reporter.mjs --test-reporter-destination=stdout
 //
-// It runs in the process that starts the files of tests, which report to it in batches: how long a test took is theirs, when it ended is when
-// the news came. A test with subtests is what holds them, and no row, as in the reports of TAP, unless it failed by itself, as in one of its hooks.
+// It runs in the process that starts the test files, which report to it in batches. Durations are
+// measured by these files; a test's end is the time at which its report arrives. A test with
+// subtests is a group and not reported itself, as in TAP reports, unless it failed by itself, for
+// example in one of its hooks.
 
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
@@ -12,7 +15,7 @@ import { Events, clock, seconds, shortened, start } from "./assay_events.cjs";
 
 const root = process.cwd();
 
-// Names of the files that are to run, if they are chosen: those of others have processes that leave at once.
+// Names of the files to run, if they are selected: the processes of all others exit immediately.
 function chosen() {
   const list = process.env.ASSAY_TESTS_ONLY ?? "";
   if (!list.startsWith("path:")) return null;
@@ -21,7 +24,8 @@ function chosen() {
 }
 
 class NodeEvents extends Events {
-  // Of each file: names of what was begun, and of what was reported, by depth; when which test ended; where something stood below.
+  // For each file, by depth: names of the tests that began and that were reported; the end of each
+  // test; the positions of tests with subtests.
   files = new Map();
   chosen = chosen();
 
@@ -37,7 +41,7 @@ class NodeEvents extends Events {
     const depth = data.nesting;
     switch (type) {
       case "test:dequeue":
-        // The file itself comes as a test, too.
+        // The file itself is also reported as a test.
         if (depth === 0 && (data.file === data.name || data.file?.endsWith(`/${data.name}`))) return;
         file.begun.length = depth;
         file.begun[depth] = data.name;
@@ -65,14 +69,14 @@ class NodeEvents extends Events {
     const error = data.details?.error;
     if (holds && (passed || error?.failureType === "subtestsFailed")) return;
     const end = file.ended.get(`${depth} ${data.line} ${data.column} ${data.name}`) ?? clock();
-    // The time of subtests is theirs.
+    // The time of subtests belongs to them.
     const took = BigInt(Math.round((holds ? 0 : data.details?.duration_ms ?? 0) * 1e6));
     const skipped = data.skip !== undefined && data.skip !== false;
     const failed = !passed && (data.todo === undefined || data.todo === false);
     const status = skipped ? "skipped" : failed ? "failed" : "passed";
     this.failed ||= status === "failed";
     const names = file.told.slice(0, depth + 1);
-    // A file that could not be loaded, or has no tests.
+    // A file that cannot be loaded, or has no tests.
     if (depth === 0 && isAbsolute(names[0]) && names[0] === data.file) names[0] = relative(root, data.file);
     const where = data.file ? `"file":${JSON.stringify(relative(root, data.file))},"line":${data.line ?? null},` : "";
     const message = failed ? String(error?.cause?.message ?? error?.message ?? error) : skipped ? String(data.skip) : null;

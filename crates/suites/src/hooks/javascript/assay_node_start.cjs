@@ -1,10 +1,12 @@
-// Loaded by NODE_OPTIONS into every Node that a command starts. It does something only where this process is one of mocha, jasmine, jest or vitest: mocha
-// and jasmine get a listener that writes the events of docs/reference/test-events.md, jest and vitest our reporter beside their own; and in the processes
-// of `node --test`, which it watches for an early end.
+// Loaded through NODE_OPTIONS into every Node process that a command starts. It has an effect only
+// in processes of mocha, jasmine, jest and vitest, and of `node --test`. mocha and jasmine get a
+// listener that writes the events of docs/reference/test-events.md; jest and vitest get our
+// reporter in addition to their own; processes of `node --test` are watched for an early end.
 //
 //   NODE_OPTIONS="--require /DIR/assay_node_start.cjs" npm test
 //
-// It must change nothing in any other program, and nothing here may raise into a suite.
+// It must not change the behavior of any other program, and nothing here may throw an exception
+// into a suite.
 "use strict";
 
 const { EventEmitter } = require("node:events");
@@ -13,10 +15,10 @@ const { basename, dirname, join, relative, sep } = require("node:path");
 
 const root = process.cwd();
 
-// Names as the reporter of jest and vitest has them.
+// Names as in the reporter for jest and vitest.
 const named = (file, titles) => (file ? `${basename(file)}: ` : "") + titles.join(" ").trim();
 
-// Which framework the program is, and the directory of its package.
+// Returns the framework that this program is, and the directory of its package.
 function framework() {
   const within = process.env.ASSAY_TESTS_WITHIN ?? "";
   if (!(process.env.ASSAY_TESTS ?? "").startsWith("path:") || !["", String(process.pid)].includes(within)) return null;
@@ -26,7 +28,7 @@ function framework() {
   } catch {
     return null;
   }
-  // With options for Node itself mocha starts itself again, by another of its files.
+  // If mocha has options for Node itself, it restarts itself from another of its files.
   const package_ = dirname(/[\\/]lib[\\/]cli[\\/]cli\.js$/.test(program) ? dirname(dirname(program)) : dirname(program));
   const own = program.slice(dirname(package_).length + 1).split(sep).join("/");
   if (/^mocha\/(bin\/_?mocha(\.c?js)?|lib\/cli\/cli\.js)$/.test(own)) return ["mocha", package_];
@@ -36,7 +38,7 @@ function framework() {
   return null;
 }
 
-// Of what mocha and jasmine tell.
+// Events of mocha and jasmine.
 function listener(name, version) {
   const { Events, clock, nanoseconds, seconds, shortened, start } = require("./assay_events.cjs");
 
@@ -44,14 +46,14 @@ function listener(name, version) {
     begun = null;
 
     begins(file, titles) {
-      // Programs that tests start don't report: their time is the test's.
+      // Programs started by tests do not report: their time belongs to the test.
       process.env.ASSAY_TESTS_WITHIN = String(process.pid);
       const own = named(file, titles);
       this.begun = { own, file, titles, at: clock(), setup: 0n, hook: null, body: null, teardown: 0n };
       this.write(`{"start":${JSON.stringify(own)},"at":${seconds(this.begun.at)}}`);
     }
 
-    // `body` is in nanoseconds; what is not known is left out.
+    // `body` is in nanoseconds; unknown values are omitted.
     ended({ own, file, titles, at, started, setup, body, teardown, status, message, retries, again }, end = clock()) {
       this.failed ||= status === "failed";
       const group = [file && basename(file), ...titles.slice(0, -1)].filter(Boolean).join(": ");
@@ -72,10 +74,10 @@ function listener(name, version) {
 
 const said = (error) => String(error?.message ?? error);
 
-// Whether this process has loaded mocha itself, and not only its command line.
+// Returns true if this process has loaded mocha itself, and not only its command line.
 const isLoaded = (directory) => Object.keys(require.cache).some((file) => file.startsWith(join(directory, "lib", "mocha.")));
 
-// mocha's runner, of which each run tells us what it tells its reporter.
+// mocha's runner: each run notifies us of everything that it reports to its reporter.
 function mocha(directory) {
   const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
   let own;
@@ -125,7 +127,7 @@ function mocha(directory) {
       settle();
       if (found === begun) events.begun = null;
       if (isParallel) {
-        // Told when a whole file is over.
+        // Called when a whole file has ended.
         found.body = nanoseconds(test.duration ?? 0);
         [found.at, found.setup] = [end - found.body, 0n];
       } else if (found === begun) found.body = end - found.at - found.setup;
@@ -152,11 +154,13 @@ function mocha(directory) {
       events.end();
     });
   };
-  // Where files can't be loaded, no runner starts. The program may also only start another, which loads them.
+  // If files cannot be loaded, no runner starts. The program may also only start another one, which
+  // loads them.
   process.on("exit", (status) => {
     if (status && !own && isLoaded(directory)) listener("mocha", version)?.events.exits(status);
   });
-  // A runner says that it starts by an event like any other: which module has it, and of which kind that is, differs from version to version.
+  // A runner announces its start by an ordinary event. The module that defines the runner, and its
+  // class, differ between versions.
   const { emit } = EventEmitter.prototype;
   EventEmitter.prototype.emit = function (event, ...given) {
     if (event === "start" && /Runner$/.test(this?.constructor?.name) && this.suite && "failures" in this) {
@@ -164,7 +168,7 @@ function mocha(directory) {
       try {
         listen(this);
       } catch {
-        // The suite goes on.
+        // The suite continues.
       }
     }
     return Reflect.apply(emit, this, [event, ...given]);
@@ -180,7 +184,7 @@ function jasmine(directory) {
       const own = listener("jasmine", version);
       if (own && this.env) this.env.addReporter(reporter(own));
     } catch {
-      // The suite goes on.
+      // The suite continues.
     }
     return Reflect.apply(execute, this, given);
   };
@@ -212,10 +216,12 @@ function reporter({ events, nanoseconds, clock }) {
   };
 }
 
-// Why a file of tests ended before its tests were through, where nobody else reports it; else null. `isThrough`: it has run out of work.
+// Returns the reason why a test file ended before all of its tests, if nothing else reports it;
+// otherwise null. `isThrough` is true if the process has run out of work.
 //
-// A file of `node --test` that calls `process.exit(0)` takes with it the results that were not sent yet, and `node --test` reports it as passed. A hook
-// that runs after the tests may call it, and so may `node --test` itself (`--test-force-exit`) or a file without tests.
+// If a file of `node --test` calls `process.exit(0)`, results that were not sent yet are lost, and
+// `node --test` reports it as passed. Calls from a hook that runs after the tests, from `node
+// --test` itself (`--test-force-exit`) and from a file without tests are legitimate.
 function early(status, isThrough) {
   const hasTests = process.moduleLoadList.includes("NativeModule internal/test_runner/test");
   if (!process.env.NODE_TEST_CONTEXT) {
@@ -257,12 +263,12 @@ try {
   if (name === "jasmine") jasmine(directory);
   const ours = join(__dirname, "assay_jest_vitest_reporter.mjs");
   if (name === "jest" && !process.argv.some((word) => /^--reporters(=|$)/.test(word))) {
-    // Before what is no option; what follows one of these is taken for another reporter.
+    // Inserted at the end or before `--`: jest takes words that follow `--reporters` for reporters.
     const end = process.argv.indexOf("--");
     process.argv.splice(end < 0 ? process.argv.length : end, 0, "--reporters=default", `--reporters=${ours}`);
   }
   if (name === "vitest" && !process.argv.some((word) => word.startsWith("--reporter")))
     process.argv.push("--reporter=default", `--reporter=${ours}`);
 } catch {
-  // Whatever it was, the program goes on.
+  // Whatever failed, the program continues.
 }

@@ -1,9 +1,12 @@
-"""Results that are kept beyond the test that computed them, for assay_tests_coverage.py: by functools.lru_cache and functools.cache, and by the interpreter.
+"""Results that outlive the test that computed them, for assay_tests_coverage.py: those cached by
+functools.lru_cache and functools.cache, and by the interpreter.
 
-A test that gets a kept result does not enter the function, but depends on it all the same. With functools.lru_cache, it is charged with what the test that
-computed the result had used by its end: more than the function alone, never less. What the interpreter keeps (the codecs that a search function found,
-the answers of `__subclasshook__`) is got without any call that could be watched: such a function belongs to all tests. Results kept in other ways, such as
-in a module's dictionary, are not seen.
+A test that gets a cached result does not enter the function, but still depends on it. For
+functools.lru_cache, it is charged with everything that the test that computed the result used: more
+than the function alone, never less. Results cached by the interpreter (codecs found by a search
+function, answers of `__subclasshook__`) are retrieved without an observable call, so such a
+function belongs to all tests. Results cached in other ways, such as in a module's dictionary, are
+not observed.
 """
 
 import codecs
@@ -13,7 +16,7 @@ import weakref
 
 
 class Cache:
-    """A function of the project that keeps its results."""
+    """A function of the project that caches its results."""
 
     __slots__ = ("function", "hits", "misses")
 
@@ -32,7 +35,7 @@ class Caches:
         functools.lru_cache = self._watched()
 
     def find(self):
-        """Adds those that were made before."""
+        """Adds the functions that were created earlier."""
         kind = type(self.original(maxsize=0)(find_nothing))
         for found in gc.get_objects():
             if type(found) is kind:
@@ -57,7 +60,8 @@ class Caches:
         return function
 
     def news(self):
-        """Each cache that was used since the last call: whether it gave a kept result, and whether it computed one."""
+        """Yields each cache used since the last call, with whether it returned a cached result and
+        whether it computed one."""
         for cache in self.all[:]:
             function = cache.function()
             if function is None:
@@ -72,7 +76,8 @@ class Caches:
 
 
 class Searches:
-    """Search functions of the project for codecs: each is called once per encoding, and its answer is kept by the interpreter."""
+    """Search functions of the project for codecs. Each is called once per encoding, and the
+    interpreter caches its answer."""
 
     def __init__(self, is_own, apart):
         self.is_own, self.apart = is_own, apart

@@ -1,10 +1,13 @@
-"""Which functions were entered, for assay_tests_coverage.py: each costs one call of ours per test, not one per call of its own.
+"""Records which functions were entered, for assay_tests_coverage.py. Each function costs one call
+of this code per test, not one per call of its own.
 
-From Python 3.12 on by `sys.monitoring`, under ids that nobody else has. Before that by a profile function: in C where its library is beside this
-file (c/python_calls.c), else in Python. A profiler that is active is left alone: then nothing is seen, and that is said.
+From Python 3.12 on it uses `sys.monitoring`, with unused tool ids. In earlier versions it uses a
+profile function: in C if its library (c/python_calls.c) is next to this file, otherwise in Python.
+It does not replace an active profiler; then nothing is recorded, and this is reported.
 
-A source has `take()`: code objects that were entered since the last time, each at least once; `again(code)`: tell of it again; `ignore(code)`:
-never do; `trouble()`: why something may have been missed since the last time, or None; `stop()`.
+A source has these methods: `take()` returns the code objects entered since the last call, each at
+least once; `again(code)` reports this code again; `ignore(code)` never reports it; `trouble()`
+returns the reason why something may have been missed since the last call, or None; `stop()`.
 """
 
 import os
@@ -32,7 +35,8 @@ _NAME = "assay tests"
 
 
 class Monitoring:
-    """Two ids: one hears of each code object once, ever; the other of those that matter, once a test."""
+    """Uses two tool ids: one receives each code object once, ever; the other receives the relevant
+    ones once per test."""
 
     def __init__(self):
         monitoring = self.monitoring = sys.monitoring
@@ -93,7 +97,8 @@ class Monitoring:
 
 
 class _Profile:
-    """What both profile functions share: who is in charge of the thread, and threads that begin."""
+    """Common code of both profile functions: ownership of the thread's profile function, and
+    threads that begin."""
 
     def __init__(self):
         self.main = threading.get_ident()
@@ -106,7 +111,7 @@ class _Profile:
         threading.setprofile(self.mark)
 
     def trouble(self):
-        """Looked at in the thread of tests, at the begin and the end of each."""
+        """Called in the thread of the tests, at the start and the end of each."""
         if sys.getprofile() is not self.mark:
             self.displaced = True
             if sys.getprofile() is None:
@@ -204,7 +209,7 @@ class Profile(_Profile):
 
 
 def source():
-    """The best that can be had here, or None and why."""
+    """Returns the best source available here, or None and the reason."""
     kinds = [Library, Profile] if hasattr(sys, "setprofile") else []
     if hasattr(sys, "monitoring"):
         kinds.insert(0, Monitoring)

@@ -1,10 +1,13 @@
-"""What each test was seen to execute, read and start of the project, with ASSAY_TESTS_COVERAGE: the `covers` and `loaded` lines.
+"""Records what each test executes, reads and starts of the project, if ASSAY_TESTS_COVERAGE is set:
+the `covers` and `loaded` lines.
 
-Which functions were entered comes from assay_tests_calls.py, who imports whom from assay_tests_imports.py, files, directories and programs from
-assay_tests_files.py, results that functions keep from assay_tests_caches.py. What happens belongs to whoever runs: a test, a fixture of several tests or a class's set-up, or none of them (`outside`). What a
-fixture did counts for every test that has it.
+Entered functions come from assay_tests_calls.py, imports from assay_tests_imports.py, files,
+directories and programs from assay_tests_files.py, and cached results of functions from
+assay_tests_caches.py. Each event belongs to whatever is running: a test, a fixture shared by
+several tests or a class's setup, or none of them (`outside`). Events of a fixture count for every
+test that uses it.
 
-Nothing of this is loaded unless it is asked for.
+This file is loaded only on request.
 """
 
 import contextlib
@@ -20,7 +23,7 @@ from assay_tests_imports import Imports
 
 
 class Seen:
-    """What was seen of one test, of one fixture, or outside."""
+    """The record of one test, of one fixture, or of the time outside of tests."""
 
     __slots__ = ("blocks", "loads", "opens", "lists", "spawns", "unseen", "uses")
 
@@ -34,7 +37,7 @@ class Seen:
         self.uses = set()  # Fixtures, and caches that gave a kept result.
 
     def add(self, other):
-        """What another one saw counts here, too."""
+        """Includes the record of another one."""
         self.blocks |= other.blocks
         self.loads |= other.loads
         self.opens |= other.opens
@@ -44,14 +47,14 @@ class Seen:
 
 
 class Coverage:
-    """What is seen in this process."""
+    """The records of this process."""
 
     def __init__(self, recorder, top):
         self.recorder = recorder
         self.project = Files(self, top)
         self.path_of = self.project.path_of
-        self.files = {}  # By what code says that its file is: number, kind and path.
-        self.numbers = {}  # By path from the top.
+        self.files = {}  # By the file name stored in code: number, kind and path.
+        self.numbers = {}  # By path relative to the top.
         self.known = {}  # By address of code: (code, number, line).
         self.untold = []  # `source` lines.
         self.outside = self.now = Seen()
@@ -90,7 +93,8 @@ class Coverage:
         return number
 
     def file(self, name):
-        """Of code's file: its number, whether it is Python's own source, and its path; None if it is not the project's."""
+        """Returns number, whether it is Python source, and path of a code object's file; None if it
+        is not the project's."""
         try:
             return self.files[name]
         except KeyError:
@@ -105,7 +109,7 @@ class Coverage:
     # Code. --------------------------------------------------------------------------------------------------------------
 
     def gather(self):
-        """What was entered until now belongs to whoever runs."""
+        """Assigns everything entered up to now to the running test or fixture."""
         if self.calls is not None:
             self._gather_calls()
         for cache, gave, computed in self.caches.news():
@@ -156,7 +160,7 @@ class Coverage:
         self.imports.load(path, code)
 
     def _loaded_before(self, names):
-        """Modules of the project that were there before us, among these."""
+        """Returns those of these project modules that were loaded before this file."""
         for name in names:
             file = getattr(sys.modules.get(name), "__file__", None)
             found = self.file(file) if isinstance(file, str) else None
@@ -172,7 +176,7 @@ class Coverage:
             self._load(found[2], found[0], code)
 
     def _done_before(self, before):
-        """What a preloaded process did before it was forked."""
+        """Records what a preloaded process did before it was forked."""
         if before is None:
             return
         for name, line in before.functions:
@@ -185,14 +189,14 @@ class Coverage:
     # The running test. --------------------------------------------------------------------------------------------------
 
     def switch(self, seen):
-        """Another one runs now. Gives the one until now."""
+        """Makes another record the running one, and returns the previous one."""
         self.gather()
         before, self.now = self.now, seen
         return before
 
     @contextlib.contextmanager
     def apart(self):
-        """What happens in between belongs to all tests, whoever runs."""
+        """Events in the `with` block belong to all tests, whichever one runs."""
         before = self.switch(self.outside)
         try:
             yield
@@ -212,7 +216,7 @@ class Coverage:
         self.running.append(test)
 
     def end(self, test):
-        """It ended: the line of it."""
+        """A test ended. Returns its line."""
         if test not in self.running:
             return ""
         self.gather()
@@ -240,16 +244,16 @@ class Coverage:
         return "".join(self._sources()) + text
 
     def use(self, fixture):
-        """The test, or fixture, that runs has this fixture."""
+        """The running test or fixture uses this fixture."""
         self.now.uses.add(fixture)
 
     def enter(self):
-        """A fixture of several tests, or a class, is set up."""
+        """The setup of a class or of a fixture shared by several tests begins."""
         seen = Seen()
         return seen, self.switch(seen)
 
     def leave(self, of, entered):
-        """It was."""
+        """That setup ended."""
         seen, before = entered
         self.switch(before)
         self._hold(of, seen)
@@ -260,7 +264,7 @@ class Coverage:
         held.uses |= seen.uses
 
     def tests_are(self, files):
-        """The files in which tests stand."""
+        """Returns the files that contain tests."""
         self.imports.tests.update(path for path in map(self.path_of, files) if path)
         self.news = True
 
@@ -288,7 +292,7 @@ class Coverage:
         return more
 
     def tell(self):
-        """What is new outside of tests."""
+        """Returns the lines about new events outside of tests."""
         seen, told = self.outside, self.told
         new = Seen()
         for name in ("blocks", "loads", "opens", "lists"):
@@ -315,7 +319,7 @@ class Coverage:
             self.recorder.emit("".join(self._sources()) + '{"loaded":%s%s}\n' % (_numbers(new.loads), more))
 
     def finish(self):
-        """The process ends."""
+        """The process is exiting."""
         if self.child is not None:
             self._flush_child()
         elif not self.recorder._muted:
@@ -414,12 +418,13 @@ def _by_number(name, lists):
 
 
 def watch(recorder, top):
-    """What is seen from now on."""
+    """Starts recording."""
     return Coverage(recorder, top)
 
 
 def watch_fixtures(coverage):
-    """Notes which fixtures of more than one test a test of pytest has, also those that were set up before it."""
+    """Records which shared fixtures a pytest test uses, including those that were set up before
+    it."""
     from _pytest.fixtures import FixtureDef
 
     execute = FixtureDef.execute

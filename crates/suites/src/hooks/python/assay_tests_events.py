@@ -1,11 +1,14 @@
-"""Writes the events of a process that runs tests: one file a process, lines of JSON, each written whole (docs/reference/test-events.md).
+"""Writes the events of a process that runs tests: one file per process, lines of JSON, each written
+as a whole (docs/reference/test-events.md).
 
-What a framework is does not belong here. Lines go into a file that the process has in its memory (the tail), where a test costs no system call and
-whoever kills the process finds them all the same; it is emptied into the file of events when it is full, and at the end. Where that can't be had,
-lines of a test that ended wait for the next one, so that a test costs one write. Nothing here may raise into a suite: `guarded` notes the problem.
-What tests stub (clocks, `os`) is taken beforehand, and kept where nobody replaces it: not in a module's names.
+It contains nothing specific to a framework. Lines go to a memory-mapped file (the tail), so that a
+test costs no system call and the lines survive if the process is killed. The tail is flushed to the
+events file when it is full, and at the end. If it cannot be mapped, the lines of a finished test
+are written together with those of the next one, so that a test costs one write. Nothing here may
+raise an exception into a suite: `guarded` records the problem. Functions that tests stub (clocks,
+`os`) are captured beforehand, and stored where they are not replaced: not in a module's names.
 
-It is loaded by every run, and compiled each time: what it imports, and how long it is, is part of what looking costs.
+It is loaded and compiled by every run, so its imports and its length are part of the overhead.
 """
 
 import atexit
@@ -38,7 +41,7 @@ PHASE = 18
 
 
 class Running:
-    """A test that runs. Whoever knows its framework sets where its phases end."""
+    """A running test. The framework-specific part sets the ends of its phases."""
 
     overlapped = False
     groups = ()
@@ -56,14 +59,15 @@ class Running:
         self.thread = thread
 
     def end_phase(self, now, gc_time):
-        """A phase ended, or may have ended: the last that says so counts. What belongs to others within it is not its own."""
+        """A phase ended, or may have ended: the last call counts. Time of other activities within
+        it is subtracted."""
         phase = self.phase
         if phase is not None:
             setattr(self, phase, self.earlier + now - self.phase_begin - self.inner)
             self.end_gc(phase, gc_time)
 
     def end_gc(self, phase, gc_time):
-        """What the garbage collector took in a phase that ended."""
+        """Returns the garbage collector's time in a phase that ended."""
         collected = gc_time - self.inner_gc - self.phase_gc
         if collected > 0:
             self.gc_of = {**(self.gc_of or {}), phase: collected}
@@ -81,7 +85,7 @@ class Recorder:
         self.framed = None
         # Records what is executed, read and started; see assay_tests_coverage.py.
         self.cover = None
-        self.counts = [0] * 10  # Of assay_tests_causes.py.
+        self.counts = [0] * 10  # Counts of causes; see assay_tests_causes.py.
         self.gc_time = 0
         self.gc_runs = 0
         self.running = []
@@ -127,13 +131,13 @@ class Recorder:
 
     @property
     def order(self):
-        """The seed of ASSAY_TESTS_ORDER, or None."""
+        """Returns the seed in ASSAY_TESTS_ORDER, or None."""
         text = os.environ.get("ASSAY_TESTS_ORDER", "")
         return int(text) if text.isascii() and text.isdigit() else None
 
     @property
     def only(self):
-        """The names that ASSAY_TESTS_ONLY gives, or None."""
+        """Returns the names in ASSAY_TESTS_ONLY, or None."""
         given = os.environ.get("ASSAY_TESTS_ONLY", "")
         if self._only is None and given.startswith("path:"):
             with open(given[len("path:") :], encoding="utf-8") as file:
@@ -141,7 +145,8 @@ class Recorder:
         return self._only
 
     def chosen(self, by_name, file_of):
-        """Of these tests those that ASSAY_TESTS_ONLY names, in its order; of `file:PATH` all others that stand in that file."""
+        """Selects from these tests those that ASSAY_TESTS_ONLY names, in its order; for `file:PATH`
+        all other tests in that file."""
         names = []
         for name in self.only:
             if name.startswith("file:"):
@@ -158,7 +163,7 @@ class Recorder:
     # Events. ------------------------------------------------------------------------------------------------------------
 
     def guarded(self, function, *args):
-        """Calls a part of the hooks; what it raises is noted, and the suite left alone."""
+        """Calls a part of the hooks; exceptions are recorded and do not reach the suite."""
         try:
             return function(*args)
         except Exception as problem:
@@ -166,7 +171,7 @@ class Recorder:
             return None
 
     def problem(self, problem):
-        """Notes that a hook failed."""
+        """Records that a hook failed."""
         self._problems += 1
         if self._problems > MOST_PROBLEMS:
             return
@@ -178,7 +183,7 @@ class Recorder:
         self.emit('{"problem":%s,"at":%de-9}\n' % (_encode(text), self.clock()))
 
     def run_begins(self, framework, version):
-        """The framework begins to run, or to collect, what was loaded."""
+        """The framework begins to run, or to collect, the loaded tests."""
         self.framework = (framework, version)
         if not self._load_ended:
             self._load_ended = True
@@ -186,12 +191,12 @@ class Recorder:
         self.look_again()
 
     def look_again(self):
-        """Counts libraries, too, that were loaded since."""
+        """Also counts libraries that were loaded since."""
         if self.look is not None:
             self.guarded(self.look)
 
     def begin_test(self, name, group, file, line):
-        """A test begins. Gives None where it is none of this process's own: within another test."""
+        """A test begins. Returns None if it is within another test, and so not reported itself."""
         if self._muted:
             return None
         thread = self._thread()
@@ -229,7 +234,8 @@ class Recorder:
         return test
 
     def begin_phase(self, test, phase, letter):
-        """Setup, body or teardown begins. The letter is what one sees of it from outside."""
+        """Setup, body or teardown begins. The letter is the phase as visible to outside
+        observers."""
         test.phase = phase
         test.inner = 0
         # Not the first attempt.
@@ -240,7 +246,7 @@ class Recorder:
         test.phase_begin = self.clock()
 
     def end_test(self, test, status, message):
-        """It ended. A child that it forked, and that came here, is silent."""
+        """A test ended. A child forked by the test that reaches this point writes nothing."""
         now = self.clock()
         running = self.running
         if test not in running:
@@ -280,7 +286,7 @@ class Recorder:
             self.flush()
 
     def beside(self, name, file, status, message):
-        """No test, but something that is done for several of them, failed."""
+        """Reports a failure outside of tests, of something shared by several of them."""
         if self._muted:
             return
         at = self.clock()
@@ -289,12 +295,13 @@ class Recorder:
         self.emit(line % (_encode(name), self._place(file, None), at, at, status, said))
 
     def fault(self, text):
-        """The suite failed otherwise than by a test: the reason, as a sentence without its end."""
+        """Reports why the suite failed, other than by a test: a sentence without its end."""
         if not self._muted:
             self.emit('{"fault":%s,"at":%de-9}\n' % (_encode(_cut(text)), self.clock()))
 
     def begin_span(self, kind, group, name=None, scope=None, announce=True):
-        """The suite does something for several tests. Gives what `end_span` is given, or None."""
+        """The suite begins something shared by several tests. Returns the argument for `end_span`,
+        or None."""
         if self._muted:
             return None
         more = (',"name":%s' % _encode(name) if name else "") + (',"scope":%s' % _encode(scope) if scope else "")
@@ -309,7 +316,7 @@ class Recorder:
         return span
 
     def end_span(self, span):
-        """It ended. If it lay within a test, it is not the test's."""
+        """A span ended. Within a test, its time is not the test's."""
         if span is None or span not in self._spans:
             return
         now = self.clock()
@@ -333,7 +340,7 @@ class Recorder:
         self._span(kind, group, begin, now, rest, 0)
 
     def span(self, kind, group, begin, end):
-        """A span of which only begin and end are known."""
+        """Reports a span of which only the start and the end are known."""
         if not self._muted:
             self._span(kind, group, begin, end, "")
 
@@ -354,7 +361,7 @@ class Recorder:
     # The file. ----------------------------------------------------------------------------------------------------------
 
     def emit(self, line):
-        """Keeps a line: in the tail, or until the next `flush`."""
+        """Adds a line to the tail, or keeps it until the next `flush`."""
         if self._tail is None:
             self._pending.append(line)
             return
@@ -373,7 +380,7 @@ class Recorder:
             self._tail_at = end
 
     def flush(self):
-        """Writes the lines that wait, by one write."""
+        """Writes pending lines with one write."""
         if self._muted or not (self._pending or self._tail_at > HEAD):
             return
         with self._lock:
@@ -507,7 +514,7 @@ def _cut(message):
 
 
 def _causes(counts):
-    """Without the bracket at its end."""
+    """Returns the JSON of an object without the closing brace."""
     log, sql, sql_time, redis, redis_time, sleeps, sleep_time, http, http_time, processes, gc_runs = counts[:11]
     return (
         f',"causes":{{"log_lines":{log},"sql":{sql},"sql_time":{sql_time}e-9,"redis":{redis},"redis_time":{redis_time}e-9,'
@@ -516,7 +523,7 @@ def _causes(counts):
 
 
 def start():
-    """The recorder of this process, where `assay tests` asks for one; else None."""
+    """Returns the recorder of this process if `assay tests` requests one; otherwise None."""
     folder = os.environ.get("ASSAY_TESTS", "")
     within = os.environ.get("ASSAY_TESTS_WITHIN", "")
     if not folder.startswith("path:") or within not in ("", str(os.getpid())):
@@ -539,8 +546,9 @@ def start():
 
 
 def shuffled(tests, groups, seed):
-    """These tests in the random order of this seed. `groups` gives those that hold a test, outermost first: what belongs together stays so,
-    since what is set up for a group is set up once."""
+    """Returns these tests in the random order of this seed. `groups` returns the groups that
+    contain a test, outermost first. The tests of a group stay together, since the setup of a group
+    runs once."""
     import random
 
     def arrange(some, depth, draw):

@@ -1,7 +1,8 @@
-"""Which files of the project are opened, which directories listed and which programs started, for assay_tests_coverage.py; and which files are the
-project's at all.
+"""Records which project files are opened, which directories are listed and which programs are
+started, for assay_tests_coverage.py. Also determines which files belong to the project.
 
-Audit hooks tell of it. What imports, collects and reports opens files as well, which is no news: who asked is found on the stack.
+It uses audit hooks. Importing, collecting and reporting also open files, which does not count; the
+stack shows where a call comes from.
 """
 
 import functools
@@ -36,8 +37,8 @@ _MACHINE_FILES = ("traceback.py", "warnings.py", "loader.py")
 
 
 class _Wrapped:
-    """Replaces a function of `os`. It is no Python function, since that would become a method where a class has it as an
-    attribute (pathlib up to 3.10)."""
+    """Replaces a function of `os`. It is not a Python function, which would become a method if a
+    class has it as an attribute (pathlib up to 3.10)."""
 
     def __init__(self, real, watching):
         functools.update_wrapper(self, real)
@@ -101,28 +102,28 @@ class _Entry:
 
 
 class Files:
-    """The files of the project below `top`, and what happens with them."""
+    """The files of the project below `top`, and what happens to them."""
 
     def __init__(self, coverage, top):
         self.coverage = coverage
         top = os.path.abspath(top)
         self.tops = tuple({top + os.sep: None, os.path.realpath(top) + os.sep: None})
-        self.paths = {}  # By what a path is called: the path from the top, or None.
+        self.paths = {}  # By path as used in a call: the path relative to the top, or None.
         self.written = set()
-        self.frames = {}  # By file of code: what a call that comes from it is.
+        self.frames = {}  # By file name of code: the origin of calls from it.
         # The original functions: tests may replace them.
         self.getcwd, self.getframe, self.fspath = os.getcwd, sys._getframe, os.fsdecode
         self.stat, self.readlink = os.stat, os.readlink
 
     def watch(self):
-        """Hears of it from now on."""
+        """Starts recording."""
         self._watch_programs()
         self._watch_looks()
         if hasattr(sys, "addaudithook"):
             sys.addaudithook(self._audit())
 
     def path_of(self, name):
-        """The path from the top, where a file is the project's."""
+        """Returns the path relative to the top if a file is the project's."""
         try:
             return self.paths[name]
         except KeyError:
@@ -179,7 +180,8 @@ class Files:
         return audit
 
     def _path(self, name):
-        """The path from the top of what was opened or listed, where it is the project's."""
+        """Returns the path relative to the top of an opened or listed path if it is the
+        project's."""
         if not isinstance(name, str):
             if name is None:
                 name = "."
@@ -196,7 +198,8 @@ class Files:
         return self.path_of(name)
 
     def _folder_of(self, descriptor):
-        """The path of an open directory; None where the system has no names of descriptors."""
+        """Returns the path of an open directory; None if the system has no names for
+        descriptors."""
         try:
             path = self.readlink("/proc/self/fd/%d" % descriptor)
         except (OSError, ValueError):
@@ -290,7 +293,7 @@ class Files:
             self.coverage.now.spawns.append(spawn)
 
     def _place(self, place):
-        """The directory of a program; None: the top of the project."""
+        """Returns the directory of a program; None for the top of the project."""
         here = self.getcwd()
         here = here if place is None else os.path.normpath(os.path.join(here, self.fspath(place)))
         return None if here + os.sep in self.tops else here
@@ -400,7 +403,7 @@ class Files:
         self._note("lists" if self.isdir(name) else "opens", path)
 
     def _shows(self):
-        """Whether a source is looked at to show it."""
+        """Returns whether a source is read in order to display it."""
         frame = self.getframe(3)
         while frame is not None and self.frames.get(frame.f_code.co_filename) == _BETWEEN:
             if frame.f_code.co_filename.endswith(_SHOWERS):
@@ -409,7 +412,8 @@ class Files:
         return False
 
     def _matters(self, importable):
-        """Whether a file is opened for the project or a library of it; not by what imports, collects or reports."""
+        """Returns whether a file is opened by the project or one of its libraries, rather than by
+        importing, collecting or reporting."""
         frame = self.getframe(3)
         frames = self.frames
         while frame is not None:
@@ -448,7 +452,7 @@ class Files:
         return _COUNTS
 
     def _watch_programs(self):
-        """Interpreters that multiprocessing starts: no event tells of them."""
+        """Interpreters started by multiprocessing, for which there is no event."""
         try:
             import _posixsubprocess
         except ImportError:
@@ -467,7 +471,7 @@ class Files:
 
 
 def _unquoted(text):
-    """A text of a URI as it is meant; loaded when it is first needed."""
+    """Decodes the text of a URI; the library is loaded on first use."""
     from urllib.parse import unquote
 
     return unquote(text)

@@ -1,7 +1,8 @@
-"""With ASSAY_TESTS_FRAMES: each test, and what is done for several, runs beneath a function of its own, so that whoever samples stacks sees what
-ran. The function's file is called `assay-frame:KIND:NAME`, with the name percent-encoded, since samplers give the names of files as they are.
+"""With ASSAY_TESTS_FRAMES, each test, and each setup shared by several tests, runs beneath a
+function of its own so that it is visible to samplers of stacks. The function's file is called
+`assay-frame:KIND:NAME`, with the name percent-encoded, since samplers report file names unchanged.
 
-Nothing of this is loaded unless it is asked for.
+This file is loaded only on request.
 """
 
 import re
@@ -20,7 +21,7 @@ def _frame(call):
 
 
 def framed(kind, name, call):
-    """Calls beneath the frame of this kind and name."""
+    """Calls a function beneath the frame of this kind and name."""
     frame = _known.get((kind, name))
     if frame is None:
         frame = _known[kind, name] = FunctionType(_code(kind, name), globals())
@@ -34,7 +35,8 @@ def _code(kind, name):
 
 
 def frame_pytest(hooks, config):
-    """Frames for what pytest calls: phases of tests, fixtures of more than one test, collecting, and its loop over the tests."""
+    """Adds frames around pytest's calls: phases of tests, fixtures shared by several tests,
+    collection, and the loop over the tests."""
     from _pytest import main, runner
     from _pytest.fixtures import FixtureDef
 
@@ -70,7 +72,8 @@ def _fixture(kind):
 
 
 def _wrap(owner, name, of):
-    """Puts a frame around calls. `of` says from the first argument which, or None for none; without it the frame is that of the run."""
+    """Wraps calls in a frame. `of` returns the frame for the first argument, or None for no frame;
+    without `of`, the frame is that of the run."""
     original = getattr(owner, name)
 
     def call(*args, **kwargs):

@@ -1,7 +1,7 @@
-"""The plugin of pytest, by PYTEST_PLUGINS or `-p`. PYTEST_DONT_REWRITE
+"""The pytest plugin, loaded by PYTEST_PLUGINS or `-p`. PYTEST_DONT_REWRITE
 
-It is no more than names: pytest takes each plugin apart to rewrite its assertions, which takes as long as a dozen tests; a module that it only
-imports is left alone.
+It only imports names: pytest parses each plugin to rewrite its assertions, which takes as long as a
+dozen tests, but leaves modules alone that a plugin merely imports.
 """
 
 from assay_tests_pytest import pytest_configure, pytest_unconfigure

@@ -1,7 +1,8 @@
-"""Who imports whom, for assay_tests_coverage.py: by the import statements in the code that was loaded, also within functions and of modules that
-were there already, and by who was on the stack when a module was loaded.
+"""Records which files import which, for assay_tests_coverage.py: from the import statements in
+loaded code (including those within functions, and of modules loaded earlier), and from the stack
+when a module is loaded.
 
-Paths here are those of files of the project. Nothing is imported, and no source is read.
+All paths are those of project files. Nothing is imported, and no source is read.
 """
 
 import os
@@ -19,7 +20,8 @@ _SMALL = opmap.get("LOAD_SMALL_INT")
 
 
 def _argument(code, at):
-    """The argument of the instruction at this place, and where the one before it stands."""
+    """Returns the argument of the instruction at this offset, and the offset of the instruction
+    before it."""
     value = code[at + 1]
     shift = 8
     at -= 2
@@ -31,7 +33,8 @@ def _argument(code, at):
 
 
 def statements(code):
-    """The import statements in code, and in what it defines: `(level, names, module)`."""
+    """Yields the import statements in code, and in the code nested in it: `(level, names,
+    module)`."""
     found = []
     waiting = [code]
     while waiting:
@@ -62,24 +65,24 @@ def statements(code):
 
 
 class Imports:
-    """The graph as far as it is known. `file_of` gives the file of the project that a path is, or None."""
+    """The known part of the graph. `file_of` maps a path to the project file, or None."""
 
     def __init__(self, file_of):
         self.file_of = file_of
-        self.edges = {}  # From each file the files that it imports.
+        self.edges = {}  # Maps each file to the files that it imports.
         self.loaded = set()
-        self.waiting = {}  # By name of a module that is not there yet: who imports it.
-        self.beside = {}  # By path of a file that is not loaded yet: who imports it.
-        self.dynamic = {}  # From whoever was on the stack.
+        self.waiting = {}  # By name of a module not loaded yet: the files that import it.
+        self.beside = {}  # By path of a file not loaded yet: the files that import it.
+        self.dynamic = {}  # Imports found on the stack.
         self.imported = set()
         self.main = None
-        self.preloaded = set()  # Loaded ahead, and not for all tests.
+        self.preloaded = set()  # Preloaded, and not for all tests.
         self.tests = set()
         self._said = set()
         self._linked = set()
 
     def load(self, path, code):
-        """The top of a file was executed."""
+        """The top level of a file was executed."""
         if path in self.loaded:
             return
         self.loaded.add(path)
@@ -138,11 +141,11 @@ class Imports:
             self.imported.add(path)
 
     def forget(self):
-        """Everything is new again."""
+        """Marks everything as new again."""
         self._said.clear()
 
     def link(self, conftests=()):
-        """What is new since the last time, as pairs."""
+        """Returns what is new since the last call, as pairs."""
         for name in [name for name in self.waiting if name in sys.modules]:
             for path in self.waiting.pop(name):
                 self._module(path, name)

@@ -1,6 +1,8 @@
-"""What pytest calls when, as events, for the plugin in assay_tests_hook.py. Names of tests are their node ids.
+"""Converts pytest's calls to events, for the plugin in assay_tests_hook.py. Names of tests are
+their node ids.
 
-Nothing is registered unless ASSAY_TESTS asks for it. Only the first session of a process is watched: others are those of tests of pytest itself.
+Nothing is registered unless ASSAY_TESTS is set. Only the first session of a process is watched;
+further ones are started by tests of pytest itself.
 """
 
 import os
@@ -65,7 +67,7 @@ def _file_of(item):
 
 
 class Hooks:
-    """What is called for one session."""
+    """The hooks for one session."""
 
     def __init__(self, recorder):
         self.recorder = recorder
@@ -98,7 +100,7 @@ class Hooks:
 
     def _shuffle(self, config, items):
         if self.recorder.order is not None:
-            # pytest-randomly runs later and would choose an order of its own.
+            # pytest-randomly runs later and would choose its own order.
             config.option.randomly_reorganize = False
             items[:] = assay_tests_events.shuffled(items, lambda item: item.listchain()[1:-1], self.recorder.order)
 
@@ -242,7 +244,7 @@ class Hooks:
 
 
 def _last_line(text):
-    """Of a traceback the line that tells what was raised."""
+    """Returns the line of a traceback that shows the exception."""
     lines = [line for line in text.splitlines() if line.strip()]
     raised = [line for line in lines if line.startswith("E ")]
     return (raised or lines or [text])[-1].lstrip("E ").strip()

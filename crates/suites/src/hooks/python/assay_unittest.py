@@ -1,4 +1,5 @@
-"""Runs what `python -m unittest` runs, with its arguments, and writes what happens as events. Names of tests are class and method.
+"""Runs what `python -m unittest` runs, with the same arguments, and writes events. Names of tests
+are class and method.
 
 assay_unittest.py ARGUMENTS                     as python -m unittest ARGUMENTS
 assay_unittest.py --script FILE ARGUMENTS       as python FILE ARGUMENTS, for a file that runs unittest itself (manage.py test)
@@ -19,7 +20,7 @@ __unittest = True
 
 
 class Hooks:
-    """What is put in place of unittest's own methods."""
+    """Replacements of unittest's own methods."""
 
     def __init__(self, recorder):
         self.recorder = recorder
@@ -77,7 +78,7 @@ class Hooks:
         setattr(owner, name, run)
 
     def framed(self, kind, name, original, *args, **kwargs):
-        """Calls it, beneath a frame where samplers shall see what runs."""
+        """Calls a function, beneath a frame if samplers should see what runs."""
         framed = self.recorder.framed
         return original(*args, **kwargs) if framed is None else framed(kind, name, lambda: original(*args, **kwargs))
 
@@ -89,7 +90,8 @@ class Hooks:
             self.wrap_test(django.SimpleTestCase, "__call__")
 
     def arrange(self, suite):
-        """The suite in the order that is asked for; None as it is. Suites of another class run as they are, in one piece."""
+        """Returns the suite in the requested order; without one, unchanged. Suites of other classes
+        run unchanged, as a whole."""
         if self.recorder.cover is not None:
             modules = {_module_of(type(test)) for test in _flat(suite, every=True)}
             files = [getattr(module, "__file__", None) for module in modules]
@@ -188,7 +190,7 @@ class Hooks:
         else:
             status, message = _outcome(raised or [], running.results, result)
         if running.phase == "teardown":
-            running.end_phase(self.clock(), self.recorder.gc_time)  # What unittest does last (cleanups) belongs to it.
+            running.end_phase(self.clock(), self.recorder.gc_time)  # unittest's cleanups belong to the test.
         if raised is not None and any(phase == "setup" for phase, _ in raised):
             running.setup = None
         self.recorder.end_test(running, status, message)
@@ -221,7 +223,8 @@ class Hooks:
         setattr(owner, name, handle)
 
     def beside(self, result, errors, skips):
-        """What was set up or torn down for several tests failed, or skipped them: unittest counts it in their place."""
+        """A setup or teardown shared by several tests failed, or skipped them: unittest counts it
+        in their place."""
         _, all_errors, all_skips, _ = _listed(result)
         for status, found, count in (("error", all_errors, errors), ("skipped", all_skips, skips)):
             for holder, text in found[count:]:
@@ -248,7 +251,8 @@ class Hooks:
 
 
 def _own(group, method):
-    """Whether a class or module has such a method of its own, and not TestCase's, which does nothing."""
+    """Returns whether a class or module has its own method of this name, other than that of
+    TestCase, which does nothing."""
     inherited = getattr(getattr(unittest.TestCase, method, None), "__func__", None)
     found = getattr(group, method, None)
     return found is not None and getattr(found, "__func__", found) is not inherited
@@ -259,7 +263,7 @@ def _module_of(kind):
 
 
 def _module_after(test, result):
-    """The module that is entered, if one is."""
+    """Returns the module that is being entered, if any."""
     before = getattr(result, "_previousTestClass", None)
     module = _module_of(type(test))
     return None if module is None or _module_of(before) is module or not hasattr(module, "setUpModule") else module
@@ -271,7 +275,7 @@ def _class_after(test, result):
 
 
 def _class_before(test, result):
-    """The class that is left, if one is."""
+    """Returns the class that is being left, if any."""
     before = getattr(result, "_previousTestClass", None)
     return None if before is None or before is type(test) else before
 
@@ -281,7 +285,7 @@ def _class(kind):
 
 
 def _is_other(test):
-    """Whether a test is no method of a class: a function, or what stands in a text (doctest)."""
+    """Returns whether a test is not a method of a class, but a function or a text (doctest)."""
     return isinstance(test, unittest.FunctionTestCase) or hasattr(test, "_dt_test")
 
 
@@ -306,7 +310,7 @@ def _name(test):
 
 
 def _flat(suite, every=False):
-    """The tests of a suite, and, unless `every` test is asked for, suites of other classes."""
+    """Yields the tests of a suite, and, unless `every` is true, suites of other classes."""
     if isinstance(suite, unittest.BaseTestSuite) and (every or type(suite) is unittest.TestSuite):
         for part in suite:
             yield from _flat(part, every)
@@ -318,13 +322,13 @@ _KINDS = ("failures", "errors", "skipped", "unexpectedSuccesses")
 
 
 def _listed(result):
-    """What came of the tests so far. Results of Django's parallel workers keep nothing."""
+    """The results of the tests so far. Results from Django's parallel workers store nothing."""
     lists = [getattr(result, kind, ()) for kind in _KINDS]
     return [found if isinstance(found, (list, tuple)) else () for found in lists]
 
 
 def _counted(result):
-    """How many there are of each kind."""
+    """Returns the number of results of each kind."""
     try:
         return [len(result.failures), len(result.errors), len(result.skipped), len(result.unexpectedSuccesses)]
     except (AttributeError, TypeError):
@@ -357,7 +361,7 @@ def _outcome(raised, before, result):
 
 
 def main(arguments):
-    """Installs the hooks, and becomes what is asked for."""
+    """Installs the hooks, and runs what was requested."""
     recorder = assay_tests_events.start()
     if recorder is not None:
         recorder.guarded(Hooks(recorder).install)

@@ -1,11 +1,14 @@
-"""A Python process that has everything loaded, and is forked for every run (docs/internals/preloading.md). PYTEST_DONT_REWRITE
+"""A Python process that has loaded everything, and is forked for every run
+(docs/internals/preloading.md). PYTEST_DONT_REWRITE
 
-The process loads what the user's command loads, in that order, and is stopped at some places on the way: before the first file of the project, before
-a file that changes often, when pytest has read its options. Whoever waits at such a place is a stage. It is forked to load on, up to the next
-place, or to become a run: then the very same stack returns to what it was doing, and ends as the command would.
+The process loads what the user's command loads, in that order, and stops at certain points: before
+the first project file, before a file that changes often, and when pytest has read its options. A
+process that waits at such a point is a stage. It is forked to continue loading up to the next
+point, or to become a run, in which the same stack continues and ends as the command would.
 
-The first that waits is the root: it listens at the socket, knows all stages, and hands runs to the last one. This file knows what a stage is and
-says; assay_warm_server.py is the root; assay_warm_load.py knows what to load; assay_warm_pytest.py where pytest waits.
+The first stage is the root: it listens on the socket, keeps track of all stages, and passes runs to
+the last one. This file defines stages and their messages; assay_warm_server.py is the root;
+assay_warm_load.py determines what to load, and assay_warm_pytest.py where pytest waits.
 """
 
 import _socket
@@ -31,7 +34,7 @@ warm = None
 
 
 class Warm:
-    """This process: it loads, waits as a stage, or runs."""
+    """This process: it loads, waits as a stage, or is a run."""
 
     def __init__(self, here):
         value = {name: os.environ.get(name, "") for name in VARIABLES}
@@ -50,13 +53,13 @@ class Warm:
         self.saved = [_high(number) for number in (0, 1, 2)]
         self.directory = os.getcwd()
         self.begun = time.monotonic()
-        self.control = None  # The socket to the root, of a stage that is not it.
+        self.control = None  # The socket to the root; None in the root itself.
         self.server = None
-        self.request = None  # Of a run.
-        self.children = {}  # By number of a process: what waits for its end.
+        self.request = None  # Only in a run.
+        self.children = {}  # By process id: the connection that waits for its end.
         self.loads = True
-        self.files = []  # Of the project, loaded or opened since the last stage.
-        self.known = set()  # In all stages.
+        self.files = []  # Project files loaded or opened since the last stage.
+        self.known = set()  # Those of all stages.
         self.hot = frozenset()
         self.phase = "framework"
         self.pytest = None
@@ -68,7 +71,7 @@ class Warm:
         self.given = {}
         self.plugins = []
         self.calls = None
-        self.left = frozenset()  # Modules that are not to be loaded ahead.
+        self.left = frozenset()  # Modules that must not be preloaded.
         self.printed = None
         self.hooks = {}
         self.compiled = None
@@ -80,7 +83,7 @@ class Warm:
     # Files of the project. ----------------------------------------------------------------------------------------------
 
     def of_project(self, name):
-        """The path of a file of the project, else None."""
+        """Returns the path of a project file, otherwise None."""
         try:
             return self.paths[name]
         except KeyError:
@@ -110,7 +113,8 @@ class Warm:
     # The beginning of the process. --------------------------------------------------------------------------------------
 
     def audit(self, event, args):
-        """Before the program: that is where a process waits that is not pytest's."""
+        """Handles audit events. Before the program starts, processes other than pytest's wait
+        here."""
         if not self.loads:
             return
         if event == "open":
@@ -140,7 +144,7 @@ class Warm:
         os.environ["PYTHONPATH"] = os.pathsep.join(paths)
         if not os.environ["PYTHONPATH"]:
             del os.environ["PYTHONPATH"]
-        # The program itself runs anew in each run.
+        # The program itself runs again in each run.
         self.files.clear()
         self.known.clear()
         self.given = dict(os.environ)
@@ -156,7 +160,8 @@ class Warm:
         loading.load(self)
 
     def _end_with_life(self):
-        """A process that is stuck while it loads ends, too, when `assay` is gone: by the signal that the kernel sends then."""
+        """Ensures that a process that is stuck while loading ends when `assay` does, by a signal
+        from the kernel."""
         import fcntl
 
         try:
@@ -168,7 +173,8 @@ class Warm:
             pass
 
     def sibling(self, name, modules=None):
-        """Another file of these, which the program can't import by chance. `modules` is where others of these find it."""
+        """Loads another of these files, without making it importable by the program. `modules` is
+        where other files of this directory find it."""
         module = self.siblings.get(name)
         if module is None:
             from importlib.util import module_from_spec, spec_from_file_location
@@ -185,8 +191,9 @@ class Warm:
     # Stages. ------------------------------------------------------------------------------------------------------------
 
     def stage(self, name, last=False, natural=False):
-        """Waits here. Returns in a process that loads on, and in one that runs. `last` is the one that runs are forked of, `natural` the last before
-        what only earlier runs show to be needed."""
+        """Waits here as a stage. Returns in a process that continues loading, and in a run. `last`
+        marks the stage from which runs are forked, `natural` the last one before modules that are
+        only known from earlier runs."""
         if self.request is not None or not self.loads:
             return
         about = {
@@ -222,7 +229,7 @@ class Warm:
                 self.send(about)
                 self.wait()
         except BrokenPipeError:
-            os._exit(0)  # It was given up meanwhile.
+            os._exit(0)  # It was abandoned in the meantime.
         except Exception:
             # The error must not propagate to the callers below, which are unrelated and would
             # handle it as their own.
@@ -240,11 +247,11 @@ class Warm:
             self.files, self.notes, self.failures = [], [], []
 
     def send(self, message):
-        """Says something to the root."""
+        """Sends a message to the root."""
         self.control.sendall(json.dumps(message).encode() + b"\n")
 
     def wait(self):
-        """A stage that is not the root: does what the root says."""
+        """Called in a stage other than the root: follows the root's instructions."""
         control = Lines(self.control)
         # A replaced stage waits for the end of its runs and begins no more.
         retired = False
@@ -278,7 +285,8 @@ class Warm:
                         return
 
     def poll(self, descriptors, waits=None):
-        """Waits for one of these, for the end of `assay`, or for the end of a child, which is reported."""
+        """Waits for one of these descriptors, the end of `assay`, or the end of a child, which is
+        reported."""
         poll = select.poll()
         if self.life is not None:
             poll.register(self.life, select.POLLIN)
@@ -336,7 +344,8 @@ class Warm:
                 pass
 
     def forked(self):
-        """A child has nothing of what its parent listens to, but for what it is to keep."""
+        """Called in a child: closes the descriptors that its parent listens on, except those to
+        keep."""
         for number, connection in self.children.items():
             if connection is not None:
                 os.close(connection)
@@ -352,7 +361,7 @@ class Warm:
             self.control.close()
 
     def go_on(self, message, descriptor):
-        """A child that loads on. True in the child."""
+        """Forks a child that continues loading. Returns true in the child."""
         number = os.fork()
         if number:
             self.children[number] = None
@@ -366,7 +375,7 @@ class Warm:
         return True
 
     def run(self, request, streams, connection):
-        """A child that is a run. True in the child."""
+        """Forks a child that becomes a run. Returns true in the child."""
         why = self.pytest.refusal(self, request) if self.pytest is not None else None
         try:
             number = os.fork() if why is None else None
@@ -398,7 +407,7 @@ class Warm:
 
 
 class Lines:
-    """Lines of a stream, and the descriptors that came with them."""
+    """Lines of a stream, and the descriptors sent with them."""
 
     def __init__(self, socket):
         self.socket = socket
@@ -406,7 +415,7 @@ class Lines:
         self.descriptors = []
 
     def read(self):
-        """Reads what is there; False at the end."""
+        """Reads the available data; returns False at the end."""
         try:
             data, more, _, _ = self.socket.recvmsg(1 << 16, _socket.CMSG_SPACE(8 * SENT.size), _socket.MSG_CMSG_CLOEXEC)
         except OSError:
@@ -419,19 +428,19 @@ class Lines:
         return bool(data)
 
     def lines(self):
-        """The lines that are there as a whole. Bytes that carried descriptors may stand before one."""
+        """Returns the complete lines. Bytes sent with descriptors may precede a line."""
         while b"\n" in self.data:
             line, _, self.data = self.data.partition(b"\n")
             yield json.loads(line[max(line.find(b"{"), 0) :].decode("utf-8", "surrogateescape"))
 
     def take(self, number):
-        """So many descriptors, in the order in which they came."""
+        """Returns this number of descriptors, in the order in which they arrived."""
         taken, self.descriptors = self.descriptors[:number], self.descriptors[number:]
         return taken
 
 
 def send_with(socket, message, descriptors):
-    """A line with descriptors, to a stage."""
+    """Sends a line with descriptors to a stage."""
     rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, b"".join(map(SENT.pack, descriptors)))]
     data = json.dumps(message).encode() + b"\n"
     sent = socket.sendmsg([data], rights)
@@ -439,7 +448,7 @@ def send_with(socket, message, descriptors):
 
 
 def answer(connection, message):
-    """A line to whoever asked, if he is still there."""
+    """Sends a line to the client, if it is still there."""
     try:
         os.write(connection, json.dumps(message).encode() + b"\n")
     except OSError:

@@ -1,7 +1,8 @@
-"""What a preloaded process loads, what a fork does not carry over, and how a fork becomes a run. PYTEST_DONT_REWRITE
+"""Determines what a preloaded process loads, handles state that a fork loses, and turns a fork into
+a run. PYTEST_DONT_REWRITE
 
-Runs write down which modules they had to load themselves, and in which order (`ASSAY_WARM_SEEN`, JSON): libraries from outside of the project
-first, then modules of the project that are no tests.
+Runs record the modules that they had to load themselves, in order (`ASSAY_WARM_SEEN`, JSON): first
+libraries from outside of the project, then project modules other than tests.
 """
 
 import gc
@@ -36,8 +37,8 @@ _patched = []
 
 
 def watch(warm):
-    """From now on the process waits before files of the project, where it is to, and notes which functions are entered: a test may depend on what
-    they did."""
+    """From now on, the process waits before project files where it should, and records the
+    functions that are entered: a test may depend on their effects."""
     warm.calls, _ = warm.sibling("assay_tests_calls").source()
     from importlib import _bootstrap_external
 
@@ -75,7 +76,7 @@ def _before(warm, module):
 
 
 def gather(warm):
-    """Functions that were entered since the last time."""
+    """Returns the functions entered since the last call."""
     if warm.calls is not None:
         for code in warm.calls.take():
             if code.co_flags & 2:
@@ -85,7 +86,7 @@ def gather(warm):
 
 
 def known(warm):
-    """What earlier runs wrote down."""
+    """Returns the records of earlier runs."""
     try:
         with open(warm.seen, encoding="utf-8") as file:
             found = json.load(file)
@@ -99,7 +100,7 @@ def _privately(path, flags):
 
 
 def write(warm, seen):
-    """Writes it down, as a whole."""
+    """Writes the records atomically."""
     temporary = "%s.%d" % (warm.seen, os.getpid())
     with open(temporary, "w", encoding="utf-8", opener=_privately) as file:
         json.dump(seen, file)
@@ -107,14 +108,16 @@ def write(warm, seen):
 
 
 def load(warm):
-    """A program that is no pytest: it waits before it begins, with what earlier runs loaded."""
+    """For a program other than pytest: waits before it begins, with everything loaded that earlier
+    runs loaded."""
     preload(warm, natural="framework")
     if warm.request is not None:
         start(warm)
 
 
 def preload(warm, natural):
-    """Stages of what only earlier runs show to be needed. The first one is there before anything of it is loaded."""
+    """Creates the stages for modules that are only known from earlier runs. The first one exists
+    before any of these is loaded."""
     seen = known(warm)
     if not seen["libraries"] and not seen["modules"]:
         # A list may exist next time.
@@ -168,7 +171,7 @@ def _load(warm, name):
 
 
 def _said(warm):
-    """How much was printed."""
+    """Returns the size of the output so far."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -178,7 +181,8 @@ def _said(warm):
 
 
 def _leave(warm, name):
-    """What prints when it is loaded would print nothing in runs: it is left to them, and what was loaded is made once more, without it."""
+    """Handles a module that prints when it is loaded, which it would not do in runs if it were
+    preloaded: it is left to runs, and loading is repeated without it."""
     seen = known(warm)
     seen["left"].append(name)
     if len(seen["left"]) > MOST_LEFT:
@@ -189,7 +193,7 @@ def _leave(warm, name):
 
 
 def record(warm, tests=()):
-    """Writes down what a run had to load itself. `tests` are files of tests."""
+    """Records what a run had to load itself. `tests` are the test files."""
     if warm.seen is None:
         return
     seen = known(warm)
@@ -223,7 +227,8 @@ def record(warm, tests=()):
 
 
 def load_hooks(warm):
-    """What each run would load that is recorded. What reads variables when it is loaded is compiled only."""
+    """Loads the hooks that every recorded run needs. Those that read variables when they are loaded
+    are only compiled."""
     for name in ("assay_tests_events", "assay_tests_calls", "assay_tests_imports", "assay_tests_files", "assay_tests_caches", "assay_tests_coverage"):
         warm.hooks[name] = warm.sibling(name, sys.modules)
     for name in warm.hooks:
@@ -235,7 +240,7 @@ def load_hooks(warm):
 
 
 class Compiled:
-    """Finds modules that are compiled already, each once."""
+    """A finder for modules that have already been compiled; it loads each once."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -261,7 +266,8 @@ class Compiled:
 
 
 def _note_imported(warm, modules):
-    """Of each module whether another file of the project imports it. What nobody does was loaded for all tests."""
+    """Records for each module whether another project file imports it. Modules that nothing imports
+    were loaded for all tests."""
     from importlib.machinery import SourceFileLoader
 
     imports = warm.sibling("assay_tests_imports").Imports(warm.of_project)
@@ -287,7 +293,7 @@ def _is_test(path):
 
 
 def notes(warm):
-    """What is to be said of it; what can be done about it is done."""
+    """Returns notes about such state; handles what can be handled."""
     found = []
     if warm.failures:
         others = " and %d more" % (len(warm.failures) - 1) if warm.failures[1:] else ""
@@ -330,7 +336,8 @@ def notes(warm):
 
 
 def become(warm, streams):
-    """The process is a run: it has the descriptors, the environment, the directory and the arguments of a program that was just started."""
+    """Makes this process a run, with the descriptors, environment, directory and arguments of a
+    newly started program."""
     request = warm.request
     while _patched:
         owner, original = _patched.pop()
@@ -373,7 +380,7 @@ def become(warm, streams):
 
 
 class Before:
-    """What happened before the run began."""
+    """Events before the run began."""
 
     def __init__(self, warm):
         self.functions = warm.entered
@@ -384,12 +391,14 @@ class Before:
 
 
 def own_modules(warm):
-    """Names of modules of the project. Of which files that are is known in stages already."""
+    """Returns the names of loaded project modules. Stages have already determined the paths of
+    their files."""
     return [name for name, module in list(sys.modules.items()) if warm.of_project(getattr(module, "__file__", None))]
 
 
 def _set_environment(warm, environment):
-    """All of the environment is that of whoever asked, but for what was set or removed while loading."""
+    """Sets the whole environment to the client's, except for variables that were set or removed
+    while loading."""
     if environment is None:
         return
     now = dict(os.environ)
@@ -422,7 +431,8 @@ def _set_environment(warm, environment):
 
 
 def _reopen(stream):
-    """The same object, since others may have it, but as for what is behind its descriptor now."""
+    """Adapts a stream object, to which others may hold references, to the file that its descriptor
+    now refers to."""
     try:
         is_error = stream is sys.__stderr__
         stream.reconfigure(line_buffering=is_error or stream.isatty())
@@ -431,7 +441,7 @@ def _reopen(stream):
 
 
 def is_same(warm, argv):
-    """Whether these words name the program that was started."""
+    """Returns whether these words name the program that was started."""
     kind, name = warm.main
     if kind == "module":
         return argv[:2] == ["-m", name] or argv[:1] == [name]
@@ -443,12 +453,13 @@ def is_same(warm, argv):
 
 
 def arguments(warm, argv):
-    """The words behind the program's name."""
+    """Returns the words after the program's name."""
     return argv[2:] if argv[:1] in (["-m"], ["-c"]) else argv[1:]
 
 
 def start(warm):
-    """A run of a program that is not pytest: returns where the interpreter begins it, or runs another one."""
+    """Begins a run of a program other than pytest. Returns to where the interpreter begins it, or
+    runs another program."""
     import atexit
 
     atexit.register(record, warm)
@@ -472,7 +483,7 @@ def start(warm):
 
 
 def _other(argv):
-    """Runs another program than the one that was started."""
+    """Runs a program other than the one that was started."""
     if argv[0] == "-m":
         import runpy
 

@@ -1,7 +1,9 @@
-"""Where a preloaded process of pytest waits, and how its fork becomes a run with other arguments. PYTEST_DONT_REWRITE
+"""Determines where a preloaded pytest process waits, and turns its fork into a run with other
+arguments. PYTEST_DONT_REWRITE
 
-It waits before the first file of the project is loaded, and when options, plugins and the initial conftest.py files are (`pytest_cmdline_main`).
-Plugins that a run has in its environment are loaded in the run: they may read their variables when they are imported.
+It waits before the first project file is loaded, and again when options, plugins and the initial
+conftest.py files have been loaded (`pytest_cmdline_main`). Plugins from a run's environment are
+loaded in the run, since they may read variables when they are imported.
 """
 
 import os
@@ -16,7 +18,7 @@ MOST_WRAPPED = 20
 
 
 def _first():
-    """What `pytest.hookimpl(tryfirst=True)` notes. pytest is not loaded yet."""
+    """Returns the mark set by `pytest.hookimpl(tryfirst=True)`; pytest is not loaded yet."""
     return {
         "tryfirst": True,
         "trylast": False,
@@ -28,7 +30,7 @@ def _first():
 
 
 class Park:
-    """The plugin; it is gone in runs."""
+    """The plugin; it is removed in runs."""
 
     def __init__(self, warm):
         self.warm = warm
@@ -57,7 +59,7 @@ class Park:
     del _hook
 
     def run(self, config):
-        """The run begins: pytest goes on with its arguments."""
+        """Begins the run: pytest continues with its arguments."""
         manager, warm = config.pluginmanager, self.warm
         manager.unregister(self)
         sys.modules.pop(PLUGIN, None)
@@ -80,7 +82,7 @@ class Park:
         manager.register(Recording(warm), "assay_warm_recording")
 
     def parse(self, config, words):
-        """Options that differ from those with which the process was started."""
+        """Applies options that differ from those with which the process was started."""
         added = os.environ.get("PYTEST_ADDOPTS", "")
         if self.is_given(config, words, added):
             return
@@ -112,7 +114,7 @@ class Park:
         return (*config._parser.parse_known_and_unknown_args(words), words)
 
     def refusal(self, config, argv, added):
-        """Why a run can't have these arguments, or None."""
+        """Returns the reason why a run cannot have these arguments, or None."""
         loading = self.warm.sibling("assay_warm_load")
         if not loading.is_same(self.warm, argv):
             return "it runs pytest, not %s" % argv[0]
@@ -126,7 +128,8 @@ class Park:
 
 
 class Recording:
-    """Writes down what the run loaded until all tests were collected, and after the last one. What tests load is left to them."""
+    """Records what the run loaded before all tests were collected, and after the last one. Modules
+    loaded by tests themselves are left to them."""
 
     def __init__(self, warm):
         self.warm = warm
@@ -156,7 +159,8 @@ def _kind_of_fixtures():
 
 
 def _without_fixtures(config):
-    """Modules that are plugins and have no fixtures, with how many names they have. pytest looks at each name of each when a session begins."""
+    """Returns the plugin modules without fixtures, each with its number of names. pytest examines
+    every name of every plugin when a session begins."""
     kind = _kind_of_fixtures()
     if kind is None:
         return {}
@@ -174,11 +178,11 @@ def _has_fixtures(all_names, kind):
     try:
         return any(_is_fixture(value, kind) for names in all_names for value in names.values())
     except Exception:
-        return True  # Something there answers in its own way.
+        return True  # An object there has its own `__getattr__`.
 
 
 def _is_fixture(value, kind):
-    """Whether it is one, or has one beneath what wraps it; pytest warns of those."""
+    """Returns whether the value is a fixture, or wraps one; pytest warns about the latter."""
     for _ in range(MOST_WRAPPED):
         if value is None or isinstance(value, kind):
             return value is not None
@@ -187,8 +191,9 @@ def _is_fixture(value, kind):
 
 
 def _pass_over(bare):
-    """Has pytest look for fixtures in all others alone. What a module has got since makes it another one. Of its own objects those count that their
-    classes have."""
+    """Makes pytest skip these modules when it looks for fixtures. A module with additional names is
+    examined again. Objects of pytest's own classes are skipped if their classes have no
+    fixtures."""
     manager, kind = getattr(sys.modules.get("_pytest.fixtures"), "FixtureManager", None), _kind_of_fixtures()
     if kind is None or manager is None:
         return
@@ -208,7 +213,8 @@ def _pass_over(bare):
 
 
 def _place(config, name):
-    """A name as an argument: it is relative to pytest's root, arguments to where it was started."""
+    """Converts a test's name to an argument: names are relative to pytest's root, arguments to the
+    directory in which it was started."""
     file = name.partition("::")[0]
     root = str(getattr(config, "rootpath", None) or config.rootdir)
     if not os.path.exists(file) and os.path.exists(os.path.join(root, file)):
@@ -217,7 +223,7 @@ def _place(config, name):
 
 
 def prepare(warm):
-    """Has pytest load the plugin."""
+    """Makes pytest load the plugin."""
     names = [name for name in os.environ.get("PYTEST_PLUGINS", "").split(",") if name and not name.startswith("assay_tests")]
     warm.plugins = names
     warm.park = sys.modules[PLUGIN] = Module(warm)
@@ -232,7 +238,7 @@ def _set(warm, plugins):
 
 
 def Module(warm):
-    """A module for pytest to import, with the plugin's hooks."""
+    """Returns a module for pytest to import, with the plugin's hooks."""
     park = Park(warm)
     park.__name__ = PLUGIN
     park.__doc__ = __doc__
@@ -240,18 +246,20 @@ def Module(warm):
 
 
 def refusal(warm, request):
-    """Why a run can't be a fork of this stage, or None, as far as it can be seen here."""
+    """Returns the reason why a run cannot be a fork of this stage, or None if no reason is visible
+    here."""
     config = warm.park.config
     if config is None or not request.get("argv"):
         return None
     try:
         return warm.park.refusal(config, request["argv"], (request.get("env") or {}).get("PYTEST_ADDOPTS", ""))
     except (Exception, SystemExit):
-        return None  # The run says it better.
+        return None  # The run itself reports this better.
 
 
 def redirect(warm, streams):
-    """While pytest captures, the descriptors of the process lie elsewhere."""
+    """Redirects the streams. While pytest captures output, the process's own descriptors are saved
+    elsewhere."""
     park = warm.park
     manager = park.config.pluginmanager if park.config is not None else None
     capturing = getattr(manager and manager.getplugin("capturemanager"), "_global_capturing", None)

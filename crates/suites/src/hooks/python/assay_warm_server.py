@@ -1,6 +1,8 @@
-"""The root of a preloaded process: it listens at the socket, has stages made and made anew, and hands runs to the last of them. PYTEST_DONT_REWRITE
+"""The root of a preloaded process: it listens on the socket, has stages created and recreated, and
+passes runs to the last one. PYTEST_DONT_REWRITE
 
-It is the first stage itself, and whoever loads on is not waited for: questions are answered at any time.
+It is itself the first stage. It does not wait for processes that are loading, so requests are
+answered at any time.
 """
 
 import _socket
@@ -30,7 +32,7 @@ LOADS_WITHIN, LOADS_TIMES = 20.0, 5.0
 
 
 class Stage:
-    """A process that waits, or one that loads."""
+    """A process that waits or loads."""
 
     def __init__(self, socket):
         self.socket = socket
@@ -41,7 +43,8 @@ class Stage:
         self.begun = time.monotonic()
 
     def retire(self):
-        """It ends when its runs have. Gives whether there is something to wait for."""
+        """Makes the process end when its runs have ended. Returns whether there is something to
+        wait for."""
         if self.about is None:
             self.kill()
             self.socket.close()
@@ -74,13 +77,13 @@ class Server:
         self.stages = [first]
         self.loading = None
         self.listener = None
-        self.connections = {}  # By descriptor: what was read of the question.
-        self.waiting = []  # Runs: request, streams, connection, since when.
-        self.asked = []  # Runs that a stage was given and has not begun: stage, connection, since when.
-        self.broken = {}  # By path: what is wrong with a file.
+        self.connections = {}  # By descriptor: the request read so far.
+        self.waiting = []  # Runs that wait: request, streams, connection, start of the wait.
+        self.asked = []  # Runs passed to a stage, not begun: stage, connection, start of wait.
+        self.broken = {}  # By path: the error in a file.
         self.failed = False
         self.retired = []
-        self.spare = None  # Stages that wait until better ones are there.
+        self.spare = None  # Stages that are used until better ones are ready.
         self.hot = []
         self.longest = 0.0
         self.seen_at = self._seen_at()
@@ -88,7 +91,7 @@ class Server:
         self.outdated = False
 
     def forget(self):
-        """In a child: nothing of this is its own."""
+        """Called in a child, which must not use the server's state."""
         for stage in self.others():
             stage.socket.close()
         if self.listener is not None:
@@ -105,14 +108,14 @@ class Server:
         self.returned = True
 
     def others(self):
-        """All processes that wait or load, but for this one."""
+        """Returns all processes that wait or load, except this one."""
         stages = [*self.stages, *(self.spare or ()), *self.retired, *([self.loading] if self.loading is not None else ())]
         return [stage for stage in dict.fromkeys(stages) if stage.socket is not None]
 
     # The loop. ----------------------------------------------------------------------------------------------------------
 
     def serve(self):
-        """Returns in children only."""
+        """The main loop. Returns only in children."""
         if not self.stages[0].about["last"] and self.load():
             return
         while True:
@@ -141,11 +144,11 @@ class Server:
             self.late()
 
     def pause(self):
-        """Milliseconds after which somebody may be late."""
+        """Returns the milliseconds until something may be overdue."""
         return 200 if self.asked or self.waiting or self.loading else None
 
     def ready(self):
-        """All stages are there, or as many as can be. True in a child."""
+        """Called when all stages exist, or as many as possible. Returns true in a child."""
         if self.listener is None:
             self.listen()
         if self.spare is not None:
@@ -185,7 +188,7 @@ class Server:
         self.connections[descriptor] = assay_warm.Lines(_socket.socket(fileno=descriptor))
 
     def question(self, descriptor):
-        """True in a child."""
+        """Handles a request. Returns true in a child."""
         lines = self.connections[descriptor]
         more = lines.read()
         for message in lines.lines():
@@ -224,7 +227,7 @@ class Server:
             os.close(descriptor)
 
     def give(self, request, streams, connection, since):
-        """A run begins, now or when all is loaded. True in a child."""
+        """Begins a run, now or when everything is loaded. Returns true in a child."""
         why = self.refusal(request)
         if why is not None:
             self.refuse(streams, connection, why)
@@ -250,7 +253,7 @@ class Server:
         return False
 
     def refusal(self, request):
-        """Why a run can't be had, or None."""
+        """Returns the reason why a run is impossible, or None."""
         if self.broken:
             return next(iter(self.broken.values()))
         environment, given = request.get("env") or {}, self.warm.given
@@ -262,7 +265,7 @@ class Server:
         return None
 
     def late(self):
-        """Sees to what has waited too long."""
+        """Handles runs that have waited too long."""
         now = time.monotonic()
         for stage, connection, since in list(self.asked):
             if now - since > ANSWERS_WITHIN:
@@ -278,7 +281,7 @@ class Server:
     # Stages. ------------------------------------------------------------------------------------------------------------
 
     def load(self):
-        """Has the last stage load on. True in the child."""
+        """Makes the last stage continue loading. Returns true in the child."""
         if self.broken or self.loading is not None:
             return False
         self.failed = False
@@ -302,7 +305,7 @@ class Server:
         return False
 
     def hear(self, stage):
-        """A stage said something. True in a child."""
+        """Handles messages of a stage. Returns true in a child."""
         if stage not in self.others():
             return False
         if not stage.lines.read():
@@ -329,7 +332,7 @@ class Server:
         return False
 
     def lost(self, stage):
-        """A process is gone. True in a child."""
+        """Handles the end of a process. Returns true in a child."""
         for one in [one for one in self.asked if one[0] is stage]:
             self.asked.remove(one)
             self.refuse([], one[1], "the preloaded process has died")
@@ -356,7 +359,7 @@ class Server:
         return False
 
     def drop(self, first):
-        """From this stage on nothing holds any more."""
+        """Discards all stages from this one on."""
         for stage in (*self.stages[first:], self.loading):
             if stage is not None:
                 self.retire(stage)
@@ -364,7 +367,7 @@ class Server:
         self.loading = None
 
     def change(self, paths):
-        """Files have changed: the name of the first stage that is made anew, or None."""
+        """Handles changed files. Returns the name of the first stage that is recreated, or None."""
         changed = [path for path in map(self.warm.of_project, paths) if path is not None]
         for path in changed:
             _forget_bytecode(path)
@@ -394,7 +397,8 @@ class Server:
         return name
 
     def improve(self):
-        """A run has written down what it loaded: stages with more in them take over as soon as they are there. True in a child."""
+        """A run has recorded what it loaded: stages with more modules take over as soon as they are
+        ready. Returns true in a child."""
         if self._seen_at() == self.seen_at or self.loading is not None or self.broken or self.spare is not None:
             return False
         self.seen_at = self._seen_at()
@@ -408,7 +412,7 @@ class Server:
         return self.load()
 
     def natural(self):
-        """Where the stage is behind which a list of earlier runs is loaded."""
+        """Returns the index of the stage after which the modules of earlier runs are loaded."""
         return next((at for at, stage in enumerate(self.stages) if stage.about["natural"]), None)
 
     def _seen_at(self):
@@ -461,7 +465,7 @@ class Server:
         os._exit(0)
 
     def again(self):
-        """What was loaded before the first stage has changed: this process becomes its own successor."""
+        """A file loaded before the first stage has changed: this process restarts itself."""
         for _, streams, connection, _ in self.waiting:
             self.refuse(streams, connection, "the process is started anew")
         self._end_all()
@@ -479,7 +483,8 @@ class Server:
 
 
 def _forget_bytecode(path):
-    """Bytecode is known by size and whole seconds: of two saves within one it may be that of the first."""
+    """Deletes the bytecode of a file. Python identifies it by size and whole seconds, so after two
+    saves within one second it may be that of the first."""
     folder, name = os.path.split(path)
     stem, extension = os.path.splitext(name)
     if extension != ".py":
@@ -494,7 +499,7 @@ def _forget_bytecode(path):
 
 
 def _wrong(path):
-    """What is wrong with a file that was changed, as far as it can be seen without running it."""
+    """Returns the error in a changed file, if it is visible without running it."""
     if not path.endswith(".py"):
         return None
     try:
@@ -508,7 +513,7 @@ def _wrong(path):
 
 
 def _memory(pid):
-    """Bytes of a process, of shared ones its part."""
+    """Returns the memory of a process in bytes, with its proportional share of shared pages."""
     try:
         with open("/proc/%d/smaps_rollup" % pid, encoding="ascii", errors="replace") as file:
             for line in file:

@@ -15,7 +15,7 @@ module Assay
           @exclusive = exclusive
           @allocations = allocations
           @threads = []
-          @totals = {} # id => a slot, and the number of calls that are open.
+          @totals = {} # id => a slot, and the number of open calls.
           @started_at = Clock.now
         end
 
@@ -30,7 +30,7 @@ module Assay
             lines_of(thread) { |line| line.push(self) }
             Pure.wake(thread)
           end
-          Pure.slots unless Pure.lines.key?(Fiber.current) # What the thread has already comes before what is new.
+          Pure.slots unless Pure.lines.key?(Fiber.current) # Existing sessions come first.
           Pure.line_here.push(self)
           self
         end

@@ -22,10 +22,10 @@ module Assay
       # total duration of all calls since it began.
       module Slot
         NS = 0
-        OUTERMOST = 1         # Calls that ended, of those that were in no other call of the same name.
-        NESTED = 2            # Calls of any patched method within these, for the own cost.
-        WITHIN = 3            # Calls within another of the same name, whether they ended or not,
-        DEPTH = 4             # and those of them that are open.
+        OUTERMOST = 1         # Calls that ended, excluding those within another call of the same name.
+        NESTED = 2            # Calls of any patched method within these, for the profiler's cost.
+        WITHIN = 3            # Calls within another of the same name, ended or open,
+        DEPTH = 4             # and the open ones among them.
         ERRORS = 5
         OUTERMOST_ERRORS = 6
         EXCLUSIVE_NS = 7

@@ -258,7 +258,7 @@ impl Reader<'_> {
     }
 }
 
-/// Runs a command that only sets variables; others are passed over.
+/// Runs a command that only sets variables; others are ignored.
 fn set(name: &str, words: &[String], variables: &mut Variables) {
     let mut assign = |name: &String, value: String| {
         if value.len() <= MOST_VALUE {
@@ -437,7 +437,7 @@ fn globbed(tree: &Tree, directory: &str, patterns: &[String], recurses: bool) ->
     found
 }
 
-/// Returns the commands of a script. What is not a command is passed over.
+/// Returns the commands of a script. Other text is skipped.
 fn parsed(text: &str) -> Vec<Command> {
     let mut scanner = Scanner { rest: text };
     let mut commands = Vec::new();

@@ -1,4 +1,4 @@
-//! Collects what happened to all benchmarks of a project into events. Benchmarks are read one after
+//! Collects the changes of all benchmarks of a project into events. Benchmarks are read one after
 //! the other, so that only one is in memory.
 
 use super::{Args, CONFIDENCE, gone, narrowing_of_event};

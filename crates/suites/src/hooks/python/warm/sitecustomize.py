@@ -1,4 +1,5 @@
-"""Loads assay_warm.py into an interpreter that `assay` starts to fork it, before the program that it runs; then what the user has under this name."""
+"""Loads assay_warm.py, before the program, into an interpreter that `assay` starts in order to fork
+it; then loads the user's own module of this name."""
 
 import os
 import sys
