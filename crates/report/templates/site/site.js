@@ -103,7 +103,7 @@
   const ends = (lower, upper, [factor, symbol]) => (lower === null ? "" : `${digits(lower / factor)} … ${digits(upper / factor)} ${symbol}`.trim());
   const percent = (ratio) => {
     const change = 100 * (ratio - 1);
-    return `${change < 0 ? "−" : "+"}${digits(Math.abs(change), Math.abs(change) < 1 ? 2 : 3)} %`;
+    return `${change < 0 ? "-" : "+"}${digits(Math.abs(change), Math.abs(change) < 1 ? 2 : 3)} %`;
   };
   const minute = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
   const isCommit = (name) => /^[0-9a-f]{40,}$/i.test(name);
