@@ -105,8 +105,12 @@ pub(crate) fn markdown(analysis: &Analysis) -> String {
 /// dependence between requests of one slice.
 fn of_slices(analysis: &Analysis) -> Option<Table> {
     let is_shown = |name: &str| name.starts_with("latency_") || name == "rate_achieved";
-    let metrics: Vec<usize> =
+    let mut metrics: Vec<usize> =
         (0..analysis.metrics.len()).filter(|&m| is_shown(&analysis.metrics[m].name)).collect();
+    let is_known = |m: usize| {
+        analysis.answers.iter().any(|own| analysis.subjects[own.subject].metrics[m].is_some())
+    };
+    metrics.retain(|&m| is_known(m));
     let heads = metrics.iter().map(|&m| label(&analysis.metrics[m]));
     let cell = |subject: usize, metric: usize| {
         let Some(d) = analysis.subjects[subject].metrics[metric].as_ref() else {

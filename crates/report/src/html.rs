@@ -86,6 +86,9 @@ pub fn render(material: Material<'_>) -> Result<String, askama::Error> {
     Ok(words_added(&page?))
 }
 
+/// Terms of other pages, which every page uses in their everyday sense.
+const EVERYDAY: [&str; 2] = ["Event", "Look"];
+
 /// Placeholder for the glossary of a page.
 const WORDS: &str = "<!-- words -->";
 
@@ -94,7 +97,8 @@ fn words_added(page: &str) -> String {
     let Some((body, _)) = page.split_once(WORDS) else { return page.to_owned() };
     let body = body.split_once("</style>").map_or(body, |(_, body)| body);
     let mut list = String::new();
-    for entry in glossary::used_in(body) {
+    let used = glossary::used_in(body);
+    for entry in used.iter().filter(|entry| !EVERYDAY.contains(&entry.term)) {
         let id = entry.term.to_lowercase().replace(' ', "-");
         list += &format!(
             "<dt id=\"word-{id}\">{}</dt><dd>{}</dd>\n",
@@ -232,7 +236,13 @@ fn then_and_now(report: &ReplicationReport<'_>) -> Option<Table> {
 fn title(analysis: &Analysis) -> String {
     let (names, over) = match analysis.scan() {
         Some(layout) => {
-            (&layout.labels, format!(", over {}", scan::parameters(analysis).join(", ")))
+            let mut varied = scan::parameters(analysis);
+            varied.retain(|name| varies(analysis, name));
+            let over = match varied.is_empty() {
+                true => String::new(),
+                false => format!(", over {}", varied.join(", ")),
+            };
+            (&layout.labels, over)
         }
         None => (&analysis.names(), String::new()),
     };
@@ -244,6 +254,14 @@ fn title(analysis: &Analysis) -> String {
         [] => "assay".to_owned(),
     };
     clean(&format!("{title}{over}"))
+}
+
+/// Returns true if a parameter has more than one value.
+fn varies(analysis: &Analysis, name: &str) -> bool {
+    let all = analysis.subjects.iter().flat_map(|s| &s.parameters);
+    let mut values = all.filter(|own| own.0 == name).map(|own| &own.1);
+    let first = values.next();
+    values.any(|value| Some(value) != first)
 }
 
 /// Returns an overview of the chains of a protocol, or `None` for a single chain.
@@ -350,7 +368,9 @@ pub(crate) fn fact((name, value): (&String, &serde_json::Value)) -> (String, Str
 fn quantity(name: &str, n: f64) -> String {
     match name {
         "memory_total" | "swap_total" | "cgroup_memory_max" => number::value(n, &Unit::Byte),
-        name if name.ends_with("_share") => number::percent_fine(n),
+        name if name.ends_with("_share") || name.ends_with("_share_of_run") => {
+            number::percent_fine(n)
+        }
         name if name.ends_with("_seconds")
             || name.starts_with("calibrated_") && n.fract() != 0.0 =>
         {

@@ -44,8 +44,13 @@ pub(crate) fn linear(low: f64, high: f64, unit: &Unit, wanted: usize) -> Linear 
     let first = (low / step).ceil();
     let count = ((high / step).floor() - first).clamp(0.0, 1000.0) as usize;
     let decimals = number::decimals_for(step / scale.factor, 1);
-    // A step smaller than the last decimal would give adjacent ticks the same label.
-    let tiny = step / scale.factor < 0.1_f64.powi(decimals as i32);
+    // A step smaller than the last decimal would give adjacent ticks the same label, and labels
+    // with many zeros would not fit beside the axis.
+    let size = if offset { span } else { largest };
+    let tiny = step / scale.factor < 0.1_f64.powi(decimals as i32)
+        || (decimals > 6 && size / scale.factor < 1e-3);
+    let exponent = |value: f64| (value / scale.factor).log10().floor();
+    let digits = (exponent(size) - exponent(step)).max(2.0) as usize;
     let multiplies = matches!(unit, Unit::One) && !scale.symbol.is_empty();
     let behind = if multiplies { scale.symbol } else { "" };
     let origin = if offset { first * step } else { 0.0 };
@@ -55,7 +60,7 @@ pub(crate) fn linear(low: f64, high: f64, unit: &Unit, wanted: usize) -> Linear 
             let sign = if offset { "+" } else { "" };
             let scaled = (value - origin) / scale.factor;
             let written =
-                if tiny { format!("{scaled:.2e}") } else { number::fixed(scaled, decimals) };
+                if tiny { format!("{scaled:.digits$e}") } else { number::fixed(scaled, decimals) };
             let behind = if value == 0.0 { "" } else { behind };
             (value, format!("{sign}{written}{behind}"))
         })

@@ -8,6 +8,9 @@ use super::scene::{BELOW, RIGHT, WIDTH};
 /// Length of a sample.
 const SAMPLE: f64 = 22.0;
 
+/// Room for fonts that are wider than estimated.
+const SPARE: f64 = 16.0;
+
 /// The lines of a picture: the ink number of each, and its name.
 #[derive(Clone, Debug)]
 pub(super) struct Legend<'a>(pub Vec<(usize, &'a str)>);
@@ -21,7 +24,7 @@ impl Legend<'_> {
         let (mut x, mut y) = (4.0, top + LETTERS);
         for &(ink, name) in &self.0 {
             let wide = SAMPLE + 6.0 + text_width(name, LETTERS);
-            if x > 4.0 && x + wide > WIDTH {
+            if x > 4.0 && x + wide > WIDTH - SPARE {
                 x = 4.0;
                 y += LETTERS + 5.0;
             }

@@ -124,7 +124,7 @@ pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
         name: "quadrant",
         title: "Well tested or tangled".to_owned(),
         caption: format!(
-            "Each dot is a function, a larger one several. Right: tests notice more of its changes. Up: a change fails the function's own tests, and few other files. Orange: {} or more of its equivalent rewrites fail a test; green: fewer; grey: no rewrite was possible. The dashed lines are {} and {LOCAL}. Bars are 95 % intervals of estimates.{more}",
+            "Each dot is a function, a larger one several. Right: tests notice more of its changes. Up: a change fails the function's own tests, and few other files. Orange: {} or more of its equivalent rewrites fail a test; green: fewer; gray: no rewrite was possible. The dashed lines are {} and {LOCAL}. Bars are 95 % intervals of estimates.{more}",
             crate::number::chosen_percent(BRITTLE),
             crate::number::chosen_percent(TESTED),
         ),

@@ -75,7 +75,12 @@ fn medians(analysis: &Analysis) -> Table {
     }
     let rows = names(analysis).into_iter().enumerate().map(row).collect();
     let title = capital(&whole_name(&analysis.metrics[analysis.primary]));
-    Table { title, told: String::new(), heads, rows, kind: " answer" }
+    let is_starred = |c: &Comparison| c.failing.is_none() && c.decision.may_not_matter();
+    let told = match analysis.comparisons.iter().any(is_starred) {
+        true => format!("* possibly by less than {}", number::threshold(&analysis.plan.threshold)),
+        false => String::new(),
+    };
+    Table { title, told, heads, rows, kind: " answer" }
 }
 
 fn values(analysis: &Analysis) -> Table {

@@ -275,7 +275,7 @@ impl Marked<'_> {
         let named: Vec<&str> = gone.iter().take(NAMED).map(|(name, _)| *name).collect();
         (all > 0.0005).then(|| {
             format!(
-                "not in the plot, because the second has no such calls: {} ({:.1} % of the first)",
+                "Not in the plot, because the second has no such calls: {} ({:.1} % of the first)",
                 list::counted(&named, gone.len()),
                 all * 100.0
             )

@@ -3,13 +3,13 @@
 
 use super::ProfileReport;
 use super::flame;
-use super::screen::{amount, collection, overhead, rates, shown};
+use super::screen::{amount, collection, overhead, rates, shown, sureness};
 use crate::findings::FindingOnPage;
-use crate::names::clean;
+use crate::names::{clean, fitted};
 use crate::words::counted;
 use askama::Template;
 use assay_analysis::Interval;
-use assay_data::Finding;
+use assay_data::{Finding, Unit};
 use assay_profiles::tree::Tree;
 use serde_json::json;
 use std::collections::HashMap;
@@ -19,6 +19,9 @@ use std::collections::HashMap;
 struct Page {
     title: String,
     tool: String,
+    /// The function with the largest share of its own; empty if there is none.
+    claim: String,
+    sure: String,
     about: Vec<String>,
     svg: String,
     data: String,
@@ -56,6 +59,8 @@ pub fn render(report: &ProfileReport<'_>, tool: &str) -> Result<String, askama::
     let page = Page {
         title: format!("Profile of {}", clean(&profile.name)),
         tool: tool.to_owned(),
+        claim: claim(report),
+        sure: sureness(shares),
         about,
         svg: flame::svg(profile),
         data: data(report),
@@ -68,6 +73,23 @@ pub fn render(report: &ProfileReport<'_>, tool: &str) -> Result<String, askama::
         findings: noted(report.findings),
     };
     page.render()
+}
+
+fn claim(report: &ProfileReport<'_>) -> String {
+    let shares = report.shares;
+    let largest = shares.functions.first().filter(|found| found.flat > 0.0);
+    largest.map_or_else(String::new, |found| {
+        let name = fitted(std::slice::from_ref(&found.function.name), 80, "…").concat();
+        let ends = found.flat_interval.map_or_else(String::new, |i| {
+            format!(" [{:.1} … {:.1}]", i.lower * 100.0, i.upper * 100.0)
+        });
+        let whole = match (&shares.unit, shares.measure.as_str()) {
+            (Unit::Second, "wall") => "the time",
+            (Unit::Second, _) => "the CPU time",
+            _ => "the whole",
+        };
+        format!("{name} itself takes {:.1} %{ends} of {whole}", found.flat * 100.0)
+    })
 }
 
 fn rows(report: &ProfileReport<'_>) -> Vec<Vec<String>> {

@@ -96,14 +96,16 @@
   const inUnit = (value, unit, [factor, symbol] = scale(unit, value), wanted = 4) =>
     value === null || value === undefined ? "" : `${digits(value / factor, wanted)} ${symbol}`.trim();
   const tick = (value, step, [factor, symbol]) => {
+    // Steps of bytes have many decimals in KiB: no more than tell adjacent ticks apart.
+    const most = Math.max(0, 1 + Math.ceil(-Math.log10(step / factor)));
     let decimals = 0;
-    while (decimals < 9 && Math.abs(((step / factor) * 10 ** decimals) % 1) > 1e-6 && Math.abs(((step / factor) * 10 ** decimals) % 1) < 1 - 1e-6) decimals += 1;
+    while (decimals < Math.min(9, most) && Math.abs(((step / factor) * 10 ** decimals) % 1) > 1e-6 && Math.abs(((step / factor) * 10 ** decimals) % 1) < 1 - 1e-6) decimals += 1;
     return `${(value / factor).toFixed(decimals)} ${symbol}`.trim();
   };
   const ends = (lower, upper, [factor, symbol]) => (lower === null ? "" : `${digits(lower / factor)} … ${digits(upper / factor)} ${symbol}`.trim());
   const percent = (ratio) => {
     const change = 100 * (ratio - 1);
-    return `${change < 0 ? "−" : "+"}${digits(Math.abs(change), Math.abs(change) < 1 ? 2 : 3)} %`;
+    return `${change < 0 ? "-" : "+"}${digits(Math.abs(change), Math.abs(change) < 1 ? 2 : 3)} %`;
   };
   const minute = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
   const isCommit = (name) => /^[0-9a-f]{40,}$/i.test(name);
@@ -155,11 +157,14 @@
     };
     const many = s.at.length > 400;
     const axis = { stroke: ink.quiet, grid: { stroke: ink.grid, width: 1 }, ticks: { stroke: ink.grid }, font: "12px system-ui, sans-serif" };
+    // Steps that are round in KiB and MiB.
+    const bytes = s.unit === "B" ? { incrs: Array.from({ length: 60 }, (_, i) => 2 ** i) } : {};
     const width = () => Math.max(240, chart.clientWidth);
     plot = new uPlot({
       width: width(),
       height: 320,
       legend: { show: false },
+      padding: [null, 36, null, null],
       scales: { x: { time: false, range: (u, low, high) => [Math.max(low, -0.5), Math.min(high, s.at.length - 0.5)] } },
       cursor: { drag: { x: true, y: false }, points: { size: 8 } },
       series: [
@@ -172,7 +177,7 @@
       bands: [{ series: [2, 1], fill: ink.line + "30" }],
       axes: [
         { ...axis, space: 96, values: (u, at) => at.map((i) => (Number.isInteger(i) && s.at[i] !== undefined ? revision(s.at[i]).slice(0, 10) : "")) },
-        { ...axis, size: 74, values: (u, at, axis, space, step) => at.map((v) => tick(v, step, unit)) },
+        { ...axis, ...bytes, size: 74, values: (u, at, axis, space, step) => at.map((v) => tick(v, step, unit)) },
       ],
       hooks: {
         drawClear: [zones],
