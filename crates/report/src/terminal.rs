@@ -186,7 +186,10 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
     let metric = &analysis.metrics[analysis.primary];
     let words = wording(metric);
     let Some(d) = analysis.primary_of(subject) else {
-        let claim = format!("'{name}' has no values of {}", label(metric));
+        let claim = match metric.name == goals::CAPACITY {
+            true => format!("the capacity of '{name}' was not found in the time allowed"),
+            false => format!("'{name}' has no values of {}", label(metric)),
+        };
         return Sentence { claim, sureness: String::new() };
     };
     let column = table::column_of(analysis, analysis.primary, true);

@@ -103,7 +103,7 @@ fn headline(found: &Testing, framework: &str, findings: &[Finding]) -> (String, 
 fn head(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
     let (head, interval) = headline(found, shown.framework, shown.findings);
     let runs = match found.runs {
-        1 => "1 run".to_owned(),
+        1 => "1 run; --runs 20 finds flaky tests".to_owned(),
         n => format!("{n} runs{}", shown.order),
     };
     page.paragraph(2, &[(Tone::Strong, head), (Tone::Quiet, format!("{interval}   ({runs})"))]);

@@ -8,7 +8,8 @@ use assay_data::{Action, Finding, Severity, Unit};
 /// failed.
 pub(crate) fn failures(what: &str, failed: usize, of: usize) -> Option<Finding> {
     (failed > 0).then(|| {
-        let message = format!("{what} failed; their values are included");
+        let values = if of == 1 { "its value is" } else { "their values are" };
+        let message = format!("{what} failed; {values} included");
         Finding::new(code::FAILURES, message)
             .at(Severity::Warning)
             .with("failed", failed as f64)
@@ -20,9 +21,12 @@ pub(crate) fn failures(what: &str, failed: usize, of: usize) -> Option<Finding> 
 /// Runs that hit the time limit, counted as in [`failures`].
 pub(crate) fn timeouts(what: &str, late: usize, of: usize) -> Option<Finding> {
     (late > 0).then(|| {
-        let message = format!(
-            "{what} hit the time limit; they count as the limit, so they took longer than shown"
-        );
+        let count = if of == 1 {
+            "it counts as the limit, so it"
+        } else {
+            "they count as the limit, so they"
+        };
+        let message = format!("{what} hit the time limit; {count} took longer than shown");
         Finding::new(code::TIMEOUTS, message)
             .with("timed_out", late as f64)
             .with("of", of as f64)
@@ -30,9 +34,13 @@ pub(crate) fn timeouts(what: &str, late: usize, of: usize) -> Option<Finding> {
     })
 }
 
-/// `2 of 10 runs of a`.
+/// Returns `2 of 10 runs of a`, `all 10 runs of a` or `the only run of a`.
 pub(crate) fn runs_of(name: &str, some: usize, runs: usize) -> String {
-    format!("{some} of {runs} runs of {name}")
+    match runs {
+        1 => format!("the only run of {name}"),
+        _ if some == runs => format!("all {runs} runs of {name}"),
+        _ => format!("{some} of {runs} runs of {name}"),
+    }
 }
 
 /// Values in steps that are too large for the question.

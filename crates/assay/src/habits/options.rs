@@ -135,6 +135,8 @@ const HABITS: &[Habit] = &[
         "the measuring time of one process is --run-time, as in --run-time 1s",
     ),
     ("bench", "--benchmark-compare", SAVED),
+    ("run bench", "--compare", SAVED),
+    ("check", "--primary", "the metric that decides is --metric, as in --metric cpu"),
     ("bench", "--benchmark-autosave", SAVED),
     ("bench", "--benchmark-json", "use --export FILE.json"),
     ("bench", "--benchmark_out", "use --export FILE.json"),

@@ -372,7 +372,9 @@ impl Source for Slices {
                     "a goal that was missed there was tried once more".to_owned()
                 }
                 1 => format!("this makes these too long: {at}"),
-                _ => format!("these are left out: {at}; everything else in these slices counts"),
+                _ => format!(
+                    "left out of the comparison: {at}; other quantiles of these slices count"
+                ),
             };
             let message = format!(
                 "in {} of {} slices the generator itself was late, by more than a fifth of the usual latency: {what}",

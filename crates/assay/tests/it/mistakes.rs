@@ -217,6 +217,7 @@ fn a_first_word_that_is_no_verb_is_answered_with_the_verb() {
 fn options_of_other_tools_are_answered_with_the_right_ones() {
     check(&[
         ("run --min-runs 3 true", "-r"),
+        ("run true --compare old.assay", "assay compare FILE"),
         ("run -m 3 true", "-r"),
         ("run --export-json f true", "--export FILE.json"),
         ("run --show-output true", "--output inherit"),
@@ -224,6 +225,7 @@ fn options_of_other_tools_are_answered_with_the_right_ones() {
         ("run -j 4 true", "never made in parallel"),
         ("run --rev HEAD true", "assay bench --rev OLD"),
         ("check --time 3s", "--budget"),
+        ("check --primary cpu", "--metric cpu"),
         ("bisect --good a --bad b", "assay bisect GOOD..BAD"),
         ("bench --warmup 3 ./a", "assay run --warmup"),
         ("bench --baseline x", "--save FILE"),
