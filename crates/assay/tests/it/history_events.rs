@@ -121,7 +121,9 @@ fn what_creeps_is_no_event_and_is_said() {
         .ends(0)
         .shows("nothing changed in ")
         .shows("BM_4 gets worse steadily from ");
-    history(&room, &["trend", "BM_4"]).ends(0).shows("wall of BM_4 gets worse steadily since ");
+    history(&room, &["trend", "BM_4"])
+        .ends(0)
+        .shows("wall of BM_4 has been getting worse steadily since ");
 }
 
 #[test]
