@@ -181,7 +181,7 @@ mod tests {
         let found = finding("parse", &all);
         assert_eq!(
             found.message,
-            "a call of `parse` must take this much longer to be found: 14 ns in `quick`, 1.3 µs in `slow`; `setup` executes it, but not in what is timed"
+            "a call of `parse` must take this much longer to be found: 14 ns in `quick`, 1.3 µs in `slow`; `setup` executes it, but not in the timed part"
         );
         assert_eq!(found.number("quick"), Some(14e-9));
         assert!(found.number("setup").is_some_and(f64::is_nan));
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(found.severity, Severity::Warning);
         assert_eq!(
             found.message,
-            "no benchmark would show a slower `parse`; `setup` executes it, but not in what is timed"
+            "no benchmark would show a slower `parse`; `setup` executes it, but not in the timed part"
         );
     }
 }

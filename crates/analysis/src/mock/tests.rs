@@ -207,7 +207,7 @@ fn an_error_in_a_distribution_says_where_and_what_would_be_right() {
         ("mix(0.7: 1, 0.2: 2)", 5, "these add up to 0.9"),
         ("mix(1.5: 1)", 5, "a share lies between"),
         ("mix(0.5 1)", 9, "expected `:`"),
-        ("1 + ", 5, "lacking"),
+        ("1 + ", 5, "missing"),
         ("(1 + 2", 7, "`)` is missing"),
         ("1 2", 3, "one too many"),
         ("1 / 2", 3, "one too many"),
