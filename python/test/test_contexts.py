@@ -60,7 +60,7 @@ def test_kinds_of_functions_are_the_same_while_profiled():
         assert inspect.iscoroutinefunction(Service.fetch) and asyncio.iscoroutinefunction(Service().fetch)
         assert inspect.isgeneratorfunction(Service.items)
         assert inspect.isasyncgenfunction(Service.stream)
-        assert Service.items.__doc__.startswith("Gives n items")
+        assert Service.items.__doc__.startswith("Yields n items")
         assert inspect.signature(Service.fetch).parameters["seconds"].default == 0.0
 
 

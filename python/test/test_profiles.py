@@ -205,14 +205,14 @@ def test_a_decorated_function_gives_a_profile_for_every_call():
 
     @MethodProfiler.profile(report=profiles.append)
     def handle(n):
-        """Receives a record."""
+        """Handles a request."""
         for _ in range(n):
             Thing().other()
         return n
 
     assert handle(2) == 2 and handle(n=3) == 3
     assert [profile["it"]["calls"] for profile in profiles] == [2, 3]
-    assert handle.__doc__ == "Handles."
+    assert handle.__doc__ == "Handles a request."
 
 
 def test_a_decorated_function_may_be_recursive():
