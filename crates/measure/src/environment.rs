@@ -12,13 +12,11 @@ use serde_json::Value;
 use crate::git;
 use crate::sys::{clock, facts};
 
-/// Duration for which the processor is kept busy, reading the clock, to determine our share of it
-/// if other processes compete.
-const SPIN: Duration = Duration::from_millis(2);
-/// The same duration without competing processes, when only the share taken by a hypervisor is
-/// visible. It still suffices for thousands of readings.
-const SPIN_ALONE: Duration = Duration::from_micros(250);
-/// The same duration if the share itself is requested.
+/// Duration for which the clock is read without pause: enough for a thousand readings. What other
+/// processes take of it does not count.
+const SPIN: Duration = Duration::from_micros(50);
+/// The same duration if our share of a processor is requested, too. The kernel assigns processors
+/// in slices of some milliseconds, so less would show a whole slice or none.
 const SPIN_AT_LENGTH: Duration = Duration::from_millis(800);
 /// Maximum number of readings, for a clock that does not advance.
 const MOST_READINGS: u32 = 1 << 20;
@@ -28,15 +26,14 @@ const GIT_PATIENCE: Duration = Duration::from_millis(200);
 /// Returns the facts in a fixed order. Sizes are in bytes, times in seconds, shares between 0 and
 /// 1.
 ///
-/// It takes half a millisecond, or 2.5 ms while other processes run; `git status` may add up to 200
-/// ms. Must be called before measuring, on the measuring thread.
+/// It takes a third of a millisecond; `git status` may add up to 200 ms. Must be called before
+/// measuring, on the measuring thread.
 pub fn capture() -> Vec<(String, Value)> {
     captured(GIT_PATIENCE, None)
 }
 
-/// Like [`capture`], with the share of a processor that one program gets if others compete:
-/// observed over most of a second, since the kernel assigns processors in slices of some
-/// milliseconds.
+/// Like [`capture`], with the share of a processor that one program gets, observed over most of a
+/// second.
 pub fn capture_with_share() -> Vec<(String, Value)> {
     captured(GIT_PATIENCE, Some(SPIN_AT_LENGTH))
 }
@@ -79,14 +76,10 @@ fn captured(git_patience: Duration, spin: Option<Duration>) -> Vec<(String, Valu
     found.add("container", facts::container());
     found.add("steal_share", facts::steal_share());
     found.add("clock_source", facts::clock_source());
-    let alone = others == Some(0);
-    let is_steady = alone || spin.is_some();
-    let spin = spin.unwrap_or(if alone { SPIN_ALONE } else { SPIN });
-    let (timer, cpu_share) = spin_on_clock(spin);
+    let (timer, cpu_share) = spin_on_clock(spin.unwrap_or(SPIN));
     found.add("clock_cost_seconds", Some(timer.cost_seconds(cpu_share)));
     found.add("clock_resolution_seconds", timer.resolution_seconds);
-    // Over a few milliseconds, a competing process gets a whole slice or none.
-    found.add("cpu_share", is_steady.then_some(cpu_share));
+    found.add("cpu_share", spin.map(|_| cpu_share));
     found.add("sched_autogroup", facts::sched_autogroup());
     found.add("sched_rt_runtime_us", facts::sched_rt_runtime_us());
     found.add("perf_event_paranoid", facts::perf_event_paranoid());
@@ -191,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_busy_thread_gets_a_share_between_nothing_and_all() {
-        let (_, share) = spin_on_clock(SPIN_ALONE);
+        let (_, share) = spin_on_clock(SPIN);
         assert!(share > 0.0 && share <= 1.0, "{share}");
     }
 }
