@@ -249,6 +249,7 @@ PEERS = [
     ("hyperfine 1.15", HYPERFINE_1, lambda: _of_debian("hyperfine", "1.15.*"), [HYPERFINE_1, "--version"]),
     ("hyperfine 2.0", HYPERFINE_2, _new_hyperfine, [HYPERFINE_2, "--version"]),
     ("perf", Path("perf"), lambda: _by_apt("linux-perf"), ["perf", "--version"]),
+    ("ministat", Path("ministat"), lambda: _by_apt("ministat"), ["dpkg-query", "--show", "--showformat", "${Package} ${Version}", "ministat"]),
     ("pyperf", PYPERF, _pyperf, [PYPERF, "-c", "import pyperf; print('pyperf', pyperf.__version__)"]),
     ("scipy", SCIPY, _scipy, [SCIPY, "-c", "import numpy, scipy; print('scipy', scipy.__version__, 'with numpy', numpy.__version__)"]),
     ("compare.py", COMPARE_PY, lambda: _of_debian("libbenchmark-tools", "1.7.1-*"), ["echo", "compare.py of libbenchmark-tools 1.7.1"]),
