@@ -1,4 +1,4 @@
-//! The number of runs needed for a question, and the difference that a number of runs can show.
+//! The number of runs needed for a question, and the difference that a given number can detect.
 //!
 //! One of five quantities is unknown: runs per side, difference, standard deviation, significance,
 //! or power. Student's t test determines it ([`assay_stats::power_t`]); rank tests get 15 % more

@@ -46,8 +46,8 @@ pub const DEPENDENCE_LEVEL: f64 = 0.05;
 /// With fewer values, the estimated autocorrelation time is mere chance and widens no interval.
 pub const DEPENDENCE_FROM: usize = 10;
 /// With fewer values (or differences of blocks), dependence can't be tested, as the report states.
-/// At 20, a test at 1 % misses one in eight series whose neighbors correlate by 0.9; at 24 one in
-/// seventeen, at 50 none in thousands.
+/// With 20 values, a test at the 1 % level misses one in eight series with a lag-1 autocorrelation
+/// of 0.9; with 24 one in seventeen, with 50 none of several thousand.
 pub const TESTED_FROM: usize = 24;
 /// Dependence is noticed if the correlation of neighbors is this many standard errors above its
 /// average under independence. The interval in blocks is then widened, the run does not stop, and
@@ -408,8 +408,8 @@ pub const BISECT_LOOKED: u32 = 1_024;
 /// Minimum number of blocks with both a commit and its predecessor before the change is attributed
 /// to the commit; fewer allow no verdict.
 pub const BISECT_PAIRS: usize = 10;
-/// A built commit is measured instead of the best one if its split of the remaining candidates is
-/// at least this good, relative to the best: a build takes longer than many runs.
+/// A commit that is already built is preferred to the best candidate if it splits the remaining
+/// ones at least this well, relative to the best split: a build takes longer than many runs.
 pub const BISECT_BUILT: f64 = 0.6;
 /// A commit with fewer runs is not called well known, regardless of how much builds differ.
 pub const BISECT_WELL_KNOWN: usize = 5;

@@ -34,7 +34,7 @@ impl Counted {
         all.into_iter().filter(|(asked, _)| *asked).map(|(_, counted)| counted).collect()
     }
 
-    /// Returns a finding that this kind cannot be counted for `whose`.
+    /// Returns the finding that says why events of this kind can't be counted for `whose`.
     pub fn refused(self, whose: &str, why: &str) -> Finding {
         let what = format!("the {} of {whose}", self.what());
         let (finding, guide) = match self {

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use std::path::PathBuf;
 
-/// Returns a path that starts the running program, valid as long as it runs.
+/// Returns a path from which the running program can be started again; valid while it runs.
 ///
 /// If the system has one (`/proc/PID/exe` of Linux), it leads to the file that was started, even
 /// if that was deleted or replaced since: a measurement of hours outlives a build that replaces the

@@ -1,4 +1,4 @@
-//! Results of single tests in a report of a test framework, in addition to their times: whether
+//! Results of individual tests in a test framework's report, in addition to their times: whether
 //! they passed, the messages of those that failed, and their source locations. For callers that run
 //! a suite; comparisons use samples.
 

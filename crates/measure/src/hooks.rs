@@ -46,7 +46,7 @@ pub enum HookError {
 }
 
 /// Runs a line and waits for its end. `hook` names it in errors (`--prepare`). Its standard output
-/// is discarded, its standard error kept for the error.
+/// is discarded; its standard error is kept for the error message.
 ///
 /// # Errors
 ///

@@ -22,8 +22,8 @@ pub(crate) struct CopyBuild {
     pub reached: ReachingPrograms,
     /// The functions that single tests of these programs reach.
     pub singly: SingleTestReach,
-    /// Duration of all tests in a driver, s; the programs are test files then. `None` if there is
-    /// no driver.
+    /// Total time of all tests, in seconds, if a driver runs them; the programs are test files in
+    /// that case. `None` if there is no driver.
     pub driven: Option<f64>,
 }
 

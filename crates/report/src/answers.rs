@@ -27,7 +27,7 @@ const TOGETHER: &str = "requests of all slices together";
 /// Title of the table of a search, which keeps the requests of one rate of each search.
 const AT_CAPACITY: &str = "requests at the highest rates that met the goals";
 
-/// CSS class of tables with short headings, which a page need not break.
+/// CSS class of tables whose headings are short enough not to be wrapped.
 const WHOLE_WORDS: &str = " whole";
 
 /// Maximum number of subjects with a line about their connections.

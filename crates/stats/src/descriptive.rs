@@ -106,8 +106,8 @@ pub struct Moments {
     pub excess_kurtosis: ByDefinition,
 }
 
-/// Computes all four together, each with exactly the result of its own function, at a quarter of
-/// the cost. `xs`: finite, any order; O(n).
+/// Computes all four together at a quarter of the cost. Each result is identical to that of the
+/// separate function. `xs`: finite, any order; O(n).
 #[must_use]
 pub fn moments(xs: &[f64]) -> Moments {
     let (centre, n) = (mean(xs), xs.len() as f64);

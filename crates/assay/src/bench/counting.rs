@@ -265,8 +265,8 @@ impl Benchmarks<'_> {
         Ok((few.into_iter().zip(many).map(difference).collect(), said))
     }
 
-    /// Returns the counts of one run of a side's build, and the exact counts that the program gave
-    /// itself.
+    /// Returns the counts of one run of a side's build, and the exact counts that the program
+    /// itself reported.
     fn counted(
         &mut self,
         benchmark: usize,

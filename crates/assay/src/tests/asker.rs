@@ -558,8 +558,8 @@ fn answer<'a>(
     Answer { room, directory, output, errors, began, ended, since_1970: since_1970() }
 }
 
-/// Converts an error of a suite. A command without tests is a typing error, not a failure, and so
-/// is one that succeeds without results.
+/// Converts an error of a suite. A command that runs no tests, or that succeeds without results, is
+/// treated as mistyped, not as a failure.
 pub(crate) fn told(error: SuiteError, outcome: Outcome) -> RunError {
     let advice = match error {
         SuiteError::NoTests { .. } => "; run the command by itself to see whether it finds any",

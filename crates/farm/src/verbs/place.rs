@@ -1,5 +1,5 @@
 //! `assay farm place`: starts the farm's jobs on the nodes of a cluster until it is interrupted. It
-//! runs where the cluster's own commands are available.
+//! must run on a host that has the cluster's own commands.
 
 use crate::Ending;
 use crate::client::{Client, Token};

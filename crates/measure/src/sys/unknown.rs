@@ -29,7 +29,7 @@ unknown! {
     allowed_cpus: Vec<u32>,
 }
 
-/// A processor's entry.
+/// Facts about a processor.
 pub(crate) struct CpuInfo {
     pub(crate) model: Option<String>,
 }

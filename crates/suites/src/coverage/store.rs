@@ -241,8 +241,8 @@ fn packed(uses: &[Use]) -> Vec<u8> {
     bytes
 }
 
-/// Unpacks uses. Invalid ones are skipped: the test counts as not having used them, which its other
-/// uses or a full run compensate for.
+/// Unpacks uses. Invalid ones are skipped, as if the test had not used those files; its other uses
+/// or a full run make up for it.
 fn unpacked(bytes: &[u8]) -> Vec<Use> {
     let (uses, _) = bytes.as_chunks::<USE_BYTES>();
     uses.iter()

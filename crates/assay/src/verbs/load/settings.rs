@@ -201,7 +201,7 @@ impl LoadSettings {
         fill(&self.urls[side], parameters).replace("{port}", &port.to_string())
     }
 
-    /// Returns the slice of a server at these values.
+    /// Returns the job for one slice against a server with these parameter values.
     pub fn job(
         &self,
         args: &Args,
