@@ -6,8 +6,8 @@
 //! directory `new` is read, which holds the last run. A baseline is given by its name, as in
 //! `target/criterion/before`, although there is no such directory: every benchmark has a directory
 //! of this name. If a directory itself contains a `sample.json`, only that is read. Times are
-//! assumed to be nanoseconds. That is correct unless a benchmark has a custom measurement, which the file
-//! does not show. Layouts of 0.3 to 0.8.
+//! assumed to be nanoseconds. That is correct unless a benchmark has a custom measurement, which
+//! the file does not show. Layouts of 0.3 to 0.8.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
