@@ -25,8 +25,8 @@ use std::path::{Path, PathBuf};
 The answer comes first: the most likely cause with its share of the difference, or a statement that no part explains it. Wall time is \
 user time, \
 system time and waiting, so each has an exact share with an interval. Page faults, allocations and files are named as the cause of a \
-part if they changed in the same direction and their cost can explain at least half of it. A cause is named only if the interval of its \
-share, or of its change, excludes zero.
+part if they changed in the same direction and their cost can explain at least half of it; instructions explain processor time by the \
+ratio of their counts. A cause is named only if the interval of its share, or of its change, excludes zero.
 
 Nothing is run unless --measure is given. The more a run counts, the more can be explained: `assay run --alloc --count-instructions`.
 
