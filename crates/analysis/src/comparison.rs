@@ -9,7 +9,7 @@ use crate::dependence::{Dependence, Order};
 use crate::design::looks::{self, End};
 use crate::levels;
 use crate::outlook::{self, Outlook};
-use crate::paired::{self, Level, Paired};
+use crate::paired::{self, Level, Location, Paired};
 use crate::policy;
 use crate::recording::Recording;
 use crate::unpaired;
@@ -112,6 +112,9 @@ pub struct Comparison {
     pub quantiles: Vec<QuantileDifference>,
     /// Counts of the cases in which the subject was better.
     pub wins: Wins,
+    /// Width of the interval relative to the unweighted one, in 0..1, if blocks of quiet times
+    /// count more because the noise changed during the run.
+    pub weighted: Option<f64>,
     /// Effective number of independent observations behind the interval (for recordings, of the
     /// smaller side).
     pub effective: f64,
@@ -254,6 +257,7 @@ impl Comparison {
             basis,
             counts,
             layout,
+            weighted: found.weighted,
             blocks: Some(n),
             design: Design::Blocks,
             shift,
@@ -323,6 +327,7 @@ impl Comparison {
     pub(crate) fn withheld(mut self) -> Self {
         self.mixed = true;
         self.decision.interval = None;
+        self.weighted = None;
         self.decision.verdict = Verdict::Inconclusive;
         self.decision.possibly_below_threshold = false;
         self.shift.interval = None;
@@ -360,6 +365,7 @@ impl Comparison {
             p99: both(|sorted| descriptive::quantile_sorted(sorted, 0.99)),
             quantiles: Vec::new(),
             wins,
+            weighted: None,
             effective: 0.0,
             dependence: Dependence::Unseen,
             untested: false,
@@ -459,12 +465,8 @@ pub(crate) fn effect_of_blocks(
     level: Level,
     distribution: &mut SignedRankDistribution,
 ) -> Effect {
-    let sorted = descriptive::sorted(in_order);
-    if sorted.is_empty() {
-        return Effect { estimate: f64::NAN, interval: None };
-    }
-    let (_, interval) = paired::interval_in_order(in_order, &sorted, level, distribution);
-    Effect { estimate: assay_stats::signed_rank::pseudo_median(&sorted), interval }
+    let Location { estimate, interval, .. } = paired::location(in_order, level, distribution);
+    Effect { estimate, interval }
 }
 
 fn wins(better: Better, comparisons: impl Iterator<Item = Option<std::cmp::Ordering>>) -> Wins {

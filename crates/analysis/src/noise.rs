@@ -20,7 +20,6 @@
 //! runs.
 
 mod share;
-mod weighing;
 
 use crate::comparison::Comparison;
 use crate::policy;
@@ -29,6 +28,7 @@ use assay_data::code;
 use assay_data::samples::{BySubject, InPass, STEAL};
 use assay_data::{Action, Design, Finding, Samples, Unit};
 use assay_stats::descriptive;
+use assay_stats::signed_rank::WeightedDifferences;
 use std::collections::{BTreeMap, HashMap};
 
 /// Metrics that may explain variance, in the order in which they are reported.
@@ -143,7 +143,7 @@ pub fn findings(noise: &[NoiseOf], names: &[String]) -> Vec<Finding> {
         .collect()
 }
 
-/// Excess of each disturbed run of a subject over the subject's usual counts; see [`weighing`] for
+/// Excess of each disturbed run of a subject over the subject's usual counts; see [`weight`] for
 /// the unit.
 fn excesses(samples: &Samples, index: &BySubject<'_>, subject: usize) -> BTreeMap<usize, f64> {
     let mut found: BTreeMap<usize, f64> = BTreeMap::new();
@@ -240,7 +240,7 @@ fn weighed(
         series.values.iter().zip(&series.observations).filter_map(place).collect()
     };
     let (reference, other) = (by_block(c.against), by_block(c.of));
-    let mut blocks: Vec<(f64, f64)> = reference
+    let blocks: Vec<(f64, f64)> = reference
         .iter()
         .filter_map(|(block, &(a, excess))| {
             let &(b, other_excess) = other.get(block)?;
@@ -248,7 +248,7 @@ fn weighed(
                 Scale::Ratio => (b / a).ln(),
                 Scale::Shift => b - a,
             };
-            Some((difference, weighing::weight(excess.max(other_excess))))
+            Some((difference, weight(excess.max(other_excess))))
         })
         .filter(|(difference, _)| difference.is_finite())
         .collect();
@@ -256,12 +256,22 @@ fn weighed(
     if light == 0 {
         return None;
     }
-    let found = weighing::pseudo_median(&mut blocks)?;
+    let found = WeightedDifferences::new(blocks).pseudo_median()?;
     let estimate = match c.decision.scale {
         Scale::Ratio => found.exp(),
         Scale::Shift => found,
     };
     Some(Weighed { scale: c.decision.scale, estimate, blocks: light })
+}
+
+/// The weight, in 0..=1, of a block whose worse run has this excess over the usual count, in
+/// interquartile ranges (of at least 1), or in percent of stolen time.
+///
+/// One unusual switch halves a block's weight, ten leave about a tenth, and no block is discarded: a
+/// rule that removes runs would have to be right about each of them, whereas this one must be right
+/// only overall. The weighted estimate has no interval, since these counts depend on the runs.
+fn weight(excess: f64) -> f64 {
+    1.0 / (1.0 + excess.max(0.0))
 }
 
 #[cfg(test)]

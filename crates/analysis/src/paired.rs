@@ -3,7 +3,8 @@
 //! The method inverts Wilcoxon's signed-rank distribution through Walsh averages (Hollander, Wolfe
 //! & Chicken, *Nonparametric Statistical Methods*, 3rd ed., ch. 3.3; R's
 //! `wilcox.test(conf.int=TRUE, paired=TRUE)` on logarithms). It is valid for noise of any kind over
-//! time, because the order within each block was drawn at random. If the difference itself drifts
+//! time, because the order within each block was drawn at random. If the noise itself changes during
+//! the run, blocks of quiet times count more ([`WeightedDifferences`]). If the difference drifts
 //! during the run, the interval also covers the t interval over eight consecutive groups. Callers
 //! choose the levels.
 //!
@@ -21,11 +22,13 @@ use assay_stats::{
     Interval,
     crossed::Crossed,
     descriptive, groups, merged,
-    signed_rank::{self, SignedRankDistribution},
+    signed_rank::{self, SignedRankDistribution, WEIGHTED_FROM, WeightedDifferences},
 };
 
 /// Number of groups whose medians are used if the difference drifts.
 const GROUPS: usize = 8;
+/// Width of nearly every weighted interval relative to the unweighted one, at least.
+const NARROWEST: f64 = 0.4;
 
 /// The values of two subjects, block by block, prepared for a look after every block.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +57,21 @@ pub struct Level {
     pub groups: f64,
 }
 
+/// The center of differences in their order of measurement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Location {
+    /// The pseudo-median; NaN without differences.
+    pub estimate: f64,
+    /// Its interval; `None` if there are too few differences, if their dependence is too strong, or
+    /// if the groups have no interval.
+    pub interval: Option<Interval>,
+    /// Serial dependence of the differences.
+    pub order: Order,
+    /// Width relative to that of the unweighted interval, in 0..1, if differences of quiet times
+    /// count more; otherwise `None`.
+    pub weighted: Option<f64>,
+}
+
 /// A decision about blocks, with the dependence of the differences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairedDecision {
@@ -65,6 +83,8 @@ pub struct PairedDecision {
     pub order: Option<Order>,
     /// The effects of builds, if there are several per side; the interval is then over builds.
     pub builds: Option<Crossed>,
+    /// See [`Location::weighted`].
+    pub weighted: Option<f64>,
 }
 
 impl PairedDecision {
@@ -191,9 +211,13 @@ impl Paired {
         }
         let threshold = self.threshold_on(Scale::Ratio, threshold);
         let sorted = &self.sorted_log_ratios;
-        let interval = interval_of(sorted, level, distribution);
-        // This interval does not include the clock's rounding and is therefore narrower, so the
-        // check errs only towards true.
+        let narrowest = if self.len() < WEIGHTED_FROM { 1.0 } else { NARROWEST };
+        let interval = interval_of(sorted, level, distribution).map(|own| {
+            let rest = (1.0 - narrowest) * own.half_width();
+            Interval { lower: own.lower + rest, upper: own.upper - rest }
+        });
+        // Neither the clock's rounding nor, except rarely, weights make the interval narrower than
+        // this one, so the check errs towards true.
         Decision::read(Scale::Ratio, 0.0, interval, threshold, 0.0, Better::Lower).is_settled()
     }
 
@@ -208,21 +232,20 @@ impl Paired {
         let scale = self.scale(threshold);
         let ticks = self.ticks();
         let in_order = self.differences(scale, ticks);
-        let sorted = descriptive::sorted(&in_order);
         if self.is_certain() {
             let threshold = self.threshold_on(scale, threshold);
-            let estimate = signed_rank::pseudo_median(&sorted);
+            let estimate = signed_rank::pseudo_median(&descriptive::sorted(&in_order));
             let known = Some(self.known(scale));
             let decision = Decision::read(scale, estimate, known, threshold, 0.0, better);
-            return PairedDecision { decision, order: None, builds: None };
+            return PairedDecision { decision, order: None, builds: None, weighted: None };
         }
-        let (order, mut interval) = interval_in_order(&in_order, &sorted, level, distribution);
-        let mut estimate =
-            if sorted.is_empty() { f64::NAN } else { signed_rank::pseudo_median(&sorted) };
+        let Location { mut estimate, mut interval, order, mut weighted } =
+            location(&in_order, level, distribution);
         let builds = self.over_builds(&in_order);
         if let Some(builds) = &builds {
             estimate = builds.estimate;
             interval = builds::interval(builds, level, order.dependence(), interval);
+            weighted = None;
         }
         interval = interval.map(|own| self.widened(scale, own, ticks));
         let decision = Decision::read(
@@ -233,7 +256,7 @@ impl Paired {
             clock_step(&self.reference, &self.other, scale),
             better,
         );
-        PairedDecision { decision, order: Some(order), builds }
+        PairedDecision { decision, order: Some(order), builds, weighted }
     }
 
     /// The steps of the values.
@@ -320,29 +343,43 @@ pub fn interval_of(
     Some(signed_rank::walsh_interval(sorted, critical))
 }
 
-/// The interval of the pseudo-median of differences, and their serial dependence. The interval is
-/// that of [`interval_of`]; if dependence is noticed, it also covers the t interval over the
-/// medians of eight consecutive groups. It is `None` if there are too few differences, if the
-/// dependence is too strong, or if the groups have no interval. `sorted` contains the same
-/// differences, ascending. O(n log n).
-pub fn interval_in_order(
+/// Locates differences in their order of measurement.
+///
+/// The interval is that of [`interval_of`], or the weighted one if the noise changes during the run
+/// and the weights make it narrower. If dependence is noticed, nothing is weighted, and the interval
+/// also covers the t interval over the medians of eight consecutive groups. O(n log n).
+pub fn location(
     in_order: &[f64],
-    sorted: &[f64],
     level: Level,
     distribution: &mut SignedRankDistribution,
-) -> (Order, Option<Interval>) {
+) -> Location {
     let order = Order::of(in_order);
-    let found = interval_of(sorted, level.interval, distribution);
-    let interval = found.and_then(|found| match order.dependence() {
-        Dependence::Unseen | Dependence::Untested => Some(found),
+    let sorted = descriptive::sorted(in_order);
+    let estimate = if sorted.is_empty() { f64::NAN } else { signed_rank::pseudo_median(&sorted) };
+    let own = interval_of(&sorted, level.interval, distribution);
+    let plain = Location { estimate, interval: own, order, weighted: None };
+    let Some(own) = own else { return plain };
+    match order.dependence() {
+        Dependence::Unseen | Dependence::Untested => {
+            weighted(in_order, plain, own, level).unwrap_or(plain)
+        }
         Dependence::Noticed => {
             let medians = groups::group_medians(in_order, GROUPS);
-            let by_groups = groups::t_interval(&medians, 1.0 - level.groups)?;
-            Some(found.covering(by_groups))
+            let by_groups = groups::t_interval(&medians, 1.0 - level.groups);
+            Location { interval: by_groups.map(|groups| own.covering(groups)), ..plain }
         }
-        Dependence::TooStrong => None,
-    });
-    (order, interval)
+        Dependence::TooStrong => Location { interval: None, ..plain },
+    }
+}
+
+/// The location with weights; `None` if the noise is steady or the interval is not narrower.
+fn weighted(in_order: &[f64], plain: Location, own: Interval, level: Level) -> Option<Location> {
+    let differences = WeightedDifferences::by_neighbours(in_order, plain.estimate)?;
+    let interval = differences.interval(1.0 - level.interval)?;
+    let ratio = interval.half_width() / own.half_width();
+    let estimate = differences.pseudo_median()?;
+    let found = Location { estimate, interval: Some(interval), weighted: Some(ratio), ..plain };
+    (ratio < 1.0).then_some(found)
 }
 
 /// The minimum number of blocks for any verdict at this level: the smallest n with 2^(1−n) ≤ level.

@@ -11,7 +11,7 @@
 //! It does not show which setting is *faster*; comparisons do.
 
 use crate::policy::FEWEST_SPREAD_BLOCKS;
-use assay_stats::{Interval, descriptive};
+use assay_stats::{Interval, autocorrelation, descriptive};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -64,6 +64,25 @@ impl SpreadComparison {
     }
 }
 
+/// Number of successive runs whose spread shows how noisy the machine was then.
+pub const STRETCH: usize = 16;
+/// Minimum number of stretches.
+const FEWEST_STRETCHES: usize = 10;
+
+/// The noise of one program over time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpreadOverTime {
+    /// Mean time between successive runs, s.
+    pub apart_seconds: f64,
+    /// Rank autocorrelation of successive runs, at least 0: the share of the spread that they have
+    /// in common, so that blocks cancel it.
+    pub shared: f64,
+    /// The spread that a tenth of all stretches of [`STRETCH`] successive runs do not exceed.
+    pub quiet: f64,
+    /// The spread that a tenth of these stretches exceed.
+    pub noisy: f64,
+}
+
 /// Reasons why spreads can't be compared.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SpreadError {
@@ -96,6 +115,22 @@ pub enum SpreadError {
 pub fn of(values: &[f64]) -> Option<Spread> {
     let spread = measured(&mut values.to_vec());
     (spread.median > 0.0).then_some(spread)
+}
+
+/// Describes the noise of positive values in order of measurement, which took this many seconds in
+/// all; `None` if there are too few. O(n log n).
+pub fn over_time(values: &[f64], seconds: f64) -> Option<SpreadOverTime> {
+    let stretches: Vec<f64> =
+        values.chunks_exact(STRETCH).filter_map(|s| Some(of(s)?.iqr_over_median)).collect();
+    let sorted = descriptive::sorted(&stretches);
+    let at = |p| descriptive::quantile_sorted(&sorted, p);
+    let ranks = autocorrelation::ranks(values);
+    (stretches.len() >= FEWEST_STRETCHES).then(|| SpreadOverTime {
+        apart_seconds: seconds / values.len() as f64,
+        shared: autocorrelation::dependence_of_ranks(&ranks).lag1.max(0.0),
+        quiet: at(0.1),
+        noisy: at(0.9),
+    })
 }
 
 /// Compares the spread of runs with a setting with that of runs without it, by block in order of
@@ -260,6 +295,26 @@ mod tests {
         let wider = compare(&flat, &stepped, 0.95, 1).expect("30 blocks");
         assert!(wider.ratio.is_infinite() && wider.interval.upper.is_infinite(), "{wider:?}");
         assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn bursts_and_slow_noise_show_over_time() {
+        let mut normal = normals(8);
+        let mut last = 0.0;
+        let mut value = |i: usize| {
+            last = 0.8 * last + 0.6 * normal();
+            let burst = if (i / 64).is_multiple_of(2) { 0.002 } else { 0.02 };
+            1.0 + burst * normal() + 0.01 * last
+        };
+        let values: Vec<f64> = (0..1024).map(&mut value).collect();
+        let found = over_time(&values, 10.24).expect("64 stretches");
+        assert!((found.apart_seconds - 0.01).abs() < 1e-12);
+        assert!((0.2..0.5).contains(&found.shared), "{found:?}");
+        assert!(found.noisy > 2.0 * found.quiet, "{found:?}");
+        let steady: Vec<f64> = (0..1024).map(|_| 1.0 + 0.01 * normal()).collect();
+        let found = over_time(&steady, 1.0).expect("64 stretches");
+        assert!(found.shared < 0.1 && found.noisy < 2.2 * found.quiet, "{found:?}");
+        assert_eq!(over_time(&steady[..159], 1.0), None);
     }
 
     #[test]

@@ -54,6 +54,7 @@ fn checks(analysis: &Analysis) -> Vec<(CheckResult, String)> {
     let mut said: Vec<(CheckResult, String)> = Vec::new();
     said.extend(untested(analysis).map(|text| (CheckResult::Noted, text)));
     said.extend(dependence(analysis));
+    said.extend(weighted(analysis).map(|text| (CheckResult::Noted, text)));
     let primaries = || (0..analysis.subjects.len()).filter_map(|s| analysis.primary_of(s));
     let drifts: Vec<f64> = primaries().filter_map(|d| Some(d.drift? / d.median.abs())).collect();
     let most = primaries().map(|d| d.n).max().unwrap_or(0);
@@ -159,6 +160,19 @@ fn dependence(analysis: &Analysis) -> Option<(CheckResult, String)> {
         _ => (CheckResult::Noted, "strong autocorrelation"),
     };
     Some((result, format!("{word} (effective n {effective:.0} of {n:.0})")))
+}
+
+/// Returns a note if the noise changed during the run, so that blocks count differently.
+fn weighted(analysis: &Analysis) -> Option<String> {
+    let ratios: Vec<f64> = analysis.comparisons.iter().filter_map(|c| c.weighted).collect();
+    let least = ratios.iter().copied().reduce(f64::min)?;
+    let shown = number::fixed(least, 2);
+    Some(match ratios.len() {
+        1 => format!("noise changed: quiet blocks count more (interval {shown} × as wide)"),
+        n => format!(
+            "noise changed in {n} comparisons: quiet blocks count more (intervals down to {shown} × as wide)"
+        ),
+    })
 }
 
 fn taken(blocks: usize, analysis: &Analysis) -> String {

@@ -10,8 +10,8 @@ use crate::layout::{Page, Tone};
 use crate::number;
 use crate::small_table;
 use crate::words::counted;
-use assay_analysis::spread::{SpreadComparison, SpreadVerdict};
-use assay_data::{Finding, Severity};
+use assay_analysis::spread::{STRETCH, SpreadComparison, SpreadOverTime, SpreadVerdict};
+use assay_data::{Finding, Severity, Unit};
 
 /// The content of the report.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,6 +27,11 @@ pub struct DoctorReport {
     pub workload: String,
     /// The settings tried, each alternated with the unmodified workload.
     pub costs: Vec<Trial>,
+    /// The noise of the unmodified workload over time; `None` if it ran too seldom.
+    pub over_time: Option<SpreadOverTime>,
+    /// Share of the CPU time that the hypervisor gave to others meanwhile; `None` outside of virtual
+    /// machines.
+    pub stolen: Option<f64>,
 }
 
 /// One source of disturbance.
@@ -107,6 +112,13 @@ pub fn render(report: &DoctorReport, screen: &Screen) -> String {
         page.gap();
         trials(&mut page, report);
     }
+    if let Some(found) = report.over_time {
+        page.gap();
+        page.paragraph(2, &[(Tone::Strong, "How the noise changes over time:".to_owned())]);
+        for line in over_time(found, report.stolen) {
+            page.paragraph(4, &[(Tone::Plain, format!("  {line}"))]);
+        }
+    }
     if !report.missing.is_empty() {
         page.gap();
         page.paragraph(2, &[(Tone::Strong, "Not tried:".to_owned())]);
@@ -169,6 +181,22 @@ fn trials(page: &mut Page, report: &DoctorReport) {
     small_table::draw(page, &heads.map(str::to_owned), &rows, &tones);
     let note = "  spread: interquartile range over median, without → with the setting; median: change of the median";
     page.paragraph(2, &[(Tone::Quiet, note.to_owned())]);
+}
+
+/// Returns what the noise over time means for a measurement.
+fn over_time(found: SpreadOverTime, stolen: Option<f64>) -> Vec<String> {
+    let [shared, quiet, noisy] = [found.shared, found.quiet, found.noisy].map(number::percent);
+    let apart = number::rough(found.apart_seconds, &Unit::Second);
+    let mut lines = vec![
+        format!("{shared} of the spread is common to runs {apart} apart; blocks cancel this part"),
+        format!(
+            "{STRETCH} runs in a row spread {quiet} in quiet moments, {noisy} in noisy ones: quiet blocks count more"
+        ),
+    ];
+    lines.extend(stolen.map(|share| {
+        format!("the hypervisor gave {} of the CPU time to others", number::percent(share))
+    }));
+    lines
 }
 
 fn row(trial: &Trial) -> Vec<String> {

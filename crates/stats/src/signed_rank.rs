@@ -8,8 +8,10 @@
 //! caller.
 
 mod test;
+mod weighted;
 
 pub use test::SignedRankTest;
+pub use weighted::{WEIGHTED_FROM, WeightedDifferences};
 
 use crate::selection::{SortedMatrix, is_ascending};
 use crate::{Interval, normal};

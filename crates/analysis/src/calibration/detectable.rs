@@ -108,12 +108,9 @@ impl<'a> Eye<'a> {
                     if self.random.coin() { difference } else { -difference }
                 })
                 .collect();
-            let sorted = descriptive::sorted(&differences);
             let confidence = policy::CALIBRATED_CONFIDENCE;
             let level = Level { interval: look_level(confidence), groups: 1.0 - confidence };
-            let (_, interval) =
-                paired::interval_in_order(&differences, &sorted, level, self.distribution);
-            let interval = interval?;
+            let interval = paired::location(&differences, level, self.distribution).interval?;
             // A true slowdown of B larger than the first value would have been found, and so would
             // a speedup larger than the second.
             reaches.extend([-interval.lower, interval.upper]);

@@ -120,6 +120,7 @@ impl Comparison {
             layout: None,
             detectable: outlook::detectable(&decision, level),
             outlook: None,
+            weighted: None,
             fewest_blocks: 0,
             role: Role::Alone,
             decision,

@@ -168,9 +168,8 @@ fn intervals(
             }
             Method::Blocks => {
                 let differences: Vec<f64> = x.iter().zip(y).map(|(x, y)| y - x).collect();
-                let sorted = descriptive::sorted(&differences);
                 let level = Level { interval: level, groups: level };
-                paired::interval_in_order(&differences, &sorted, level, distribution).1
+                paired::location(&differences, level, distribution).interval
             }
             Method::QuantileP50 | Method::QuantileP90 => {
                 let share = if *method == Method::QuantileP50 { 0.5 } else { 0.9 };

@@ -22,7 +22,7 @@ use assay_measure::{Command, Control, Outcome, environment, foreground, interrup
 use assay_report::doctor::{self as report, Ailment, DoctorReport};
 use assay_report::json::{self, Diagnosis};
 use std::ffi::OsString;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Duration for which other processes are observed.
 const WATCH: Duration = Duration::from_millis(500);
@@ -127,7 +127,7 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
     let mut ailments = ailments(&environment);
     ailments.extend(others());
     let mut missing = missing(&allowed);
-    let mut trials = Vec::new();
+    let mut trials = Trials::default();
     if !args.quick {
         let tried = try_settings(args, &environment, &allowed);
         match tried {
@@ -151,7 +151,9 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
         disturbs: ailments,
         missing,
         workload: "a loop of 2 ms".to_owned(),
-        costs: trials,
+        costs: trials.settings,
+        over_time: trials.over_time,
+        stolen: trials.stolen,
     };
     if args.look.json {
         output::print(&json::text(&Diagnosis::of(&found))?)?;
@@ -256,13 +258,22 @@ fn missing(allowed: &Privileges) -> Vec<String> {
     missing
 }
 
+/// The results of the experiment.
+#[derive(Debug, Default)]
+struct Trials {
+    settings: Vec<report::Trial>,
+    over_time: Option<spread::SpreadOverTime>,
+    /// Share of the CPU time that the hypervisor took.
+    stolen: Option<f64>,
+}
+
 /// Runs the program of known work unchanged and under every setting, in the same blocks. Refused
 /// settings are returned as messages.
 fn try_settings(
     args: &Args,
     environment: &Environment,
     allowed: &Privileges,
-) -> Result<(Vec<report::Trial>, Vec<String>), RunError> {
+) -> Result<(Trials, Vec<String>), RunError> {
     let room = crate::room::temporary().map_err(|error| RunError::Reading(output::told(&error)))?;
     let program = known_work::program(room.path());
     let program = program.map_err(|error| RunError::Reading(output::told(&error)))?;
@@ -278,7 +289,10 @@ fn try_settings(
     let asked = session.samples.subjects.iter().map(|s| s.control.clone()).collect::<Vec<_>>();
     commands::warm_up(&mut session, plan.warmup, plan.seed, &progress)?;
     session.begin(&plan, 0, Limits::default());
+    let (began, stolen_before) = (Instant::now(), environment::steal_seconds());
     let (measured, _) = commands::measure(&mut session, &mut progress);
+    let seconds = began.elapsed().as_secs_f64();
+    let stolen = stolen_before.and_then(|b| Some((environment::steal_seconds()? - b).max(0.0)));
     progress.end();
     let reason = measured?;
     if reason == StopReason::Interrupted {
@@ -286,7 +300,13 @@ fn try_settings(
     }
     let found = session.source.findings(&session.samples, &[]);
     let refused = found.into_iter().filter(|f| f.is(code::NOT_CONTROLLED));
-    let trials = trials(&session.samples, &asked);
+    let cpus = environment.number("cpus_online").unwrap_or(1.0);
+    let is_virtual = environment.text("virtualisation").is_some();
+    let trials = Trials {
+        settings: trials(&session.samples, &asked),
+        over_time: spread::over_time(&blocks_of(&session.samples, 0), seconds),
+        stolen: stolen.filter(|_| is_virtual).map(|stolen| stolen / (seconds * cpus)),
+    };
     Ok((trials, refused.map(|f| f.message).collect()))
 }
 
@@ -318,12 +338,16 @@ fn settings(pin: Option<u32>, allowed: &Privileges) -> Vec<(String, Control)> {
     settings
 }
 
+/// Returns a subject's values in the blocks that are complete, in order.
+fn blocks_of(samples: &Samples, subject: usize) -> Vec<f64> {
+    samples.complete_blocks(0).iter().map(|row| row.values[subject]).collect()
+}
+
 /// Compares the spread under every setting with that of the unchanged program. A trial of which a
 /// setting was refused is left out, because it would show the effect of other settings; so is one
 /// with too few blocks.
 fn trials(samples: &Samples, asked: &[Vec<(String, String)>]) -> Vec<report::Trial> {
-    let rows = samples.complete_blocks(0);
-    let of = |subject: usize| -> Vec<f64> { rows.iter().map(|row| row.values[subject]).collect() };
+    let of = |subject: usize| blocks_of(samples, subject);
     let in_force = |&s: &usize| asked.get(s) == Some(&samples.subjects[s].control);
     let tried: Vec<usize> = (1..samples.subjects.len()).filter(in_force).collect();
     let confidence = 1.0 - 0.05 / tried.len().max(1) as f64;

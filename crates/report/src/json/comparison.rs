@@ -116,6 +116,9 @@ pub struct Comparison {
     pub quantiles: Vec<Quantile>,
     /// Number of blocks in which the side was better or worse.
     pub wins: Wins,
+    /// Width of the interval relative to the unweighted one if blocks of quiet times count more,
+    /// because the noise changed during the run; otherwise `null`.
+    pub weighted: Option<f64>,
     /// Effective number of independent blocks (of values of the smaller side, if unpaired) behind
     /// the interval.
     pub effective_sample_size: Option<f64>,
@@ -386,6 +389,7 @@ impl Comparison {
             ratio_of_medians: c.ratio_of_medians(),
             quantiles: View::view(&c.quantiles),
             wins: View::view(&c.wins),
+            weighted: c.weighted,
             effective_sample_size: Some(c.effective),
             dependence: (&c.dependence).into(),
             dependence_untested: c.untested,

@@ -26,6 +26,25 @@ view! {
         workload: String,
         /// The tried settings, in random order with the program without a setting.
         trials: Vec<Trial> => report.costs,
+        /// The noise of the program without a setting over time; `null` if it ran too seldom.
+        over_time: Option<SpreadOverTime>,
+        /// Share of the CPU time that the hypervisor gave to others meanwhile; `null` outside of
+        /// virtual machines.
+        stolen: Option<f64>,
+    }
+}
+
+view! {
+    /// The noise of a program over time.
+    SpreadOverTime of (found: &spread::SpreadOverTime) {
+        /// Mean time between successive runs, s.
+        apart_seconds: Option<f64>,
+        /// Share of the spread that successive runs have in common.
+        shared: Option<f64>,
+        /// The spread (`iqr_over_median`) that a tenth of all stretches of 16 runs do not exceed.
+        quiet: Option<f64>,
+        /// The spread that a tenth of these stretches exceed.
+        noisy: Option<f64>,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::common;
 use assay_data::code;
 
 use assay_analysis::Interval;
-use assay_analysis::spread::{Spread, SpreadComparison, SpreadVerdict};
+use assay_analysis::spread::{Spread, SpreadComparison, SpreadOverTime, SpreadVerdict};
 use assay_data::{Action, Finding, Severity};
 use assay_report::doctor::{Ailment, DoctorReport, Trial, render};
 use assay_report::json::Diagnosis;
@@ -53,6 +53,13 @@ fn sick() -> DoctorReport {
             trial("--fifo 10", 0.009, (0.15, 0.31), 0.00199),
             trial("--no-aslr", 0.061, (1.11, 1.93), 0.002002),
         ],
+        over_time: Some(SpreadOverTime {
+            apart_seconds: 0.0144,
+            shared: 0.32,
+            quiet: 0.012,
+            noisy: 0.094,
+        }),
+        stolen: Some(0.004),
     }
 }
 

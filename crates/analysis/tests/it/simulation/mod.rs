@@ -5,6 +5,7 @@
 
 mod dependence;
 mod size;
+mod weighted;
 
 use assay_analysis::design::looks::{self, End};
 use assay_analysis::paired::Paired;
@@ -44,6 +45,8 @@ enum Kind {
     Tick,
     /// One run in a hundred is 25 times as long.
     Stalls,
+    /// A spread of 0.5 and of 5 %, alternately for 40 runs.
+    Bursts,
 }
 
 impl Noise {
@@ -58,12 +61,14 @@ impl Noise {
                 self.last
             }
             Kind::Tick => 0.01 * z + if self.run.is_multiple_of(2) { 0.05 } else { 0.0 },
+            Kind::Bursts => z * if (self.run / 40).is_multiple_of(2) { 0.005 } else { 0.05 },
             Kind::Stalls => 0.01 * z + if self.random.next_index(100) == 0 { 3.2 } else { 0.0 },
         }
     }
 }
 
-const ALL: [Kind; 5] = [Kind::Plain, Kind::Drift, Kind::Dependent, Kind::Tick, Kind::Stalls];
+const ALL: [Kind; 6] =
+    [Kind::Plain, Kind::Drift, Kind::Dependent, Kind::Tick, Kind::Stalls, Kind::Bursts];
 
 struct Outcome {
     verdict: Verdict,
