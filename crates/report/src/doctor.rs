@@ -29,8 +29,8 @@ pub struct DoctorReport {
     pub costs: Vec<Trial>,
     /// The noise of the unmodified workload over time; `None` if it ran too seldom.
     pub over_time: Option<SpreadOverTime>,
-    /// Share of the CPU time that the hypervisor gave to others meanwhile; `None` outside of virtual
-    /// machines.
+    /// Share of the CPU time that the hypervisor gave to others during the experiment; `None`
+    /// outside of virtual machines.
     pub stolen: Option<f64>,
 }
 

@@ -28,8 +28,8 @@ view! {
         trials: Vec<Trial> => report.costs,
         /// The noise of the program without a setting over time; `null` if it ran too seldom.
         over_time: Option<SpreadOverTime>,
-        /// Share of the CPU time that the hypervisor gave to others meanwhile; `null` outside of
-        /// virtual machines.
+        /// Share of the CPU time that the hypervisor gave to others during the experiment; `null`
+        /// outside of virtual machines.
         stolen: Option<f64>,
     }
 }

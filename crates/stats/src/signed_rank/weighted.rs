@@ -13,7 +13,7 @@
 //!
 //! The weights depend only on distances from the center. If the differences are independent and
 //! symmetric about θ, their signs are independent of all distances, so that the interval is as valid
-//! as that of unweighted signed ranks, whatever the noise of each difference (Hájek, Šidák and Sen,
+//! as that of unweighted signed ranks, for any noise of each difference (Hájek, Šidák and Sen,
 //! *Theory of Rank Tests*, 2nd ed., section 3.1; for statistics of residuals in randomized pairs:
 //! Rosenbaum, "Covariance adjustment in randomized experiments and observational studies", 2002).
 //! With equal weights, it is the interval of the normal approximation.
@@ -231,7 +231,7 @@ mod tests {
         (reached(half * (1.0 - 1e-9)), reached(half * (1.0 + 1e-9)))
     }
 
-    /// Differences about 0 whose standard deviation is 1 and 10 by turns of `period`.
+    /// Differences about 0 whose standard deviation alternates between 1 and 10 after every `period`.
     fn bursts(n: usize, period: usize, stream: &mut Stream) -> Vec<f64> {
         let sd = |i: usize| if (i / period).is_multiple_of(2) { 1.0 } else { 10.0 };
         (0..n).map(|i| sd(i) * stream.normal()).collect()

@@ -40,7 +40,7 @@ fn simulated(count: u64, mut differences: impl FnMut(u64) -> Vec<f64>) -> Simula
         let Location { interval, weighted, .. } =
             paired::location(&differences(seed), LEVEL, &mut distribution);
         let ratio = weighted.unwrap_or(1.0);
-        // Without an interval, there is no wrong one.
+        // A missing interval is not a wrong one.
         covered += f64::from(u8::from(interval.is_none_or(|own| own.contains(0.0))));
         logs += ratio.ln();
         most = most.max(ratio);
@@ -62,8 +62,7 @@ fn least(count: u64) -> f64 {
     0.95 - 3.0 * (0.05 * 0.95 / count as f64).sqrt()
 }
 
-/// Which of the two runs of a block is called the first is drawn again and again, so the true
-/// difference is none.
+/// The sign of every recorded difference is drawn at random, so the true difference is zero.
 #[test]
 fn recorded_noise_gives_narrower_intervals_that_cover_the_truth() {
     let count = experiments();
