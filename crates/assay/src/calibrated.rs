@@ -12,12 +12,17 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Facts that identify a machine, as named in the file.
-const MACHINE: [&str; 3] = ["hostname", "cpu_model", "cpus_online"];
+pub(crate) const MACHINE: [&str; 3] = ["hostname", "cpu_model", "cpus_online"];
 /// Facts that later runs record.
 const KEPT: [&str; 3] = ["calibrated_at", "calibrated_wall_60s", "calibrated_cpu_60s"];
 
 fn file() -> Option<PathBuf> {
     Some(store::state_directory()?.join("calibration.json"))
+}
+
+/// Returns true if there are facts of a calibration.
+pub(crate) fn are_kept() -> bool {
+    file().is_some_and(|path| path.exists())
 }
 
 /// Returns the facts of the last calibration, to be added to those of a machine; empty if there is

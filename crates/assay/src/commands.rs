@@ -34,7 +34,7 @@ use assay_measure::hooks::HookError;
 use assay_measure::machine::Machine;
 use assay_measure::trace::Window;
 use assay_measure::{
-    LastWords, MeasureError, Output, RunOptions, RunResult, RunnerKind, environment, hooks,
+    LastWords, MeasureError, Output, RunOptions, RunResult, Runner, RunnerKind, environment, hooks,
     interrupt,
 };
 use ending::{failure, failure_message, outcome};
@@ -66,6 +66,8 @@ pub(crate) struct RunSettings {
     pub counted: Vec<Counted>,
     /// Comparison of outputs.
     pub outputs: Outputs,
+    /// True if nothing keeps the digests of the commands' files, so that they need not be read.
+    pub unidentified: bool,
 }
 
 /// Commands that are ready to be measured.
@@ -105,17 +107,26 @@ pub(crate) struct Commands {
 /// A session of commands.
 pub(crate) type CommandSession = Session<'static, Commands, Record>;
 
+/// Starts the runner of a session, which gets ready while the caller prepares the commands.
+///
+/// # Errors
+/// If it cannot be started.
+pub(crate) fn runner() -> Result<Runner, RunError> {
+    Ok(Runner::start()?)
+}
+
 /// Starts a session that measures these commands. [`Commands::findings`] reports what the machine
 /// refuses to count.
 ///
 /// # Errors
 /// If the runners cannot be started or given the commands.
 pub(crate) fn session(
+    runner: Runner,
     commands: Vec<Prepared>,
     settings: RunSettings,
     meter: impl FnOnce(&[Event]) -> Meter,
 ) -> Result<CommandSession, RunError> {
-    let source = Commands::start(commands, settings, meter)?;
+    let source = Commands::start(runner, commands, settings, meter)?;
     let began = Instant::now();
     let session = Session::new(source, move || began.elapsed().as_secs_f64());
     Ok(session.interrupted_by(|| interrupt::count() > 0))
@@ -175,10 +186,10 @@ impl Source for Commands {
     type Error = RunError;
 
     fn layout(&self) -> Layout {
-        let mut files = Fingerprints::default();
+        let mut files = (!self.settings.unidentified).then(Fingerprints::default);
         let mut samples = Samples::default();
         for command in &self.commands {
-            prepared::add(&mut samples, command, &mut files);
+            prepared::add(&mut samples, command, files.as_mut());
         }
         let mut layout = Layout::one_unit(samples);
         if self.commands.iter().any(|command| !command.builds.is_empty()) {
@@ -246,11 +257,12 @@ impl Source for Commands {
 
 impl Commands {
     fn start(
+        runner: Runner,
         commands: Vec<Prepared>,
         settings: RunSettings,
         meter: impl FnOnce(&[Event]) -> Meter,
     ) -> Result<Self, RunError> {
-        let (runners, refusals) = Runners::start(&commands, &settings.events)?;
+        let (runners, refusals) = Runners::start(runner, &commands, &settings.events)?;
         let meter = meter(runners.events());
         let mut refused = uncounted(&refusals);
         if runners.counts_user_only() {
@@ -294,6 +306,11 @@ impl Commands {
     pub fn adopt_metrics(&mut self, recorded: &[Metric]) -> Result<(), String> {
         self.recorded = true;
         self.meter.adopt(recorded)
+    }
+
+    /// Lets the launchers exit, while the caller does something else. Nothing can be run any more.
+    pub fn dismiss(&mut self) {
+        self.runners.dismiss();
     }
 
     /// Runs a shell line once, unmeasured.

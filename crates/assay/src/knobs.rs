@@ -196,10 +196,11 @@ fn mend_on(machine: &Machine, directory: &Path) -> Vec<String> {
 }
 
 fn put_back_left(machine: &Machine, directory: &Path, said: &mut CleanupReport) -> io::Result<()> {
-    let _turn = match Journal::turn(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        turn => turn?,
-    };
+    // Nearly every run finds none. One that another process is about to begin is not left behind.
+    if !Journal::any(directory)? {
+        return Ok(());
+    }
+    let _turn = Journal::turn(directory)?;
     let living = Journal::held_by_others(directory)?;
     // Files that earlier journals must not restore: a running process, or a run that was killed
     // later and cannot be undone yet, has changed them since.

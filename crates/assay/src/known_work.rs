@@ -56,5 +56,11 @@ pub(crate) fn plan(seconds: f64) -> Plan {
 /// # Errors
 /// Same as [`commands::session`].
 pub(crate) fn session(commands: Vec<Prepared>) -> Result<CommandSession, RunError> {
-    commands::session(commands, RunSettings::default(), |_| Meter::new(Requested::default()))
+    let runner = commands::runner()?;
+    commands::session(
+        runner,
+        commands,
+        RunSettings::default(),
+        |_| Meter::new(Requested::default()),
+    )
 }

@@ -104,7 +104,7 @@ use assay_data::limits;
 use assay_report::console::{output, whole_file};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser};
+use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches, Id, Parser};
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
@@ -136,6 +136,9 @@ All commands: assay --help; one of them: assay help run; a word on a screen: ass
 struct Verb {
     name: &'static str,
     about: &'static str,
+    /// Adds what the parser needs.
+    arguments: fn(Command) -> Command,
+    /// Adds the arguments with everything for help, completions and error messages.
     augment: fn(Command) -> Command,
     run: fn(&Command, &ArgMatches) -> Result<anyhow::Result<Ending>, clap::Error>,
 }
@@ -148,6 +151,7 @@ macro_rules! verb {
         Verb {
             name: stringify!($name),
             about: $about,
+            arguments: <$args>::augment_args,
             // The doc comment of the type is not meant for users.
             augment: |verb| {
                 let verb = <$args>::augment_args(verb).about($about).long_about(None);
@@ -325,6 +329,16 @@ fn main() -> ExitCode {
     {
         return ending_of(glossary::explain(asked, VERBS.iter().map(|verb| verb.name)));
     }
+    // Note: nearly every command line is correct, and then only the arguments of its verb matter.
+    // To define the other verbs and all help takes a quarter of the instructions of a short run. A
+    // command line with an error, or with --help, is parsed again by the complete definition.
+    if let Some(verb) = first.and_then(|name| VERBS.iter().find(|verb| name == verb.name)) {
+        let command = Command::new(verb.name).defer(verb.arguments);
+        let mut command = Cli::command().subcommand_required(true).subcommand(command);
+        if let Ok(ended) = ended(&mut command, &words) {
+            return ending_with_hint(ended, &command, &words);
+        }
+    }
     let mut command = match first {
         Some(name) if is_verb(name) && name != "help" => command(),
         Some(name) if !matches!(name.to_str(), Some("help" | "-h" | "--help")) => {
@@ -332,33 +346,43 @@ fn main() -> ExitCode {
         }
         _ => others::listed(command(), is_verb),
     };
-    let ended = command.try_get_matches_from_mut(&words).and_then(|matches| {
-        let chosen = matches.subcommand().and_then(|(name, matches)| {
-            let verb = VERBS.iter().find(|verb| verb.name == name)?;
-            Some((verb, command.find_subcommand(name)?, matches))
-        });
-        // The parser rejects every other command line.
-        let (verb, arguments, matches) =
-            chosen.ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))?;
-        match systems::check(verb.name) {
-            Ok(()) => match habits::taken_for_option(&command, &words) {
-                Some(error) => Ok(Err(error)),
-                None => (verb.run)(arguments, matches),
-            },
-            refused => Ok(refused.map(|()| Ending::Fine)),
-        }
-    });
-    match ended {
-        Ok(Err(error)) => {
-            let ending = ending_of(Err(error));
-            if let Some(hint) = habits::hint(&command, &words) {
-                output::say(&hint);
-            }
-            ending
-        }
-        Ok(ended) => ending_of(ended),
+    match ended(&mut command, &words) {
+        Ok(ended) => ending_with_hint(ended, &command, &words),
         Err(error) => output::clap_ending(habits::advised(error, &mut command, &words)),
     }
+}
+
+/// Parses the words of a command line and runs its verb.
+fn ended(command: &mut Command, words: &[OsString]) -> Result<anyhow::Result<Ending>, clap::Error> {
+    let matches = command.try_get_matches_from_mut(words)?;
+    let chosen = matches.subcommand().and_then(|(name, matches)| {
+        let verb = VERBS.iter().find(|verb| verb.name == name)?;
+        Some((verb, command.find_subcommand(name)?, matches))
+    });
+    // The parser rejects every other command line.
+    let (verb, arguments, matches) =
+        chosen.ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))?;
+    match systems::check(verb.name) {
+        Ok(()) => match habits::taken_for_option(command, words) {
+            Some(error) => Ok(Err(error)),
+            None => (verb.run)(arguments, matches),
+        },
+        refused => Ok(refused.map(|()| Ending::Fine)),
+    }
+}
+
+/// Returns the exit status; reports an error, and advice if the words typed explain it.
+fn ending_with_hint(
+    ended: anyhow::Result<Ending>,
+    command: &Command,
+    words: &[OsString],
+) -> ExitCode {
+    let failed = ended.is_err();
+    let ending = ending_of(ended);
+    if failed && let Some(hint) = habits::hint(command, words) {
+        output::say(&hint);
+    }
+    ending
 }
 
 /// Changes the maximum number of values in a file to that of the environment variable.
@@ -406,13 +430,11 @@ fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {
 
 /// Returns the ids of the verb's arguments that were given on the command line.
 fn given(verb: &Command, matches: &ArgMatches) -> Vec<String> {
+    let is_given = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    let given: Vec<&str> = matches.ids().map(Id::as_str).filter(is_given).collect();
+    // In the order of the definition, and without groups.
     let ids = verb.get_arguments().map(|argument| argument.get_id().as_str());
-    // Every command has `help` and `version`, which are not in the matches.
-    let known = ids.filter(|id| matches.try_contains_id(id).is_ok());
-    known
-        .filter(|id| matches.value_source(id) == Some(ValueSource::CommandLine))
-        .map(str::to_owned)
-        .collect()
+    ids.filter(|id| given.contains(id)).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -422,5 +444,8 @@ mod arguments {
     #[test]
     fn the_arguments_are_well_formed() {
         command().debug_assert();
+        for verb in VERBS {
+            (verb.arguments)(Command::new(verb.name)).debug_assert();
+        }
     }
 }

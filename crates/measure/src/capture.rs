@@ -210,7 +210,8 @@ impl Capture {
             _ if !self.tail => None,
             Some(file) => {
                 let written = file.metadata()?.len();
-                Some(read_part(file, written.saturating_sub(TAIL as u64), TAIL as u64)?)
+                let length = written.min(TAIL as u64);
+                Some(read_part(file, written - length, length)?)
             }
             None => Some(self.piped_tail),
         };

@@ -29,69 +29,84 @@ const GIT_PATIENCE: Duration = Duration::from_millis(200);
 /// It takes a third of a millisecond; `git status` may add up to 200 ms. Must be called before
 /// measuring, on the measuring thread.
 pub fn capture() -> Vec<(String, Value)> {
-    captured(GIT_PATIENCE, None)
+    captured(&|_| true, GIT_PATIENCE, None)
 }
 
 /// Like [`capture`], with the share of a processor that one program gets, observed over most of a
 /// second.
 pub fn capture_with_share() -> Vec<(String, Value)> {
-    captured(GIT_PATIENCE, Some(SPIN_AT_LENGTH))
+    captured(&|_| true, GIT_PATIENCE, Some(SPIN_AT_LENGTH))
 }
 
 /// Like [`capture`], without `git_dirty`, which requires starting `git`: for facts without a
 /// reader.
 pub fn capture_without_git() -> Vec<(String, Value)> {
-    captured(Duration::ZERO, None)
+    captured(&|_| true, Duration::ZERO, None)
 }
 
-fn captured(git_patience: Duration, spin: Option<Duration>) -> Vec<(String, Value)> {
-    let mut found = EnvironmentFields(Vec::with_capacity(40));
-    found.add("os", Some(std::env::consts::OS));
-    found.add("distribution", facts::distribution());
-    found.add("kernel", facts::kernel());
-    found.add("arch", Some(std::env::consts::ARCH));
-    found.add("runner", facts::runner());
-    found.add("hostname", facts::hostname());
-    let first_cpu = facts::first_cpu();
-    found.add("cpu_model", first_cpu.as_ref().and_then(|cpu| cpu.model.clone()));
-    found.add("cpus_online", facts::cpus_online());
-    found.add("cpus_allowed", facts::cpus_allowed());
-    found.add("smt_active", facts::smt_active());
-    found.add("governor", facts::governors());
-    found.add("turbo", facts::turbo().map(|on| if on { "on" } else { "off" }));
-    found.add("aslr", facts::aslr());
-    let load = facts::load();
-    found.add("load_1m", load.map(|(load, _)| load));
+/// Like [`capture_without_git`], restricted to the facts with these names; the others are not
+/// looked up.
+pub fn capture_only(names: &[&str]) -> Vec<(String, Value)> {
+    captured(&|name| names.contains(&name), Duration::ZERO, None)
+}
+
+fn captured(
+    wants: &dyn Fn(&str) -> bool,
+    git_patience: Duration,
+    spin: Option<Duration>,
+) -> Vec<(String, Value)> {
+    let mut found = EnvironmentFields { wants, facts: Vec::with_capacity(40) };
+    let any = |names: &[&str]| names.iter().any(|name| wants(name));
+    found.add("os", || Some(std::env::consts::OS));
+    found.add("distribution", facts::distribution);
+    found.add("kernel", facts::kernel);
+    found.add("arch", || Some(std::env::consts::ARCH));
+    found.add("runner", facts::runner);
+    found.add("hostname", facts::hostname);
+    let first_cpu = any(&["cpu_model", "virtualisation"]).then(facts::first_cpu).flatten();
+    found.add("cpu_model", || first_cpu.as_ref().and_then(|cpu| cpu.model.clone()));
+    found.add("cpus_online", facts::cpus_online);
+    found.add("cpus_allowed", facts::cpus_allowed);
+    found.add("smt_active", facts::smt_active);
+    found.add("governor", facts::governors);
+    found.add("turbo", || facts::turbo().map(|on| if on { "on" } else { "off" }));
+    found.add("aslr", facts::aslr);
+    let load = any(&["load_1m", "processes_running"]).then(facts::load).flatten();
+    found.add("load_1m", || load.map(|(load, _)| load));
     // Not counting this process.
-    let others = load.map(|(_, running)| running.saturating_sub(1));
-    found.add("processes_running", others);
-    let (memory, swap) = facts::memory_and_swap_bytes();
-    found.add("memory_total", memory);
-    found.add("swap_total", swap);
-    found.add("thp", facts::transparent_huge_pages());
-    let groups = facts::own_groups();
-    found.add("cgroup_cpu_quota", facts::cgroup_cpu_quota(&groups));
-    found.add("cgroup_memory_max", facts::cgroup_memory_max(&groups));
-    found.add("virtualisation", facts::virtualisation(first_cpu.as_ref()));
-    found.add("container", facts::container());
-    found.add("steal_share", facts::steal_share());
-    found.add("clock_source", facts::clock_source());
-    let (timer, cpu_share) = spin_on_clock(spin.unwrap_or(SPIN));
-    found.add("clock_cost_seconds", Some(timer.cost_seconds(cpu_share)));
-    found.add("clock_resolution_seconds", timer.resolution_seconds);
-    found.add("cpu_share", spin.map(|_| cpu_share));
-    found.add("sched_autogroup", facts::sched_autogroup());
-    found.add("sched_rt_runtime_us", facts::sched_rt_runtime_us());
-    found.add("perf_event_paranoid", facts::perf_event_paranoid());
-    found.add("isolated_cpus", facts::isolated_cpus());
-    found.add("nohz_full", facts::nohz_full());
-    found.add("thermal_throttle_count", facts::thermal_throttle_count());
-    found.add("on_battery", facts::on_battery());
-    if let Some(state) = git::state(Path::new("."), git_patience) {
-        found.add("git_commit", state.commit);
-        found.add("git_dirty", state.dirty);
+    found.add("processes_running", || load.map(|(_, running)| running.saturating_sub(1)));
+    let sizes = any(&["memory_total", "swap_total"]).then(facts::memory_and_swap_bytes);
+    let (memory, swap) = sizes.unwrap_or_default();
+    found.add("memory_total", || memory);
+    found.add("swap_total", || swap);
+    found.add("thp", facts::transparent_huge_pages);
+    let groups = any(&["cgroup_cpu_quota", "cgroup_memory_max"]).then(facts::own_groups);
+    let groups = groups.unwrap_or_default();
+    found.add("cgroup_cpu_quota", || facts::cgroup_cpu_quota(&groups));
+    found.add("cgroup_memory_max", || facts::cgroup_memory_max(&groups));
+    found.add("virtualisation", || facts::virtualisation(first_cpu.as_ref()));
+    found.add("container", facts::container);
+    found.add("steal_share", facts::steal_share);
+    found.add("clock_source", facts::clock_source);
+    if any(&["clock_cost_seconds", "clock_resolution_seconds", "cpu_share"]) {
+        let (timer, cpu_share) = spin_on_clock(spin.unwrap_or(SPIN));
+        found.add("clock_cost_seconds", || Some(timer.cost_seconds(cpu_share)));
+        found.add("clock_resolution_seconds", || timer.resolution_seconds);
+        found.add("cpu_share", || spin.map(|_| cpu_share));
     }
-    found.0
+    found.add("sched_autogroup", facts::sched_autogroup);
+    found.add("sched_rt_runtime_us", facts::sched_rt_runtime_us);
+    found.add("perf_event_paranoid", facts::perf_event_paranoid);
+    found.add("isolated_cpus", facts::isolated_cpus);
+    found.add("nohz_full", facts::nohz_full);
+    found.add("thermal_throttle_count", facts::thermal_throttle_count);
+    found.add("on_battery", facts::on_battery);
+    let state = any(&["git_commit", "git_dirty"]).then(|| git::state(Path::new("."), git_patience));
+    if let Some(state) = state.flatten() {
+        found.add("git_commit", || state.commit);
+        found.add("git_dirty", || state.dirty);
+    }
+    found.facts
 }
 
 /// Returns the numbers of the processors that this process may use, in ascending order; empty if
@@ -108,12 +123,18 @@ pub fn steal_seconds() -> Option<f64> {
 }
 
 /// The facts of an environment, as pairs of name and value.
-struct EnvironmentFields(Vec<(String, Value)>);
+struct EnvironmentFields<'a> {
+    wants: &'a dyn Fn(&str) -> bool,
+    facts: Vec<(String, Value)>,
+}
 
-impl EnvironmentFields {
-    fn add(&mut self, name: &str, value: Option<impl Into<Value>>) {
-        if let Some(value) = value {
-            self.0.push((name.to_owned(), value.into()));
+impl EnvironmentFields<'_> {
+    /// Adds a fact if it is wanted, and known.
+    fn add<V: Into<Value>>(&mut self, name: &str, look_up: impl FnOnce() -> Option<V>) {
+        if (self.wants)(name)
+            && let Some(value) = look_up()
+        {
+            self.facts.push((name.to_owned(), value.into()));
         }
     }
 }

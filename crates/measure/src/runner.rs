@@ -316,6 +316,14 @@ impl Runner {
         })
     }
 
+    /// Lets the launcher exit while the caller does something else, such as showing the result.
+    /// Nothing can be run any more.
+    pub fn dismiss(&mut self) {
+        if let Some(engine) = &mut self.engine {
+            engine.dismiss();
+        }
+    }
+
     /// Returns the kind of the runner.
     pub fn kind(&self) -> RunnerKind {
         self.kind

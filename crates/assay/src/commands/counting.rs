@@ -11,7 +11,7 @@ use crate::counted::Counted;
 use crate::run_error::RunError;
 use assay_data::source::{Measured, Obstacle, RowResult};
 use assay_data::{self as data};
-use assay_measure::{MeasureError, RunOptions, RunResult};
+use assay_measure::{MeasureError, RunOptions, RunResult, Runner};
 
 /// Number of counting runs per command: most counts are the same each time, and three runs show
 /// whether they are.
@@ -47,7 +47,7 @@ impl Commands {
         self.passes.runners = None;
         if begun.counters.iter().any(Option::is_some) {
             let commands = begun.wrapped(&self.commands);
-            self.passes.runners = Some(Runners::start(&commands, &[])?.0);
+            self.passes.runners = Some(Runners::start(Runner::start()?, &commands, &[])?.0);
             counted.metrics().into_iter().for_each(|metric| self.meter.add(metric));
         }
         self.passes.begun.insert(pass, begun);

@@ -87,8 +87,11 @@ pub(crate) enum Tolerated {
     Statuses(Vec<i32>),
 }
 
-/// Adds the subject recorded for a command, and its side if that is new.
-pub(super) fn add(samples: &mut Samples, command: &Prepared, files: &mut Fingerprints) {
+/// Adds the subject recorded for a command, and its side if that is new. Its files are identified
+/// by `files`.
+pub(super) fn add(samples: &mut Samples, command: &Prepared, files: Option<&mut Fingerprints>) {
+    let every = command.every().iter();
+    let identified = files.map(|files| every.flat_map(|build| files.files_of(build)).collect());
     let subject = assay_data::Subject {
         name: command.name.clone(),
         command: Some(command.text.clone()),
@@ -100,7 +103,7 @@ pub(super) fn add(samples: &mut Samples, command: &Prepared, files: &mut Fingerp
         repeats: command.repeats,
         jobs: (command.jobs > 1).then_some(command.jobs),
         control: control(command),
-        files: command.every().iter().flat_map(|build| files.files_of(build)).collect(),
+        files: identified.unwrap_or_default(),
         ..assay_data::Subject::default()
     };
     let known = command.side.filter(|&side| side < samples.sides.len());

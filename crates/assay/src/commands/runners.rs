@@ -26,14 +26,19 @@ pub(crate) struct Runners {
 }
 
 impl Runners {
-    /// Starts as many runners as the command with the most concurrent runs needs, and counts these
-    /// events in them. Events that cannot be counted are returned and left out.
+    /// Starts as many runners as the command with the most concurrent runs needs, in addition to the
+    /// first, and counts these events in them. Events that cannot be counted are returned and left
+    /// out.
     pub fn start(
+        first: Runner,
         commands: &[Prepared],
         events: &[Event],
     ) -> Result<(Self, Vec<Refusal>), MeasureError> {
         let jobs = commands.iter().map(|c| c.jobs).max().unwrap_or(1);
-        let mut runners = (0..jobs).map(|_| Runner::start()).collect::<Result<Vec<_>, _>>()?;
+        let mut runners = vec![first];
+        for _ in 1..jobs {
+            runners.push(Runner::start()?);
+        }
         let ids = runners.iter_mut().map(|r| taught(r, commands)).collect::<Result<_, _>>()?;
         let mut runners = Self { runners, ids, events: events.to_vec(), counters: Vec::new() };
         let mut refusals = Vec::new();
@@ -61,6 +66,11 @@ impl Runners {
     /// Returns the runner that runs the hooks.
     pub fn first(&mut self) -> &mut Runner {
         &mut self.runners[0]
+    }
+
+    /// Lets all of them exit; nothing can be run any more.
+    pub fn dismiss(&mut self) {
+        self.runners.iter_mut().for_each(Runner::dismiss);
     }
 
     fn open_counters(&mut self) -> Vec<Refusal> {

@@ -4,6 +4,7 @@ mod again;
 mod builds;
 mod commands;
 mod control;
+mod facts;
 mod metrics;
 mod planning;
 
@@ -32,7 +33,7 @@ use assay_data::assay_file;
 use assay_data::code::OUTPUT_DIFFERS;
 use assay_data::finding::shared::OUTPUTS;
 use assay_data::{Environment, Finding, Metric, Plan, Samples, StopReason};
-use assay_measure::{Control, environment, interrupt};
+use assay_measure::{Control, interrupt};
 use assay_report::benchmarks::DisplayOptions;
 use assay_report::shell::quoted;
 use builds::of_builds;
@@ -268,7 +269,12 @@ fn commands_of(args: &Args) -> anyhow::Result<(Vec<Prepared>, Vec<Finding>)> {
     Ok((commands, Vec::new()))
 }
 
-fn ready(args: &Args, earlier: &Earlier, mut findings: Vec<Finding>) -> anyhow::Result<Ready> {
+fn ready(
+    args: &Args,
+    earlier: &Earlier,
+    unseen: bool,
+    mut findings: Vec<Finding>,
+) -> anyhow::Result<Ready> {
     let asked = args.metrics.read()?;
     let (mut commands, found) = commands_of(args)?;
     findings.extend(found);
@@ -296,16 +302,7 @@ fn ready(args: &Args, earlier: &Earlier, mut findings: Vec<Finding>) -> anyhow::
         }
         Earlier::Repeated { plan: repeated, .. } => plan = repeated.clone(),
     }
-    // Facts that only a record or a document would show need not be collected.
-    let facts = if args.record.keep.no_save && !args.record.show.writes_documents() {
-        environment::capture_without_git()
-    } else {
-        environment::capture()
-    };
-    let mut environment = Environment::from_facts(facts);
-    let calibrated = crate::calibrated::facts(&environment);
-    environment.facts.extend(calibrated.facts);
-    Ok(Ready { commands, asked, plan, environment, findings })
+    Ok(Ready { commands, asked, plan, environment: facts::of_run(args, unseen), findings })
 }
 
 /// Returns the deciding metric of a recorded run.
@@ -362,7 +359,11 @@ fn measure_held(
     set: Vec<Finding>,
     decide: Decide<'_>,
 ) -> anyhow::Result<Ending> {
-    let Ready { commands, asked, plan, environment, findings } = ready(args, &earlier, set)?;
+    let unseen = facts::are_unseen(args, &earlier);
+    // The launcher starts while the facts are read, unless one of them is the number of processes.
+    let early = unseen.then(source::runner).transpose()?;
+    let Ready { commands, asked, plan, environment, findings } =
+        ready(args, &earlier, unseen, set)?;
     let began = jiff::Timestamp::now();
     let (drop_caches, cold) = may_drop_caches(args.settings.drop_caches)?;
     let locked = args.settings.mlock.then(|| lock_programs(&commands));
@@ -373,7 +374,7 @@ fn measure_held(
         timeout: args.how.timeout.map(Duration::from_secs_f64),
         tolerated: args.how.ignore_failure.clone().unwrap_or_default(),
         events: asked.events.clone(),
-        steal: environment::steal_seconds().is_some(),
+        steal: environment.number("steal_share").is_some(),
         drop_caches,
         counted: asked.counted.clone(),
         outputs: match &earlier {
@@ -382,6 +383,7 @@ fn measure_held(
             _ if args.how.require_same => Outputs::Required,
             _ => Outputs::Compared,
         },
+        unidentified: unseen,
     };
     let requested = Requested {
         specs: asked.specs,
@@ -392,7 +394,8 @@ fn measure_held(
         counted: asked.counted.clone(),
         counters: Vec::new(),
     };
-    let mut session = source::session(commands, settings, |events| {
+    let runner = early.map_or_else(source::runner, Ok)?;
+    let mut session = source::session(runner, commands, settings, |events| {
         let counters = events.iter().map(|e| Metric::lower(e.name, e.unit())).collect();
         Meter::new(Requested { counters, ..requested })
     })?;
@@ -513,6 +516,7 @@ fn measure_held(
     progress.end();
     let cleaned = session.source.hook("--cleanup", args.how.cleanup.as_ref());
     close(&mut session, &measured, late_facts);
+    session.source.dismiss();
     let verdict = decide(args, &session.samples, session.recorder.as_ref())?;
     let verdict = match are_same(&session.samples) {
         Some(false) if args.how.require_same => Ending::CommandFailed,

@@ -195,6 +195,15 @@ impl<E: Entry> JournalOf<E> {
         Ok(found)
     }
 
+    /// Returns true if there is a file that is named like a journal.
+    ///
+    /// # Errors
+    ///
+    /// If an existing directory can't be read.
+    pub fn any(directory: &Path) -> io::Result<bool> {
+        Ok(!files::<E>(directory)?.is_empty())
+    }
+
     /// Removes obsolete files: journals of earlier boots, and files that are named like a journal
     /// but are not one. Must be called during a [`turn`](Self::turn), since a journal that another
     /// process is about to begin is not valid yet.

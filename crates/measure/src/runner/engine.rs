@@ -35,6 +35,9 @@ pub(crate) trait Engine: Send {
     /// Returns the ID of the process that starts the commands, if it is a separate one.
     fn process_id(&self) -> Option<u32>;
 
+    /// Begins its end, without waiting for it; called between runs.
+    fn dismiss(&mut self) {}
+
     /// Returns the current run, for callers that want to end it.
     fn in_flight(&self) -> Arc<dyn InFlight>;
 }

@@ -42,6 +42,22 @@ fn the_facts_come_quickly_in_a_fixed_order_and_each_once() {
 }
 
 #[test]
+fn facts_that_are_named_are_the_same_as_among_all() {
+    let all = environment::capture_without_git();
+    // Those change by themselves.
+    let stable = |name: &str| !["load_1m", "processes_running", "steal_share"].contains(&name);
+    for (name, value) in all.iter().filter(|(name, _)| stable(name) && !name.starts_with("clock_"))
+    {
+        assert_eq!(environment::capture_only(&[name]), [(name.clone(), value.clone())]);
+    }
+    let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+    let again: Vec<String> =
+        environment::capture_only(&names).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(again, names);
+    assert_eq!(environment::capture_only(&[]), []);
+}
+
+#[test]
 fn the_facts_make_sense_together() {
     let facts: std::collections::HashMap<_, _> =
         environment::capture_with_share().into_iter().collect();

@@ -358,6 +358,32 @@ fn what_outlives_its_parent_in_the_group_is_ended_and_reported() {
 }
 
 #[test]
+fn the_last_words_of_a_run_are_not_those_of_an_earlier_one() {
+    let mut runner = Runner::start().unwrap();
+    let options =
+        RunOptions { last_words: LastWords::Filed, end_strays: true, ..RunOptions::default() };
+    let loud = runner.add(&shell("echo loud >&2")).unwrap();
+    let silent = runner.add(&plain("true")).unwrap();
+    let told: Vec<Option<String>> = [silent, silent, loud, loud, silent, loud]
+        .into_iter()
+        .map(|subject| runner.run(subject, options).unwrap().stderr_tail)
+        .collect();
+    let expected = ["", "", "loud\n", "loud\n", "", "loud\n"];
+    assert_eq!(told, expected.map(|tail| Some(tail.to_owned())));
+}
+
+#[test]
+fn a_dismissed_runner_has_ended_by_the_time_it_is_dropped() {
+    let mut runner = Runner::start().unwrap();
+    let subject = runner.add(&plain("true")).unwrap();
+    runner.run(subject, RunOptions::default()).unwrap();
+    let launcher = runner.launcher_process_id();
+    runner.dismiss();
+    drop(runner);
+    assert!(launcher.is_none_or(|pid| !Path::new(&format!("/proc/{pid}")).exists()));
+}
+
+#[test]
 fn a_daemon_in_a_session_of_its_own_is_left_alone() {
     let d = tempfile::tempdir().unwrap();
     let file = d.path().join("pid");

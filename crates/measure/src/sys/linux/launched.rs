@@ -114,6 +114,10 @@ impl Engine for Launcher {
         Some(Launcher::process_id(self))
     }
 
+    fn dismiss(&mut self) {
+        self.link().dismiss();
+    }
+
     fn in_flight(&self) -> Arc<dyn InFlight> {
         Arc::<Page>::clone(self.page())
     }

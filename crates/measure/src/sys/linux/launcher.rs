@@ -83,6 +83,8 @@ pub(crate) struct Link {
     received: usize,
     /// Timeout of a read.
     pulse: Duration,
+    /// True while the next answer is that to a greeting.
+    greeting: bool,
 }
 
 /// A running launcher.
@@ -92,27 +94,30 @@ pub(crate) struct Launcher {
 }
 
 impl Launcher {
-    /// Starts a launcher and sends it the greeting.
+    /// Starts a launcher and sends it the greeting. Its answer is not awaited: it comes before that
+    /// to the first request.
     pub(crate) fn start() -> io::Result<Self> {
-        Self::greet(Link::start(OutputTarget::Inherited)?)
+        let mut launcher = Self::greet(Link::start(OutputTarget::Inherited)?)?;
+        launcher.link.greeting = true;
+        Ok(launcher)
     }
 
     /// Starts one that runs nothing: it kills the group in its page when `assay` is gone, for any
     /// reason.
     pub(crate) fn start_as_guard() -> io::Result<Self> {
-        Self::greet(Link::start_silent()?)
+        let mut guard = Self::greet(Link::start_silent()?)?;
+        match guard.link.acknowledged()? {
+            None => Ok(guard),
+            Some(error) => Err(io::Error::from_raw_os_error(error)),
+        }
     }
 
     fn greet(link: Link) -> io::Result<Self> {
         let file = memory::file("assay-page")?;
         ftruncate(&file, PAGE as u64)?;
         let page = Arc::new(Page::map(file.as_fd())?);
-        let mut launcher = Self { link, page };
-        launcher.link.send(Request::Hello, &[], &[file.as_fd()])?;
-        match launcher.link.acknowledged()? {
-            None => Ok(launcher),
-            Some(error) => Err(io::Error::from_raw_os_error(error)),
-        }
+        link.send(Request::Hello, &[], &[file.as_fd()])?;
+        Ok(Self { link, page })
     }
 
     /// Returns the connection to it.
@@ -145,7 +150,14 @@ impl Link {
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         set_socket_timeout(&ours, Timeout::Recv, Some(PULSE))?;
         let process = spawn(&theirs, talk)?;
-        Ok(Self { process, socket: ours, partial: [0; REPLY_LENGTH], received: 0, pulse: PULSE })
+        Ok(Self {
+            process,
+            socket: ours,
+            partial: [0; REPLY_LENGTH],
+            received: 0,
+            pulse: PULSE,
+            greeting: false,
+        })
     }
 
     /// Waits for an answer without data; returns the `errno` if the request failed.
@@ -159,10 +171,15 @@ impl Link {
         }
     }
 
-    /// Makes the process exit, and waits for it.
-    pub(crate) fn end(&mut self) -> io::Result<ExitStatus> {
+    /// Makes the process exit, without waiting for it.
+    pub(crate) fn dismiss(&self) {
         // The end of the stream makes it exit. It is harmless if it has exited already.
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+    }
+
+    /// Makes the process exit, and waits for it.
+    pub(crate) fn end(&mut self) -> io::Result<ExitStatus> {
+        self.dismiss();
         if self.is_stopped()
             && let Some(process) = self.process_handle()
         {
@@ -262,10 +279,11 @@ impl Link {
             }
             if self.received == REPLY_LENGTH {
                 self.received = 0;
-                return match Reply::from_bytes(&self.partial) {
-                    Some(reply) => Ok(Answer::Reply(reply)),
-                    None => Err(io::Error::other("it sent an unexpected message")),
-                };
+                match Reply::from_bytes(&self.partial) {
+                    Some(Reply { failure: None, .. }) if self.greeting => self.greeting = false,
+                    Some(reply) => return Ok(Answer::Reply(reply)),
+                    None => return Err(io::Error::other("it sent an unexpected message")),
+                }
             }
         }
     }
