@@ -434,6 +434,13 @@ pub fn analyse_telling(
     } else {
         findings(samples, &evidence, &analysis)
     };
+    let unmatched: Vec<&str> = analysis
+        .subjects
+        .iter()
+        .filter(|subject| checks::is_unmatched(&analysis, subject))
+        .map(|subject| subject.name.as_str())
+        .collect();
+    analysis.findings.retain(|f| !f.subject.as_deref().is_some_and(|own| unmatched.contains(&own)));
     analysis.findings.extend(found);
     analysis.findings.extend(machine::findings(&analysis.environment));
     analysis.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -550,7 +557,7 @@ fn findings(samples: &Samples, evidence: &Evidence<'_>, analysis: &Analysis) -> 
         ));
     }
     if compared && !in_blocks {
-        findings.extend(checks::of_separate_runs(samples));
+        findings.extend(checks::of_separate_runs(samples, analysis));
         findings.extend(checks::machines_differ(&analysis.environment));
     }
     findings.extend(noise::findings(&analysis.noise, &names));

@@ -13,6 +13,7 @@ use assay_data::code;
 use assay_data::import;
 use assay_data::{Action, Environment, Finding, Metric, Outcome, Plan, Samples, Threshold};
 
+mod apart;
 mod builds;
 mod requests;
 pub(crate) mod rows;
@@ -20,6 +21,7 @@ mod series;
 mod shared;
 mod work;
 
+pub(crate) use apart::{is_unmatched, not_interleaved, of_separate_runs};
 pub(crate) use builds::{controls, layout, same_code};
 pub(crate) use requests::requests_failed;
 pub(crate) use series::moved;
@@ -283,16 +285,4 @@ pub fn machines_differ(environment: &Environment) -> Option<Finding> {
 pub(crate) fn of_samples(samples: &Samples, is_metric_named: bool) -> Vec<Finding> {
     let applies = |f: &&Finding| !is_metric_named || !import::is_about_deciding_metric(f);
     samples.findings.iter().filter(applies).cloned().collect()
-}
-
-/// [`not_interleaved`], unless the importer knows the order of the recordings.
-pub(crate) fn of_separate_runs(samples: &Samples) -> Option<Finding> {
-    let is_order = |f: &Finding| f.is(code::RECORDINGS_ALTERNATE) || f.is(code::NOT_INTERLEAVED);
-    (!samples.findings.iter().any(is_order)).then(not_interleaved)
-}
-
-/// The finding about recordings that were not taken in blocks.
-pub fn not_interleaved() -> Finding {
-    Finding::new(code::NOT_INTERLEAVED, "these were recorded in separate runs: whatever else changed between the runs is part of the difference")
-    .advise(Action::MeasureInBlocks)
 }

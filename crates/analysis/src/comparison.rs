@@ -448,6 +448,21 @@ impl Comparison {
         let matters = !rounding && (threshold.is_nan() || apart > threshold / 2.0);
         matters && ratio.interval.is_some_and(|i| medians < i.lower || medians > i.upper)
     }
+
+    /// True if readers who divide the medians get another difference than the estimate: the ratio
+    /// of the medians is outside the interval, or farther from the estimate than the threshold and
+    /// [`policy::MEDIANS_APART`].
+    pub fn medians_disagree(&self) -> bool {
+        let (Some(ratio), Some(medians)) = (self.ratio, self.ratio_of_medians()) else {
+            return false;
+        };
+        let room = policy::MEDIANS_APART * ratio.estimate.ln().abs();
+        let apart = (medians / ratio.estimate).ln().abs();
+        let is_far = self.decision.scale == Scale::Ratio
+            && apart.is_finite()
+            && apart > room.max(self.decision.threshold);
+        self.decision.interval.is_some() && (is_far || self.changes_shape())
+    }
 }
 
 /// The levels of a comparison of `blocks` blocks.

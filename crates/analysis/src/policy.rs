@@ -95,6 +95,9 @@ pub const DIMINISHING_FROM: u32 = 50;
 /// in 6 of 13 recorded stretches that would have ended after 4 to 9 s, the interval was then at
 /// least twice as wide as after 10 s.
 pub const DIMINISHING_SECONDS: f64 = 10.0;
+/// A ratio of medians that differs from the estimate by more than this share of the estimated
+/// difference (of logarithms) is stated next to it.
+pub const MEDIANS_APART: f64 = 1.0 / 3.0;
 /// The size of a difference is reported if the half width of its interval is at most this share of
 /// the estimate. Runs that stop because of a direction exaggerate the size; with this limit the
 /// median reported size is 0.94 to 1.08 times the truth, over true differences of 1 to 50 % and

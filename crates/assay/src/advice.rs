@@ -5,6 +5,7 @@
 //! recorded the file. Advice that a verb cannot follow at all is dropped here. A test checks every
 //! option against the verb's own arguments.
 
+use assay_data::advice::RecordedSides;
 use assay_data::{Action, Advice, Finding, Invocation};
 use std::path::Path;
 
@@ -148,6 +149,15 @@ impl Dialect {
             }
             (Action::MeasureInBlocks, Gate) => command("assay bench --rev OLD --rev NEW"),
             (Action::MeasureInBlocks, _) => command("assay run A B"),
+            (Action::MeasureTogether { sides }, _) => command(match sides {
+                RecordedSides::SameCommand => "assay run OLD NEW",
+                RecordedSides::Benchmarks => "assay bench OLD NEW",
+                RecordedSides::WithinProgram => {
+                    "assay bench PROGRAM --old-filter NAME --new-filter NAME"
+                }
+                RecordedSides::Servers => "assay load OLD_URL NEW_URL",
+                RecordedSides::TestSuites => "assay tests --rev OLD --rev NEW",
+            }),
             (Action::Repeat, _) => command("assay repeat FILE"),
             (Action::ShorterRuns, Bench) => flag("--run-time"),
             (Action::FewerEvents, Run | Bench) => flag("--counters"),
@@ -222,6 +232,11 @@ mod tests {
             Action::WarmUpLonger,
             Action::Skip { values: 8 },
             Action::MeasureInBlocks,
+            Action::MeasureTogether { sides: RecordedSides::SameCommand },
+            Action::MeasureTogether { sides: RecordedSides::Benchmarks },
+            Action::MeasureTogether { sides: RecordedSides::WithinProgram },
+            Action::MeasureTogether { sides: RecordedSides::Servers },
+            Action::MeasureTogether { sides: RecordedSides::TestSuites },
             Action::Repeat,
             Action::MoreWork,
             Action::FinerClock,

@@ -4,6 +4,7 @@
 //! `assay-load` sends the requests and `assay-measure` runs the servers; this module joins them and
 //! computes the values. It computes no statistics.
 
+mod acknowledging;
 mod bracket;
 mod generators;
 mod knee;

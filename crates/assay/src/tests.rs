@@ -15,7 +15,7 @@ mod suite;
 mod warm;
 
 pub(crate) use asker::{Asker, Attending, Limits, directory_of, prepared, told};
-pub(crate) use live::{Live, first_lines};
+pub(crate) use live::{Live, first_lines, key_lines};
 pub(crate) use ran::Ran;
 #[allow(unused_imports, reason = "sides get settings by toggles")]
 pub(crate) use side::Setting;

@@ -23,16 +23,16 @@ mod wishes;
 
 use crate::Ending;
 use crate::args::ColorWhen;
+use crate::changed::WHOLE_FILE;
 use crate::tests::{Asker, Limits, Side, Warm};
 use crate::toggles::language_of;
 use anyhow::Context;
-use assay_data::Unit;
+use assay_data::{Unit, list};
 use assay_measure::interrupt;
 use assay_measure::keys::Keys;
 use assay_measure::preloaded::State as Held;
 use assay_report::number;
 use assay_report::watching::{Came, Light};
-use assay_report::words::counted;
 use assay_suites::Framework;
 use attention::Attention;
 use echo::Echo;
@@ -65,6 +65,8 @@ const LONGEST_LOCK: Duration = Duration::from_secs(10);
 const LOCKED: Duration = Duration::from_millis(5);
 /// Number of runs after which the launcher is replaced.
 const MOST_RUNS: u64 = 200;
+/// Maximum number of tests named in a line.
+const NAMED: usize = 2;
 
 /// The settings of a watch.
 pub(crate) struct How {
@@ -293,13 +295,18 @@ impl Watcher {
         let what = both(self.owed.clone(), touched);
         let was_broken = std::mem::take(&mut self.is_broken);
         let Some(what) = what else {
+            let why = self.named();
             let held = std::mem::take(&mut self.held);
+            let is_source = held.paths.iter().any(|path| self.selection.is_source(path));
             if let Some(last) = self.last.clone().filter(|_| was_broken) {
                 // The sources are again in the state in which they ran.
                 let why = "the broken source can be read again, and is unchanged".to_owned();
                 let changed = held.paths.into_iter().collect();
                 self.screen.begin(&why, false)?;
                 self.show(Came { why, changed, ..last })?;
+            } else if is_source {
+                self.screen
+                    .say(&format!("{why}: no test depends on what changed; nothing to run"))?;
             }
             return Ok(None);
         };
@@ -564,8 +571,13 @@ fn heading(job: &WatchTask, is_suite: bool) -> String {
         What::All if is_suite => format!("all tests: {}", job.why),
         What::All => job.why.clone(),
         What::These(names) => {
-            let count = counted(names.len(), "test");
-            format!("{count}: {}", job.why)
+            let named = names.iter().map(|name| name.strip_prefix(WHOLE_FILE).unwrap_or(name));
+            let named: Vec<&str> = named.collect();
+            let count = match names.len() {
+                1 => String::new(),
+                more => format!("{more} tests: "),
+            };
+            format!("{}: {count}{}", job.why, list::first(&named, NAMED))
         }
     }
 }

@@ -93,6 +93,11 @@ pub enum Action {
     },
     /// Measure the sides in one run, in blocks.
     MeasureInBlocks,
+    /// Measure in one run what was recorded in several.
+    MeasureTogether {
+        /// The kind of sides that were recorded.
+        sides: RecordedSides,
+    },
     /// Repeat the measurement at another time.
     Repeat,
     /// Let a run do more work.
@@ -148,6 +153,22 @@ pub enum Action {
         /// Instruction, as in `plug it in`.
         text: String,
     },
+}
+
+/// The kind of sides in recordings other than commands that differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecordedSides {
+    /// One command, recorded more than once.
+    SameCommand,
+    /// The benchmarks of two programs.
+    Benchmarks,
+    /// The benchmarks of one program, compared with each other.
+    WithinProgram,
+    /// The servers of load tests.
+    Servers,
+    /// Test suites.
+    TestSuites,
 }
 
 impl Action {
@@ -217,6 +238,14 @@ impl fmt::Display for Action {
             Self::WarmUpLonger => "warm up longer",
             Self::Skip { values } => return write!(f, "leave out the first {values} values"),
             Self::MeasureInBlocks => "measure both in one run, in blocks",
+            Self::MeasureTogether { sides } => match sides {
+                RecordedSides::SameCommand => "measure the old and the new version in one run",
+                RecordedSides::Benchmarks | RecordedSides::TestSuites => {
+                    "measure both in one run, in blocks"
+                }
+                RecordedSides::WithinProgram => "measure them in blocks",
+                RecordedSides::Servers => "load both servers in one run, in blocks",
+            },
             Self::Repeat => "measure again at another time and compare the two results",
             Self::MoreWork => "let each run do more work",
             Self::FinerClock => "measure with a finer clock",

@@ -158,6 +158,11 @@ impl Tally {
         self.failed[failure as usize]
     }
 
+    /// Counts the requests whose end is unknown as timed out.
+    pub fn give_up_unknown(&mut self) {
+        self.failed[Failure::Timeout as usize] += std::mem::take(&mut self.unknown);
+    }
+
     /// Counts a failure.
     pub(crate) fn fail(&mut self, failure: Failure) {
         self.failed[failure as usize] += 1;

@@ -45,15 +45,17 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, remarks: &mut List) {
     let (head, rows) = table(analysis);
     if !rows.is_empty() {
         page.gap();
-        let caption = match (load(analysis), remarks.shows_all()) {
-            (None, _) => title(analysis).to_owned(),
-            (Some(load), true) => format!("{load}; {}", title(analysis)),
-            (Some(_), false) => applied::briefly(analysis),
+        // A caption of one line, so that the result and its checks fit below the answer.
+        let (caption, protocol) = match (load(analysis), remarks.shows_all()) {
+            (None, _) => (title(analysis).to_owned(), None),
+            (Some(load), true) => (format!("{load}; {}", title(analysis)), None),
+            (Some(_), false) => applied::briefly(analysis, page.width() - 1),
         };
         page.paragraph(2, &[(Tone::Quiet, format!("{caption}:"))]);
         let failed = |own: &&Answers| if own.count("failed") > 0 { Tone::Bad } else { Tone::Plain };
         let tones: Vec<Tone> = shown(analysis).iter().map(failed).collect();
         small_table::draw(page, &head, &rows, &tones);
+        protocol.into_iter().for_each(|line| remarks.note(page, line));
     }
     for line in missed_goals(analysis) {
         remarks.check(page, 6, line);

@@ -8,6 +8,7 @@ pub(crate) mod page;
 mod pictures;
 mod words;
 
+use crate::findings;
 use crate::label::label;
 use crate::layout::Screen;
 use crate::layout::{Page, STICKY, Tone};
@@ -19,6 +20,7 @@ use assay_analysis::policy;
 use assay_analysis::series_summary::{
     Distribution, DistributionKind, SeriesSummaries, SeriesSummary, SummaryOnly,
 };
+use assay_data::Finding;
 
 /// Minimum number of values for pictures other than the box; fewer values are listed.
 const PICTURES_FROM: usize = 10;
@@ -44,14 +46,24 @@ pub fn render(summaries: &SeriesSummaries, remarks: Remarks, screen: &Screen) ->
         }
         let name = distinct.iter().position(|n| *n == summary.name).map_or("", |at| &short[at]);
         draw(&mut page, summary, name);
-        List::of(remarks, &page, summary.findings.iter()).draw_apart(&mut page);
+        let own = summary.findings.iter().filter(|finding| !is_shared(summaries, finding));
+        List::of(remarks, &page, own).draw_apart(&mut page);
     }
-    if !summaries.left.is_empty() || !summaries.findings.is_empty() {
+    let all = summaries.series.iter().flat_map(|summary| &summary.findings);
+    let shared = all.filter(|finding| is_shared(summaries, finding));
+    let last: Vec<&Finding> = summaries.findings.iter().chain(shared).collect();
+    if !summaries.left.is_empty() || !last.is_empty() {
         page.gap();
         summaries.left.iter().for_each(|left| say_left(&mut page, left));
-        List::of(remarks, &page, summaries.findings.iter()).draw(&mut page);
+        List::of(remarks, &page, last.into_iter()).draw(&mut page);
     }
     page.finish()
+}
+
+/// Returns true for a finding that applies to several series alike: it is shown once, after all.
+fn is_shared(summaries: &SeriesSummaries, finding: &Finding) -> bool {
+    let mut all = summaries.series.iter().flat_map(|summary| &summary.findings);
+    all.any(|other| findings::has_same_text(finding, other))
 }
 
 /// Writes the known facts about a series without values.

@@ -7,7 +7,11 @@ use crate::layout::{self, Page, Tone};
 use crate::names::clean;
 use assay_analysis::Analysis;
 use assay_data::code::{CODE_CHANGED, SAME_CODE_MOVED};
+use assay_data::list;
 use assay_data::{Action, Advice, Finding, Invocation, Severity};
+
+/// Maximum number of subjects named by a finding about several.
+const NAMED: usize = 5;
 
 /// Returns the advice in one line:
 /// `give it more time with --time 3s, or take more runs with --runs 6`. `None` if there is no
@@ -102,24 +106,54 @@ fn hanging(page: &Page, begin: usize) -> usize {
     if begin <= page.width() / 8 { begin } else { 4 }
 }
 
-/// Deduplicates findings: of several that `same` considers the same kind, only the first is kept,
-/// with the number of others.
+/// Merges findings with the same text about different subjects into one, which is returned with the
+/// names of the others: ` (also b and c)`.
+pub(crate) fn by_text<'a>(found: impl Iterator<Item = &'a Finding>) -> Vec<(&'a Finding, String)> {
+    told_once(found, |_, _| false)
+}
+
+/// Merges findings like [`by_text`]. Of several that `same` considers the same kind, only the first
+/// is kept, with the number of others.
 pub(crate) fn told_once<'a>(
     found: impl Iterator<Item = &'a Finding>,
     same: impl Fn(&Finding, &Finding) -> bool,
 ) -> Vec<(&'a Finding, String)> {
-    let mut told: Vec<(&Finding, usize)> = Vec::new();
+    struct Told<'a> {
+        finding: &'a Finding,
+        subjects: Vec<String>,
+        others: usize,
+    }
+    let mut told: Vec<Told<'_>> = Vec::new();
     for finding in found {
-        match told.iter_mut().find(|(known, _)| same(known, finding)) {
-            Some((_, count)) => *count += 1,
-            None => told.push((finding, 1)),
+        let others = told.iter_mut().find(|known| same(known.finding, finding));
+        if let Some(known) = others {
+            known.others += 1;
+            continue;
+        }
+        let subject = finding.subject.as_deref();
+        match told.iter_mut().find(|known| has_same_text(known.finding, finding)) {
+            Some(known) => known.subjects.extend(subject.map(clean)),
+            None => told.push(Told { finding, subjects: Vec::new(), others: 0 }),
         }
     }
-    let more = |count| match count {
-        1 => String::new(),
-        n => format!(" (and {} more of this kind)", n - 1),
+    let more = |told: &Told<'_>| match (told.others, told.subjects.as_slice()) {
+        (0, []) => String::new(),
+        (0, few) if few.len() <= NAMED => format!(" (also {})", list::all(few)),
+        (0, subjects) => format!(" (also {})", list::first(subjects, NAMED)),
+        (others, _) => format!(" (and {others} more of this kind)"),
     };
-    told.into_iter().map(|(finding, count)| (finding, more(count))).collect()
+    told.iter().map(|told| (told.finding, more(told))).collect()
+}
+
+/// Returns true if two findings about different subjects differ only in the name of the subject.
+pub(crate) fn has_same_text(one: &Finding, other: &Finding) -> bool {
+    let (Some(own), Some(others)) = (&one.subject, &other.subject) else { return false };
+    let is_alike = one.code == other.code && one.severity == other.severity;
+    is_alike
+        && own != others
+        && one.advice == other.advice
+        && one.message.contains(own.as_str())
+        && one.message.replacen(own.as_str(), others, 1) == other.message
 }
 
 /// A finding in the form that templates take.
@@ -139,5 +173,23 @@ impl FindingOnPage {
             message: clean(&format!("{}{more}", finding.message)),
             hint: clean(&hint(finding).unwrap_or_default()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_data::code::NOT_NORMAL;
+
+    #[test]
+    fn findings_with_the_same_text_name_their_subjects_in_one_line() {
+        let about = |name: &str, end: &str| {
+            Finding::new(NOT_NORMAL, format!("{name} is skewed{end}")).about(name)
+        };
+        let found = [about("a", ""), about("b", ""), about("c", " by 3"), about("d", "")];
+        let told = by_text(found.iter());
+        let told: Vec<String> =
+            told.iter().map(|(finding, more)| format!("{}{more}", finding.message)).collect();
+        assert_eq!(told, ["a is skewed (also b and d)", "c is skewed by 3"]);
     }
 }

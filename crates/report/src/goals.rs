@@ -1,7 +1,7 @@
 //! The goals of a search for the highest rate (`assay load --find`), as recorded with its samples.
 
 use assay_analysis::Analysis;
-use assay_data::{Metric, list};
+use assay_data::{Finding, Metric, code, list};
 
 /// Name of the metric that a search finds.
 pub(crate) const CAPACITY: &str = "capacity";
@@ -21,6 +21,17 @@ fn goals(analysis: &Analysis) -> Option<String> {
     };
     let all: Vec<String> = analysis.environment.text("load_goals")?.split(',').map(goal).collect();
     Some(list::all(&all))
+}
+
+/// Returns the sentence about a subject whose capacity the search had no time to find: its bounds, if
+/// any are known.
+pub(crate) fn unfinished(analysis: &Analysis, subject: usize, name: &str) -> String {
+    let own = Some(analysis.subjects[subject].name.as_str());
+    let is_about = |f: &&Finding| f.is(code::CAPACITY_LIMIT) && f.subject.as_deref() == own;
+    match analysis.findings.iter().find(is_about) {
+        Some(finding) => finding.message.clone(),
+        None => format!("the capacity of '{name}' was not found in the time allowed"),
+    }
 }
 
 /// Returns the goals, in words, with which a search found the values of a metric.

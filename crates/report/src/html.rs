@@ -308,7 +308,7 @@ fn claims(analysis: &Analysis, chains: &[Protocol], notes: &mut Vec<String>) -> 
     notes.extend(analysis.controls.iter().map(control));
     notes.extend(findings::about_code(analysis).map(|finding| finding.message.clone()));
     if analysis.comparisons.iter().any(|c| c.design != Design::Blocks && !refused(c.of)) {
-        notes.push(words::unpaired_note(analysis));
+        notes.extend(words::caveats_in_sentences(analysis));
     }
     found
 }
@@ -345,7 +345,8 @@ fn findings(
     let own = summaries.iter().flat_map(|p| &p.findings);
     rest.extend(own.filter(|f| alone || topic(&f.code) == Topic::Series));
     rest.sort_by_key(|f| std::cmp::Reverse(f.severity));
-    rest.into_iter().map(|finding| FindingOnPage::new(finding, "")).collect()
+    let told = findings::by_text(rest.into_iter());
+    told.iter().map(|(finding, more)| FindingOnPage::new(finding, more)).collect()
 }
 
 fn environment(analysis: &Analysis) -> Vec<(String, String)> {

@@ -52,9 +52,7 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions) -> String {
     text += &format!("\n{}\n", escaped(&design_note(analysis)));
     text += &answers::markdown(analysis);
     let grave = |f: &&Finding| f.severity != Severity::Note && !words::has_said(&f.code);
-    let found = findings::markdown(
-        analysis.findings.iter().filter(grave).map(|finding| (finding, String::new())),
-    );
+    let found = findings::markdown(findings::by_text(analysis.findings.iter().filter(grave)));
     if !found.is_empty() {
         text += &format!("\n{found}");
     }
@@ -131,7 +129,8 @@ fn design_note(analysis: &Analysis) -> String {
         }
         (Design::Blocks, Some(blocks)) => format!("{medians}; {blocks} runs."),
         _ if !analysis.comparisons.is_empty() => {
-            format!("{medians}. {}", words::unpaired_note(analysis))
+            let caveats = words::caveats_in_sentences(analysis);
+            format!("{medians}. {}", caveats.unwrap_or_default()).trim_end().to_owned()
         }
         _ => format!("{medians}."),
     }

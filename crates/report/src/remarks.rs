@@ -5,6 +5,7 @@
 //! are shown even below a table, a line each. `--verbose` shows all, and `--quiet` one line per
 //! warning. The caller decides which remarks there are, and programs always get all of them.
 
+use crate::charts::capital;
 use crate::findings;
 use crate::layout::{Page, STICKY, Tone};
 use crate::words::counted;
@@ -94,7 +95,8 @@ impl List {
         let mut list = Self::new(how_much);
         for notes in [false, true] {
             let wanted = found.clone().filter(|f| (f.severity == Severity::Note) == notes);
-            wanted.for_each(|finding| list.finding(page, finding, ""));
+            let told = findings::by_text(wanted);
+            told.iter().for_each(|(finding, more)| list.finding(page, finding, more));
         }
         list
     }
@@ -109,9 +111,10 @@ impl List {
     }
 
     /// Adds a caveat about the design, with its advice.
-    pub(crate) fn caveat(&mut self, page: &Page, message: String, advice: &str) {
+    pub(crate) fn caveat(&mut self, page: &Page, message: String, advice: Option<String>) {
         let (mut whole, mut short) = (page.like(), page.narrower());
-        whole.paragraph(2, &[(Tone::Plain, format!("{message}. {advice}"))]);
+        let advice = advice.map_or_else(String::new, |advice| format!(". {}", capital(&advice)));
+        whole.paragraph(2, &[(Tone::Plain, format!("{message}{advice}"))]);
         short.paragraph(2, &[(Tone::Plain, message)]);
         self.add(Kind::Caveat, whole, short);
     }

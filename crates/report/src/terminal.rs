@@ -25,7 +25,7 @@ use crate::words::{self, Sentence};
 use assay_analysis::{Analysis, Comparison, Description, Verdict};
 use assay_data::code::{self, Topic, topic};
 use assay_data::list;
-use assay_data::{Better, Design, Finding, Severity};
+use assay_data::{Better, Finding, Severity};
 
 /// Returns the screen as text, every line ended with a newline; `shown` selects and orders the rows
 /// of a suite. O(subjects · metrics).
@@ -82,12 +82,8 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions, screen: &Screen) -> St
             page.paragraph(4, &[(Tone::Plain, format!("  {}", finding.message))]);
         }
         page.end_answer();
-        if analysis.comparisons.iter().any(|c| c.design != Design::Blocks) {
-            remarks.caveat(
-                &page,
-                words::unpaired(analysis, "the difference"),
-                words::in_blocks(analysis),
-            );
+        for (caveat, finding) in words::caveats(analysis) {
+            remarks.caveat(&page, caveat, findings::hint_on_screen(finding));
         }
         page.gap();
         let is_load = !analysis.answers.is_empty();
@@ -187,7 +183,7 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
     let words = wording(metric);
     let Some(d) = analysis.primary_of(subject) else {
         let claim = match metric.name == goals::CAPACITY {
-            true => format!("the capacity of '{name}' was not found in the time allowed"),
+            true => goals::unfinished(analysis, subject, name),
             false => format!("'{name}' has no values of {}", label(metric)),
         };
         return Sentence { claim, sureness: String::new() };

@@ -334,7 +334,9 @@ fn failed(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
         let how = how_failed(test, found.runs);
         page.paragraph(4, &[(Tone::Bad, format!("{how}: ")), (Tone::Strong, test.name.clone())]);
         for (_, said) in shown.said.iter().filter(|(name, _)| *name == test.name) {
-            page.paragraph(4, &[(Tone::Quiet, format!("    {said}"))]);
+            for line in said.lines() {
+                page.paragraph(6, &[(Tone::Quiet, format!("    {line}"))]);
+            }
         }
         let is_own = |finding: &&Finding| {
             finding.subject.as_deref() == Some(&test.name)

@@ -84,12 +84,13 @@ fn round_step(span: f64, wanted: usize) -> f64 {
     step.unwrap_or(10.0) * power
 }
 
-/// Returns at most `most` round values between two positive ends, each with its label and unit; the
-/// ends themselves if there are fewer than two.
+/// Returns at most `most` round values between two positive ends, each with its label and unit: if
+/// possible at least three, and the ends themselves if there are fewer than two.
 pub(crate) fn logarithmic(low: f64, high: f64, unit: &Unit, most: usize) -> Vec<(f64, String)> {
     let told = |value: f64| (value, number::chosen(value, unit));
     // A round end is on the axis, regardless of rounding errors of its logarithm.
     let within = low.ln() - 1e-9..=high.ln() + 1e-9;
+    let mut two: Vec<f64> = Vec::new();
     for factors in divisions(unit) {
         let base: f64 = if *unit == Unit::Byte { 1024.0 } else { 10.0 };
         let decades =
@@ -98,13 +99,27 @@ pub(crate) fn logarithmic(low: f64, high: f64, unit: &Unit, most: usize) -> Vec<
             .flat_map(|decade| factors.iter().map(move |factor| factor * base.powi(decade)))
             .filter(|value| within.contains(&value.ln()))
             .collect();
+        if round.len() > most && !two.is_empty() {
+            break;
+        }
         if round.len() > most {
             let every = round.len().div_ceil(most);
             return round.into_iter().step_by(every).map(told).collect();
         }
-        if round.len() >= 2 {
-            return round.into_iter().map(told).collect();
+        match round.len() {
+            0 | 1 => {}
+            2 => two = round,
+            _ => return round.into_iter().map(told).collect(),
         }
+    }
+    // Within a decade, round steps are close to each other on both kinds of axis.
+    let even = linear(low, high, unit, most.saturating_sub(1)).ticks;
+    let even: Vec<f64> = even.into_iter().map(|(value, _)| value).collect();
+    if (3..=most).contains(&even.len()) {
+        return even.into_iter().map(told).collect();
+    }
+    if !two.is_empty() {
+        return two.into_iter().map(told).collect();
     }
     let ends = if high > low { vec![low, high] } else { vec![low] };
     ends.into_iter().map(|value| (value, number::value(value, unit))).collect()
@@ -140,8 +155,14 @@ mod tests {
     #[test]
     fn a_logarithmic_axis_names_round_values_within_its_range() {
         assert_eq!(labels(0.0008, 2.0, &Unit::Second), ["1 ms", "10 ms", "100 ms", "1 s"]);
-        assert_eq!(labels(0.002, 0.007, &Unit::Second), ["2 ms", "5 ms"]);
-        assert_eq!(labels(0.0021, 0.0024, &Unit::Second), ["2.100 ms", "2.400 ms"]);
+        // Two powers of ten, or two round values within one, are too few to read other values.
+        assert_eq!(labels(0.002, 0.007, &Unit::Second), ["2 ms", "4 ms", "6 ms"]);
+        assert_eq!(labels(0.8, 12.0, &Unit::One), ["1", "3", "10"]);
+        assert_eq!(labels(0.62, 1.45, &Unit::One), ["0.8", "1", "1.2", "1.4"]);
+        assert_eq!(
+            labels(0.0021, 0.00241, &Unit::Second),
+            ["2.1 ms", "2.2 ms", "2.3 ms", "2.4 ms"]
+        );
         assert_eq!(labels(3e5, 4e6, &Unit::Byte), ["512 KiB", "1 MiB", "2 MiB"]);
         assert_eq!(labels(7.0, 7.0, &Unit::One), ["7"]);
         assert_eq!(labels(1e-9, 1e9, &Unit::Second).len(), 5);

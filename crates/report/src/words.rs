@@ -5,6 +5,8 @@
 //! % faster". The interval in the sentence is the one that decided, and the confidence is that of
 //! the plan, for the whole run. Nothing is decided here: the verdict comes from the comparison.
 
+use crate::charts::capital;
+use crate::findings;
 use crate::goals;
 use crate::label::{Wording, article, label, wording};
 use crate::number::{self, Column};
@@ -13,7 +15,7 @@ pub use assay_analysis::number::counted;
 pub(crate) use assay_analysis::protocol::quoted;
 use assay_analysis::{Analysis, Basis, Comparison, Interval, NoInterval, Scale, Verdict, levels};
 use assay_data::code::{Topic, topic};
-use assay_data::{Better, Design, Metric, StopReason, StopRule, Unit};
+use assay_data::{Better, Design, Finding, Metric, StopReason, StopRule, Unit};
 
 mod agreement;
 mod failing;
@@ -124,38 +126,21 @@ pub(crate) fn has_said(code: &str) -> bool {
 pub(crate) const MIXED: &str =
     "the run was resumed with a different setup, so its blocks do not form one experiment";
 
-/// Returns the caveat about sides that were not measured in blocks, with advice.
-pub fn unpaired_note(analysis: &Analysis) -> String {
-    format!("{}. {}", unpaired(analysis, "the difference"), in_blocks(analysis))
+/// Returns the caveats about sides that were not measured in blocks, each with its advice.
+pub(crate) fn caveats(analysis: &Analysis) -> impl Iterator<Item = (String, &Finding)> {
+    let is_caveat = |finding: &&Finding| topic(&finding.code) == Topic::Design;
+    let caveats = analysis.findings.iter().filter(is_caveat);
+    caveats.map(|finding| (capital(&finding.message), finding))
 }
 
-/// Returns the caveat about sides that were not measured in blocks, without its period;
-/// `difference` names the quantity that contains the drift.
-pub(crate) fn unpaired(analysis: &Analysis, difference: &str) -> String {
-    if of_one_recording(analysis) {
-        format!("Measured one after the other, so drift is part of {difference}")
-    } else {
-        format!("Recorded in separate runs, so drift between them is part of {difference}")
-    }
-}
-
-/// Returns the advice on a better measurement.
-pub(crate) fn in_blocks(analysis: &Analysis) -> &'static str {
-    if of_one_recording(analysis) {
-        "Measure them in blocks: assay bench PROGRAM --old-filter NAME --new-filter NAME"
-    } else if analysis.is_suite() {
-        "Measure both in blocks: assay bench OLD NEW"
-    } else {
-        "Measure both in blocks: assay run A B"
-    }
-}
-
-/// Returns true if all sides are benchmarks of one file, distinguished by name or parameters.
-pub(crate) fn of_one_recording(analysis: &Analysis) -> bool {
-    let source = analysis.sides.first().and_then(|side| side.source.as_ref());
-    source.is_some()
-        && analysis.sides.iter().all(|side| side.source.as_ref() == source)
-        && analysis.rows.iter().all(|row| !row.name.is_empty())
+/// Returns the caveats about sides that were not measured in blocks, in sentences.
+pub fn caveats_in_sentences(analysis: &Analysis) -> Option<String> {
+    let sentence = |(caveat, finding)| match findings::hint(finding) {
+        Some(hint) => format!("{caveat}. {}", capital(&hint)),
+        None => caveat,
+    };
+    let sentences: Vec<String> = caveats(analysis).map(sentence).collect();
+    (!sentences.is_empty()).then(|| sentences.join(". "))
 }
 
 impl Bound {
@@ -222,7 +207,11 @@ impl<'a> Teller<'a> {
             Verdict::Faster | Verdict::Slower => self.directional(interval),
             Verdict::Equivalent => {
                 let ranged = self.ranged(interval);
-                let claim = format!("no difference that matters: {ranged}{}", self.other_means());
+                let claim = format!(
+                    "no difference that matters: {ranged}{}{}",
+                    self.medians_beside(interval),
+                    self.other_means()
+                );
                 let threshold = match self.c.decision.threshold.is_nan() {
                     true => "a share of 0 is no threshold".to_owned(),
                     false => format!("threshold {}", self.threshold()),
@@ -250,7 +239,8 @@ impl<'a> Teller<'a> {
                     );
                     return Sentence { claim, sureness };
                 }
-                (format!("not known yet: {ranged}, so {bound}"), sureness)
+                let medians = self.medians_beside(interval);
+                (format!("not known yet: {ranged}, so {bound}{medians}"), sureness)
             }
         };
         let untested = match self.c.dependence {
@@ -281,8 +271,7 @@ impl<'a> Teller<'a> {
             sureness += "; no threshold, since a share of 0 is 0";
         }
         if let Some(medians) = self.other_medians(size, bound) {
-            let within = if self.c.blocks.is_some() { "within a typical block " } else { "" };
-            claim = format!("{within}{claim}; the medians {medians}");
+            claim = format!("{} {claim}; the medians {medians}", formed(self.c));
         }
         claim += &self.other_means();
         if let Some(wins) = self.wins() {
@@ -592,6 +581,14 @@ impl<'a> Teller<'a> {
             (false, true) => w.less,
             (false, false) => w.more,
         }
+    }
+}
+
+/// Returns the meaning of the size of a difference, which is not formed from the medians.
+pub(crate) fn formed(c: &Comparison) -> &'static str {
+    match c.blocks {
+        Some(_) => "within a typical block",
+        None => "in a typical pair of values",
     }
 }
 

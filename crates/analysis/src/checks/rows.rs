@@ -63,7 +63,7 @@ pub(crate) fn findings(samples: &Samples, suite: &Analysis) -> Vec<Finding> {
     found.extend(outcomes(suite));
     found.extend(one_side(suite));
     if suite.design != Design::Blocks {
-        found.extend(checks::of_separate_runs(samples));
+        found.extend(checks::of_separate_runs(samples, suite));
     }
     found.extend(checks::machines_differ(&suite.environment));
     found.extend(settings_differ(&suite.environment));
@@ -277,7 +277,8 @@ fn steps(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
 /// A finding about rows with failed runs or runs that hit a limit.
 fn outcomes(suite: &Analysis) -> Vec<Finding> {
     let with = |is: &dyn Fn(&SubjectSummary) -> bool| -> Vec<&str> {
-        let subjects = suite.subjects.iter().filter(|subject| is(subject));
+        let is_compared = |subject: &&SubjectSummary| !checks::is_unmatched(suite, subject);
+        let subjects = suite.subjects.iter().filter(|subject| is(subject)).filter(is_compared);
         subjects.map(|subject| subject.name.as_str()).collect()
     };
     let named = |subjects: &[&str]| {

@@ -159,7 +159,7 @@ pub(super) fn all_equal(name: &str) -> Finding {
 
 /// Samples that were not taken in blocks, which the step accepts.
 pub(super) fn apart() -> Finding {
-    Finding { severity: Severity::Note, advice: Vec::new(), ..checks::not_interleaved() }
+    checks::not_interleaved(false, "the difference").at(Severity::Note)
 }
 
 /// A threshold that is a share of zero.

@@ -1,7 +1,6 @@
 //! The bracket of a running search for the highest rate: a rate that was sustained, and one that
 //! was not.
 
-use assay_data::Unit;
 use assay_report::number;
 
 /// Ratio of missed to sustained rate at which the search ends.
@@ -53,15 +52,15 @@ impl Bracket {
         }
     }
 
-    /// Describes the capacity as far as it is known: `between 400/s and 800/s`.
+    /// Returns the known bounds of the capacity: `between 400 and 800 requests/s`.
     pub fn words(&self) -> String {
-        let rate = |rate: f64| format!("{}/s", number::rough(rate, &Unit::One));
+        let rate = |rate: f64| number::count(rate);
         match (self.held, self.missed) {
             (Some((held, _)), Some(missed)) => {
-                format!("between {} and {}", rate(held), rate(missed))
+                format!("between {} and {} requests/s", rate(held), rate(missed))
             }
-            (Some((held, _)), None) => format!("at least {}", rate(held)),
-            (None, Some(missed)) => format!("below {}", rate(missed)),
+            (Some((held, _)), None) => format!("at least {} requests/s", rate(held)),
+            (None, Some(missed)) => format!("below {} requests/s", rate(missed)),
             (None, None) => "unknown".to_owned(),
         }
     }
@@ -81,7 +80,15 @@ mod tests {
         let all =
             [(Some(400.0), Some(800.0)), (Some(800.0), None), (None, Some(50.0)), (None, None)];
         let words = all.map(|(held, missed)| known(held, missed).words());
-        assert_eq!(words, ["between 400/s and 800/s", "at least 800/s", "below 50/s", "unknown"]);
+        assert_eq!(
+            words,
+            [
+                "between 400 and 800 requests/s",
+                "at least 800 requests/s",
+                "below 50 requests/s",
+                "unknown"
+            ]
+        );
         // 400 to 800: five halvings on a logarithmic scale leave less than 4 %.
         assert_eq!(known(Some(400.0), Some(800.0)).tries_left(), (5, true));
         let mut bracket = known(Some(400.0), Some(800.0));

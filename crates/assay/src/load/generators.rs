@@ -14,8 +14,10 @@ use assay_measure::clock::now_seconds;
 use assay_measure::{interrupt, word_of};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
+use std::ops::ControlFlow;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -92,13 +94,13 @@ impl Generators {
     pub fn probe(&mut self, job: &GeneratorJob, seconds: f64) -> Result<Tally, RunError> {
         let job = probe(job, seconds);
         match self.remotes.first_mut() {
-            None => here(&job, None, &mut |_| ()),
+            None => here(&job, None, &mut |_| ControlFlow::Continue(())),
             Some(remote) => remote.run(now_seconds(), job),
         }
     }
 
     /// Runs a slice. If this process sends by itself, calls `pace` with its progress, and breaks it
-    /// off at `until`.
+    /// off when `pace` says so, or at `until`.
     ///
     /// # Errors
     /// If it cannot start, or a generator is lost.
@@ -106,7 +108,7 @@ impl Generators {
         &mut self,
         job: &GeneratorJob,
         until: Option<Instant>,
-        pace: &mut dyn FnMut(Pace),
+        pace: &mut dyn FnMut(Pace) -> ControlFlow<()>,
     ) -> Result<Tally, RunError> {
         if self.remotes.is_empty() {
             return here(job, until, pace);
@@ -128,15 +130,17 @@ impl Generators {
 fn here(
     job: &GeneratorJob,
     until: Option<Instant>,
-    pace: &mut dyn FnMut(Pace),
+    pace: &mut dyn FnMut(Pace) -> ControlFlow<()>,
 ) -> Result<Tally, RunError> {
     let before = interrupt::count();
     let last: Mutex<Option<Pace>> = Mutex::new(None);
+    let is_enough = AtomicBool::new(false);
     let (done, waits) = mpsc::channel();
     std::thread::scope(|scope| {
         let started = threads::start_in(scope, || {
             let is_over = || until.is_some_and(|until| Instant::now() >= until);
-            let stop = || interrupt::count() > before || is_over();
+            let stop =
+                || interrupt::count() > before || is_over() || is_enough.load(Ordering::Relaxed);
             let say = |pace: Pace| {
                 if let Ok(mut last) = last.try_lock() {
                     *last = Some(pace);
@@ -156,7 +160,9 @@ fn here(
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {
                     let told = last.lock().ok().and_then(|mut last| last.take());
-                    told.into_iter().for_each(&mut *pace);
+                    if told.is_some_and(|told| pace(told).is_break()) {
+                        is_enough.store(true, Ordering::Relaxed);
+                    }
                 }
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
                     return Err(RunError::Reading("the generator's thread ended".to_owned()));

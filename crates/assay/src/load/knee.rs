@@ -16,7 +16,7 @@ use assay_data::samples::{Buckets, Counts};
 use assay_data::source::{Obstacle, RowResult};
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Action, Better, Finding, Metric, Severity, Unit};
-use assay_load::Tally;
+use assay_load::{Arrivals, GeneratorJob, Load, Pace, Tally};
 use assay_report::number;
 use std::time::Instant;
 
@@ -29,6 +29,8 @@ const STEP: f64 = 1.15;
 /// Maximum duration of a slice of a search, s. A rate with fewer requests in this time than its
 /// goals need counts as not sustained.
 const LONGEST: f64 = 30.0;
+/// Standard deviations by which the number of random arrivals may exceed its mean.
+const SCATTER: f64 = 6.0;
 /// Maximum number of slices of one search.
 const MOST_SLICES: usize = 24;
 
@@ -107,7 +109,10 @@ impl Goal {
             value => value,
         };
         if value == f64::INFINITY {
-            return "never".to_owned();
+            return match tally.answered_in_all {
+                0 => "never".to_owned(),
+                _ => format!("more than {}", number::rough(self.limit, &metric.unit)),
+            };
         }
         match metric.name == ANSWERED {
             true => number::percent(1.0 - value),
@@ -226,8 +231,8 @@ impl Search {
         Some(Finding::new(code::CAPACITY_LIMIT, message).at(severity))
     }
 
-    /// Returns the known bounds of a place whose capacity was not found, as the end of a sentence,
-    /// and the approximate duration of the rest of its search, s.
+    /// Returns the known bounds of a place whose capacity was not found, with the duration of the
+    /// rest of its search, as the end of a sentence, and that duration, s.
     pub fn unfinished(&self, place: usize) -> Option<(String, f64)> {
         if self.ended[place].0 > 0 {
             return None;
@@ -240,13 +245,18 @@ impl Search {
                 let rest = rest(f64::from(left));
                 let least = if is_exact { "about" } else { "at least" };
                 let span = number::rough(rest, &Unit::Second);
-                let known = bracket.words();
-                (format!("its capacity is {known}; finding it takes {least} {span} more"), rest)
+                let (known, goals) = (bracket.words(), self.goals());
+                (
+                    format!(
+                        "{known} with {goals}, when the time was over; finding it takes {least} {span} more"
+                    ),
+                    rest,
+                )
             }
             None => {
                 let rest = rest(TRIES);
                 let span = number::rough(rest, &Unit::Second);
-                (format!("no rate was tried; finding its capacity takes about {span}"), rest)
+                (format!("no rate was tried in the time; finding it takes about {span}"), rest)
             }
         })
     }
@@ -279,6 +289,29 @@ impl Search {
     /// Returns the minimum number of requests in a slice for judging its goals.
     pub fn fewest_requests(&self) -> u64 {
         self.goals.iter().map(|goal| slice::fewest(goal.metric)).max().unwrap_or(1)
+    }
+
+    /// Returns true if a slice is certain to miss a goal, since too many of the requests in flight are
+    /// already older than the goal allows.
+    pub fn is_surely_missed(&self, job: &GeneratorJob, pace: &Pace) -> bool {
+        // Later steps of a session, and redirected requests, are younger than their session.
+        let (Load::Open(arrivals), false) = (&job.load, job.scenario.session) else { return false };
+        let (rate, scatter) = match arrivals {
+            Arrivals::Constant { rate } => (*rate, 0.0),
+            Arrivals::Poisson { rate, .. } => (*rate, SCATTER),
+            _ => return false,
+        };
+        let end = job.settle_seconds + job.seconds;
+        let is_missed = |goal: &Goal| {
+            let Some(share) = slice::latency_share(goal.metric) else { return false };
+            let from = (pace.seconds - goal.limit).max(0.0);
+            let young = rate * (pace.seconds.min(end) - from).max(0.0);
+            let unmeasured = rate * job.settle_seconds;
+            let allowed = (1.0 - share) * rate * job.seconds;
+            let room = young + unmeasured + allowed;
+            pace.in_flight as f64 > room + scatter * room.sqrt() + 1.0
+        };
+        self.goals.iter().any(is_missed)
     }
 
     fn holds(&self, rate: f64, tally: &Tally, values: &[f64]) -> bool {
@@ -438,6 +471,7 @@ impl SearchProgress {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_load::{ConnectionSettings, Expect, Request, Scenario, Target};
     use std::convert::Infallible;
 
     /// Returns a server that answers within 10 ms up to its capacity, and within 1 s beyond.
@@ -527,7 +561,8 @@ mod tests {
         // The rates tried are kept.
         assert_eq!(row.histograms.len(), 5);
         let (known, _) = search.unfinished(0).expect("an unfinished search");
-        assert!(known.starts_with("its capacity is between "), "{known}");
+        assert!(known.starts_with("between "), "{known}");
+        assert!(known.contains(" requests/s with p99<200ms, when the time was over"), "{known}");
         assert!(known.contains("; finding it takes about "), "{known}");
         let (known, _) = search.unfinished(1).expect("a search that was not begun");
         assert!(known.starts_with("no rate was tried"), "{known}");
@@ -535,6 +570,37 @@ mod tests {
         assert!(search.run(0, within(99)).is_ok());
         assert_eq!(search.run(0, within(2)), Err(Obstacle::OutOfTime));
         assert_eq!(search.unfinished(0), None);
+    }
+
+    #[test]
+    fn a_slice_ends_once_too_many_requests_are_older_than_the_goal() {
+        let goals = Goal::parse_all("p99<200ms, errors<0.1%").expect("goals");
+        let search = Search::new(goals, 100.0, 1e6, 1, 7);
+        let target = Target::parse("http://a/").expect("an address");
+        let job = |rate| GeneratorJob {
+            scenario: Scenario::of(Request::get(target.clone())),
+            load: Load::Open(Arrivals::Constant { rate }),
+            settle_seconds: 0.4,
+            seconds: 2.0,
+            connecting: ConnectionSettings::default(),
+            expect: Expect::default(),
+            keep_requests: 0,
+            part: (0, 1),
+        };
+        let surely = |seconds, in_flight| {
+            let pace = Pace { seconds, in_flight, ..Pace::default() };
+            search.is_surely_missed(&job(1000.0), &pace)
+        };
+        // During the slice, 200 may be young, 400 unmeasured, and 20 slower than the goal.
+        assert_eq!([620, 622].map(|flying| surely(1.0, flying)), [false, true]);
+        // After it, none is young.
+        assert_eq!([420, 422].map(|flying| surely(2.7, flying)), [false, true]);
+        // Arrivals at random scatter, and those of a closed loop wait for answers.
+        let random = Load::Open(Arrivals::Poisson { rate: 1000.0, seed: 1 });
+        for load in [random, Load::Closed { connections: 9 }] {
+            let pace = Pace { seconds: 1.0, in_flight: 622, ..Pace::default() };
+            assert!(!search.is_surely_missed(&GeneratorJob { load, ..job(1000.0) }, &pace));
+        }
     }
 
     #[test]

@@ -141,6 +141,11 @@ pub(crate) fn quantile_of(metric: usize, tally: &Tally) -> Option<(&Histogram, f
     Some((part.1(tally), part.2))
 }
 
+/// Returns the share of the quantile if the metric of this index is one of the latency.
+pub(crate) fn latency_share(metric: usize) -> Option<f64> {
+    QUANTILES.get(metric).map(|&(_, share, _)| share)
+}
+
 /// Returns the answers per second from the values of a slice.
 pub(crate) fn rate_achieved(values: &[f64]) -> f64 {
     let place = metrics().iter().position(|metric| metric.name == RATE_ACHIEVED);

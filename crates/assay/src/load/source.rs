@@ -1,5 +1,6 @@
 //! The source: chooses the slice of a turn, and returns its values.
 
+use super::acknowledging;
 use super::generators::Generators;
 use super::knee::{Search, Try};
 use super::recovery::Recovery;
@@ -21,6 +22,8 @@ use assay_measure::interrupt;
 use assay_measure::serving::Server;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -53,6 +56,8 @@ pub(crate) struct Slices {
     pub memory_limit: Option<u64>,
     /// The servers that exceeded it, with their maximum.
     over_memory: BTreeMap<usize, u64>,
+    /// Times from the first byte of an answer to the last, by place.
+    transfers: BTreeMap<usize, Histogram>,
     /// Latencies at each step in earlier slices, of all sides together.
     usual: BTreeMap<String, Histogram>,
     recovery: Recovery,
@@ -67,10 +72,16 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    /// Returns the name of a side with its parameters at a place.
+    /// Returns the name of the subject at a place: its side with the parameters that differ between
+    /// places.
     fn name_of(&self, place: usize) -> String {
+        let differs = |name: &str, value: &ParameterValue| {
+            let is_other = |(own, other): &(String, ParameterValue)| own == name && other != value;
+            self.places.iter().any(|place| place.parameters.iter().any(is_other))
+        };
         let own = &self.places[place];
-        let values = own.parameters.iter().map(|(name, value)| format!(" {name}={value}"));
+        let named = own.parameters.iter().filter(|(name, value)| differs(name, value));
+        let values = named.map(|(name, value)| format!(" {name}={value}"));
         format!("{}{}", self.sides[own.side].name, values.collect::<String>())
     }
 
@@ -106,6 +117,7 @@ impl Slices {
             slices,
             memory_limit,
             over_memory,
+            transfers: BTreeMap::new(),
             usual,
             recovery,
             is_out_of_time: false,
@@ -113,6 +125,27 @@ impl Slices {
             ours,
             details: BTreeMap::new(),
         }
+    }
+
+    /// Returns the advice to separate the generator from the servers.
+    fn own_processor(&self) -> Action {
+        let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let last = cpus - 1;
+        if last == 0 {
+            return Action::text("send from another machine: --on HOST");
+        }
+        let own = format!("give the generator its own CPU: --pin {last}");
+        let others: Vec<String> = (0..last).map(|cpu| cpu.to_string()).collect();
+        Action::text(match self.servers.is_empty() {
+            true => own,
+            false => format!("{own} --pin-servers {}", others.join(",")),
+        })
+    }
+
+    /// Returns the advice to use more generators than now.
+    fn more_generators(&self) -> Action {
+        let more = 2 * self.generators.clocks().count().max(1);
+        Action::text(format!("use several generators: --generators {more}, or --on HOST"))
     }
 
     /// Returns findings about the capacities that the search has had no time to find.
@@ -126,10 +159,11 @@ impl Slices {
         // A search may take a little longer than estimated.
         let enough = ((self.time.whole() + rest) * 1.2 / 10.0).ceil() * 10.0;
         let finding = |(place, (known, rest)): (usize, (String, f64))| {
-            let message =
-                format!("{}: out of time: {known}: --time {enough}s", self.name_of(place));
+            let name = self.name_of(place);
+            let message = format!("capacity of {name}: {known}: --time {enough}s");
             Finding::new(code::CAPACITY_LIMIT, message)
                 .at(Severity::Warning)
+                .about(&name)
                 .with("rest_seconds", rest)
                 .advise(Action::MeasureLonger { seconds: Some(enough) })
         };
@@ -195,10 +229,19 @@ impl Slices {
         let until = self.time.breaks_off(takes);
         let before = own.server.map(|server| self.servers[server].looked_at());
         let came = interrupt::count();
-        let tally = self
+        let search = self.search.as_ref().filter(|_| rate.is_some());
+        let mut is_missed = false;
+        let mut tally = self
             .generators
-            .run(&job, until, &mut |pace| told.borrow_mut()(&name, Some(pace)))
+            .run(&job, until, &mut |pace| {
+                told.borrow_mut()(&name, Some(pace));
+                is_missed |= search.is_some_and(|search| search.is_surely_missed(&job, &pace));
+                if is_missed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
             .map_err(RunError::obstacle)?;
+        if is_missed {
+            tally.give_up_unknown();
+        }
         let used = own_used(&self.servers, self.places[place].server, before);
         if interrupt::count() > came {
             return Err(Obstacle::Interrupted);
@@ -238,7 +281,9 @@ impl Slices {
         }
         self.ours[0] += tally.failed_as(Failure::NoPort);
         self.ours[1] += tally.failed_as(Failure::NoDescriptor);
+        self.transfers.entry(place).or_default().add(&tally.transfer);
         let limit = job.connecting.timeout;
+        let limit = if is_missed { f64::INFINITY } else { limit };
         let mut values = slice::values(&tally, job.seconds, limit, used.as_ref());
         if matches!(job.load, Load::Closed { .. }) {
             let generators = self.generators.clocks().count().max(1) as f64;
@@ -302,27 +347,14 @@ impl Source for Slices {
             samples.add_side(side.clone());
         }
         let row = samples.row_named("");
-        // A value that is the same everywhere needs no name.
-        let differs = |name: &str, value: &ParameterValue| {
-            let is_other = |(own, other): &(String, ParameterValue)| own == name && other != value;
-            self.places.iter().any(|place| place.parameters.iter().any(is_other))
-        };
         for (index, place) in self.places.iter().enumerate() {
-            let named = place.parameters.iter().filter(|(name, value)| differs(name, value));
-            let values: Vec<String> =
-                named.map(|(name, value)| format!("{name}={value}")).collect();
-            let side = &self.sides[place.side].name;
-            let name = match values.is_empty() {
-                true => side.clone(),
-                false => format!("{side} {}", values.join(" ")),
-            };
             let alike = |other: &LoadSlot| other.side == 0 && other.parameters == place.parameters;
             let against = self.places.iter().position(alike);
             samples.add(Subject {
                 side: place.side,
                 row,
                 parameters: place.parameters.clone(),
-                name,
+                name: self.name_of(index),
                 against: Some(against.unwrap_or(index)),
                 ..Subject::default()
             });
@@ -383,7 +415,8 @@ impl Source for Slices {
             found.push(
                 Finding::new(code::GENERATOR_LIMIT, message)
                     .with("slices", f64::from(self.late))
-                    .advise(Action::text("give it its own processor, or use several generators")),
+                    .advise(self.own_processor())
+                    .advise(self.more_generators()),
             );
         }
         if self.busy > 0 {
@@ -394,7 +427,8 @@ impl Source for Slices {
             found.push(
                 Finding::new(code::GENERATOR_LIMIT, message)
                     .with("slices", f64::from(self.busy))
-                    .advise(Action::text("use several generators")),
+                    .advise(self.more_generators())
+                    .advise(self.own_processor()),
             );
         }
         if self.outlasted > 0 && self.search.is_none() {
@@ -424,9 +458,12 @@ impl Source for Slices {
             found.push(
                 Finding::new(code::SERVER_OVERLOADED, message)
                     .with("slices", f64::from(still_busy))
-                    .advise(Action::text("use lower rates, or give requests more time")),
+                    .advise(Action::text("use a lower rate (--rate, --connections)"))
+                    .advise(Action::text("give requests more time (--timeout)")),
             );
         }
+        let delayed = |(&place, transfer)| acknowledging::finding(&self.name_of(place), transfer);
+        found.extend(self.transfers.iter().filter_map(delayed));
         found.extend(self.unfinished());
         if let Some(search) = &self.search {
             let places = 0..self.places.len();
@@ -445,7 +482,7 @@ impl Source for Slices {
             found.push(
                 Finding::new(code::SERVER_OVERLOADED, message)
                     .with("bytes", held as f64)
-                    .advise(Action::text("give it fewer workers, or more memory")),
+                    .advise(Action::text("give it fewer workers, or more memory (--serve-memory)")),
             );
         }
         // A search continues until requests fail.

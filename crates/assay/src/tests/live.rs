@@ -49,10 +49,14 @@ impl Live {
     pub fn take(&mut self, told: &TestProgress, seconds: f64) {
         for (name, message) in &told.failed {
             if self.says && self.failed.len() < MOST_FAILURES && self.failed.insert(name.clone()) {
-                let why = message
-                    .as_deref()
-                    .map_or_else(String::new, |message| format!(": {}", first_lines(message)));
-                self.line.say(&format!("failed: {name}{why}"));
+                match message.as_deref().map(key_lines).unwrap_or_default().as_slice() {
+                    [] => self.line.say(&format!("failed: {name}")),
+                    [only] => self.line.say(&format!("failed: {name}: {}", only.trim_start())),
+                    several => {
+                        self.line.say(&format!("failed: {name}"));
+                        several.iter().for_each(|line| self.line.say(&format!("  {line}")));
+                    }
+                }
             }
         }
         if self.line.is_due() {
@@ -89,13 +93,46 @@ impl Live {
 
 /// Returns the beginning of a test's message on one line.
 pub(crate) fn first_lines(message: &str) -> String {
+    let lines = key_lines(message);
+    let lines: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
+    shortened(&lines.join(" "))
+}
+
+/// Returns the first lines of a test's message without its stack trace, each at most 200 characters
+/// long. Their indentation relative to each other stays.
+pub(crate) fn key_lines(message: &str) -> Vec<String> {
+    const MOST_LINES: usize = 5;
+    let lines = message.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let is_trace = |line: &&str| {
+        let line = line.trim_start();
+        line.starts_with("stack backtrace:") || line.starts_with("note: ")
+    };
+    let lines: Vec<&str> = lines.take_while(|line| !is_trace(line)).take(MOST_LINES).collect();
+    let indent = |line: &&str| line.len() - line.trim_start_matches(' ').len();
+    let common = lines.iter().map(indent).min().unwrap_or(0);
+    lines.iter().map(|line| shortened(&line[common..])).collect()
+}
+
+fn shortened(text: &str) -> String {
     const MOST: usize = 200;
-    let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
-    let is_trace = |line: &&str| line.starts_with("stack backtrace:") || line.starts_with("note: ");
-    let lines = lines.take_while(|line| !is_trace(line));
-    let text = lines.take(5).collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_keeps_its_lines_and_their_indentation() {
+        let message =
+            "\n    assert [1, 2] == [1, 3]\n\n      at index 1: 2 != 3\n    note: run with x";
+        assert_eq!(key_lines(message), ["assert [1, 2] == [1, 3]", "  at index 1: 2 != 3"]);
+        assert_eq!(first_lines(message), "assert [1, 2] == [1, 3] at index 1: 2 != 3");
+        assert!(key_lines("\n \n").is_empty());
+        let long = key_lines(&"x".repeat(300));
+        assert_eq!(long[0].chars().count(), 201);
     }
 }

@@ -84,7 +84,8 @@ pub(crate) struct Args {
 
     /// Also write the answer as Markdown, for a comment on the pull request
     ///
-    /// Its first line is a hidden marker that lets the next check find the comment.
+    /// Its first line is a hidden marker that lets the next check find the comment. If git does not
+    /// track the file, it is not part of the change.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     comment: Option<PathBuf>,
 
@@ -133,7 +134,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let top = repository.top().to_owned();
     let config = Config::read(&top)?;
     let asked = CheckSettings::of(args, &config);
-    let head = repository.snapshot().map_err(told)?;
+    let head = repository.snapshot_without(&own_files(args, &top)).map_err(told)?;
     let commit = head.as_ref().and_then(|head| head.commit.as_deref());
     let files = commit.map_or(Ok(Vec::new()), |commit| repository.files(commit));
     let found = ProjectBenchmarks::of(&top, files.map_err(told)?, &config);
@@ -147,6 +148,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         bail!(nothing_found(&found, &top));
     }
     measure(args, &asked, &config, found, &mut repository, &compared, revisions)
+}
+
+/// Returns the files in the repository that this check writes, by their path from its top, so that
+/// they do not count as changes at the next check.
+fn own_files(args: &Args, top: &Path) -> Vec<PathBuf> {
+    let from_top = |path: &PathBuf| {
+        let path = std::path::absolute(path).ok()?;
+        let directory = path.parent()?.canonicalize().ok()?;
+        let path = directory.join(path.file_name()?);
+        path.strip_prefix(top.canonicalize().ok()?).map(Path::to_owned).ok()
+    };
+    args.comment.iter().chain(&args.save).filter_map(from_top).collect()
 }
 
 /// The settings after options, the file and the defaults.

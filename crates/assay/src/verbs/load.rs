@@ -74,6 +74,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     telling.line.machine(&environment);
     // Dropping this ends the servers, whatever happens from here on.
     let mut places = asked.places(args)?;
+    LoadSettings::fit_search(args, &mut places);
     let too_short = too_few_requests(&plan, &places)?;
     let prepared = serving::prepare(args, &asked)?;
     let servers = serving::start(args, &asked, prepared.as_ref(), &mut places, &telling)?;

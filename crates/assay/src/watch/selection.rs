@@ -114,6 +114,12 @@ impl Selection {
         now.content != ABSENT && now.blocks.as_ref().is_none_or(|blocks| blocks.is_broken)
     }
 
+    /// Returns true for an existing source in a known language.
+    pub fn is_source(&mut self, path: &str) -> bool {
+        let now = self.project.now(path);
+        now.content != ABSENT && now.blocks.is_some()
+    }
+
     /// Returns a message on the consequences if sources cannot be split; once, and only if the
     /// tests' uses are tracked.
     pub fn lost(&self) -> Option<String> {

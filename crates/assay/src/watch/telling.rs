@@ -1,9 +1,11 @@
 //! Notifies the user that the tests turned red or green: by a bell, through the terminal, on the
 //! desktop, or by shell lines.
 
+use super::NAMED;
 use super::programs::Programs;
 use crate::args::any_words;
 use crate::output;
+use assay_data::list;
 use assay_report::watching::{Came, Light};
 use clap::ValueEnum;
 
@@ -127,7 +129,10 @@ fn in_words(came: &Came) -> String {
         (Light::Green, None) => "green".to_owned(),
         (Light::Red, None) => "red".to_owned(),
         (Light::Green, Some(passed)) => format!("green: {passed} passed"),
-        (Light::Red, Some(_)) if failed > 0 => format!("red: {failed} failed"),
+        (Light::Red, Some(_)) if failed > 0 => {
+            let names: Vec<&str> = came.failed.iter().map(|test| test.name.as_str()).collect();
+            format!("red: {failed} failed: {}", list::first(&names, NAMED))
+        }
         (Light::Red, Some(_)) => "red: the suite did not finish".to_owned(),
     }
 }

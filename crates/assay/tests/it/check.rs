@@ -168,6 +168,24 @@ fn nothing_is_measured_if_nothing_changed_or_only_documents_did() {
 }
 
 #[test]
+fn files_that_a_check_writes_are_no_change_unless_git_tracks_them() {
+    let room = harness();
+    let words = ["--comment", "out.txt", "--save", "samples"];
+    write(&room, &[("samples/bm.assay", "written earlier")]);
+    checked(&room, &words).ends(0).shows("Nothing changed since");
+    assert!(room.path("out.txt").is_file());
+    checked(&room, &words).ends(0).shows("Nothing changed since");
+    let changed = |words: &[&str]| {
+        let explained = checked(&room, &[words, &["--explain", "--json"]].concat()).ends(0);
+        explained.json()["compared"]["changed_files"].clone()
+    };
+    assert_eq!(changed(&words), serde_json::json!([]));
+    assert_eq!(changed(&["--save", "samples"]), serde_json::json!(["out.txt"]));
+    git(&room, "add out.txt");
+    assert_eq!(changed(&words), serde_json::json!(["out.txt"]));
+}
+
+#[test]
 fn benchmarks_that_execute_no_function_that_changed_are_not_measured() {
     let mut ruby = Command::new("ruby");
     if !ruby.args(["-e", "require 'benchmark/ips'"]).output().is_ok_and(|o| o.status.success()) {

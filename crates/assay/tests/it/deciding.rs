@@ -59,6 +59,29 @@ fn samples_that_were_recorded_apart_prove_nothing_to_a_build() {
 }
 
 #[test]
+fn a_command_recorded_twice_gets_advice_that_fits_and_no_warning_about_others() {
+    let room = Room::new();
+    for file in ["a.assay", "b.assay"] {
+        room.run(&["run", "-r", "12", "--save", file, QUICK]).ends(0);
+    }
+    let result = room.json(&["compare", "a.assay", "b.assay"]);
+    let findings = result["findings"].as_array().unwrap();
+    let apart = findings.iter().find(|own| own["code"] == "NOT_INTERLEAVED").unwrap();
+    assert_eq!(apart["advice"][0]["command"], "assay run OLD NEW");
+    assert_eq!(apart["advice"][0]["details"]["sides"], "same_command");
+    let screen = room.run(&["compare", "--verbose", "a.assay", "b.assay"]).ends(0);
+    screen.shows("Recorded in separate runs, so drift").shows("assay run OLD NEW");
+    // Another command of one of the files fails, and has other output.
+    room.run(&["run", "-i", "-r", "12", "--save", "c.assay", QUICK, "sleep x"]).ends(0);
+    let result = room.json(&["compare", "a.assay", "c.assay"]);
+    let findings = result["findings"].as_array().unwrap();
+    let is_about_it = |own: &&Value| {
+        own["code"] != "BENCHMARKS_MISSING" && own["message"].as_str().unwrap().contains("sleep x")
+    };
+    assert_eq!(findings.iter().find(is_about_it), None);
+}
+
+#[test]
 fn json_names_what_was_compared_and_how_sure_it_is() {
     let (_, result) = judged(&["-r", "8", "-n", "old", "-n", "new", SLOW, QUICK]);
     assert_eq!(result["schema"], 1);

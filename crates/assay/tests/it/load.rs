@@ -221,6 +221,31 @@ fn a_search_finds_a_rate_that_is_held() {
     assert!(found <= 300.0 && found > 0.0, "{found}");
 }
 
+/// Starts a server that answers one request after another, each after this time, and returns its
+/// URL.
+fn one_at_a_time(takes: Duration) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let turn = std::sync::Arc::new(std::sync::Mutex::new(()));
+    spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let turn = turn.clone();
+            spawn(move || {
+                let mut request = [0; 4096];
+                while matches!(stream.read(&mut request), Ok(1..)) {
+                    let turn = turn.lock();
+                    sleep(takes);
+                    drop(turn);
+                    if stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    format!("http://{address}/")
+}
+
 /// Returns the number of processes whose command line contains this.
 fn running(mark: &str) -> usize {
     let entries = fs::read_dir("/proc").unwrap().flatten();
@@ -317,16 +342,36 @@ fn a_search_holds_its_budget_and_says_what_is_known() {
         .iter()
         .filter(|own| own["code"] == "CAPACITY_LIMIT")
         .filter_map(|own| own["message"].as_str())
-        .filter(|own| own.contains("out of time"))
+        .filter(|own| own.contains("finding it takes"))
         .collect();
     assert_eq!(told.len(), 2, "{findings:?}");
     // Usually at least a rate; a busy machine may miss one.
-    let of_first = told.iter().find(|own| own.contains("its capacity is ")).unwrap();
-    assert!(of_first.contains("/s; finding it takes "), "{of_first}");
-    assert!(told.iter().any(|own| own.contains("out of time: no rate was tried")), "{told:?}");
+    let of_first = told.iter().find(|own| own.contains(" requests/s with p50<1s, ")).unwrap();
+    assert!(of_first.contains("when the time was over; finding it takes "), "{of_first}");
+    assert!(told.iter().any(|own| own.contains("no rate was tried")), "{told:?}");
     let alone = assay(directory.path(), &[&line[..], &["--no-save", &a]].concat());
     let screen = String::from_utf8_lossy(&alone.stdout).into_owned();
-    assert!(screen.starts_with("a: out of time: its capacity is "), "{screen}");
+    assert!(screen.starts_with("capacity of a: "), "{screen}");
+    assert!(screen.contains(" requests/s with"), "{screen}");
+}
+
+#[test]
+fn a_search_ends_overloaded_slices_instead_of_waiting_for_every_answer() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = one_at_a_time(Duration::from_millis(5));
+    let line = ["--find", "p99<100ms", "--rate", "50", "--time", "8s", "--no-save", "--json", &url];
+    let began = Instant::now();
+    let run = assay(directory.path(), &line);
+    let took = began.elapsed().as_secs_f64();
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    // A single slice that waits for its answers would take the time limit of a request, 30 s.
+    assert!(took < 20.0, "{took} s");
+    let json: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let found = json["descriptions"][0]["metrics"]["capacity"]["median"].as_f64();
+    let findings = json["findings"].as_array().unwrap();
+    let told = || findings.iter().filter_map(|own| own["message"].as_str());
+    let has_bounds = told().any(|own| own.contains(" requests/s with p99<100ms"));
+    assert!(found.is_some_and(|found| found < 400.0) || has_bounds, "{findings:?}");
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn from_green_to_red_to_broken_to_green_in_sixty_columns() {
     terminal.until_shown("waiting for a save");
     room.write("calc.py", "def add(a, b):\n    return a - b\n");
     let red = terminal.until_shown("red · 1 of 1 test failed");
+    assert!(red.contains("calc.py was saved: test_calc.T: test_add"), "{red}");
     assert!(red.contains("failed: test_calc.T: test_add"), "{red}");
     let (difference, place) = (red.find("-1 != 3"), red.find("test_calc.py:"));
     assert!(difference.is_some() && difference < place, "{red}");
@@ -70,6 +71,8 @@ fn from_green_to_red_to_broken_to_green_in_sixty_columns() {
     for line in shown.split(['\r', '\n']).filter(|line| !is_message(line)) {
         assert!(line.chars().count() <= 60, "{line:?}");
     }
+    room.write("calc.py", "# adds\ndef add(a, b):\n    return b + a\n");
+    terminal.until_shown("calc.py was saved: no test depends on what changed; nothing to run");
     terminal.press("t");
     terminal.until_shown("assay tests --profile --only 'test_calc.T: test_");
     terminal.press("q");

@@ -481,11 +481,14 @@ catalogue! {
     METRICS_DIFFER: Note;
 
     /// The values cluster around several points (`assay describe`): the dip test rejects a single mode,
-    /// and the density has a clear valley.
+    /// and the density has a clear valley. Or some answers of a server (`assay load`; `delayed` of
+    /// `answers`) ended about 40 ms after they began, and hardly any a little earlier or later.
     /// **Why:** the mean and the median may be where there are no values. The cluster that a run falls
-    /// into matters more than the change in question.
+    /// into matters more than the change in question. 40 ms is the time for which Linux delays an
+    /// acknowledgement: a server that writes an answer in parts waits for it between them, because of
+    /// Nagle's algorithm.
     /// **What to do:** find the cause (inputs, caches, frequency, which core), and measure the cases
-    /// separately.
+    /// separately. A server should write each answer as a whole, or set `TCP_NODELAY`.
     MULTIMODAL: Warning, Series;
 
     /// A requested setting was not available (`--pin`, `--fifo`, `--nice`, `--no-aslr`, `--mlock`,

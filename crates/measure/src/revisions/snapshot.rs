@@ -6,7 +6,7 @@
 //! the files stay as they are. The same files always give the same commit.
 
 use super::{Repository, Revision, RevisionError, done};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,6 +31,19 @@ impl Repository {
     /// [`RevisionError::Git`], [`RevisionError::Cache`], [`RevisionError::Interrupted`],
     /// [`RevisionError::Measure`].
     pub fn snapshot(&mut self) -> Result<Option<Revision>, RevisionError> {
+        self.snapshot_without(&[])
+    }
+
+    /// Like [`Self::snapshot`], but leaves out files and directories that git does not track, given
+    /// by their path from the top of the repository.
+    ///
+    /// # Errors
+    ///
+    /// Like [`Self::snapshot`].
+    pub fn snapshot_without(
+        &mut self,
+        untracked: &[PathBuf],
+    ) -> Result<Option<Revision>, RevisionError> {
         let head = self.revision(".")?;
         let Some(parent) = head.commit.clone() else { return Ok(None) };
         let what = "record the files of the working tree";
@@ -40,7 +53,7 @@ impl Repository {
         if copy_with_time(&self.top.join(super::path_in(&own)), &index).is_err() {
             let _absent = fs::remove_file(&index);
         }
-        let tree = self.tree_by(&index);
+        let tree = self.tree_by(&index, untracked);
         let _stays = fs::remove_file(&index);
         let tree = tree?;
         if self.tree_of(&parent)?.as_deref() == Some(&tree) {
@@ -54,13 +67,22 @@ impl Repository {
         Ok(Some(Revision { commit: Some(commit), is_working_tree: false, ..head }))
     }
 
-    /// Returns the tree of all files, built with a separate index instead of the user's.
-    fn tree_by(&mut self, index: &Path) -> Result<String, RevisionError> {
+    /// Returns the tree of all files except these untracked ones, built with a separate index
+    /// instead of the user's.
+    fn tree_by(&mut self, index: &Path, untracked: &[PathBuf]) -> Result<String, RevisionError> {
         let what = "record the files of the working tree";
         let top = self.top.clone();
         let own = [[OsString::from("GIT_INDEX_FILE="), index.into()].into_iter().collect()];
         // A repository may forbid line endings that can't be restored; nothing is restored here.
-        let add = ["-c", "core.safecrlf=false", "add", "--all"];
+        let add = ["-c", "core.safecrlf=false", "add", "--all", "--"];
+        let mut add: Vec<OsString> = add.map(OsString::from).into();
+        for path in untracked {
+            let path = path.as_os_str();
+            let only: OsString = [OsStr::new(":(top,literal)"), path].into_iter().collect();
+            if self.git([OsStr::new("ls-files"), OsStr::new("--"), &only])?.text().is_empty() {
+                add.push([OsStr::new(":(top,literal,exclude)"), path].into_iter().collect());
+            }
+        }
         done(self.subprocesses.git_of_user(&top, add, &own)?, what)?;
         let written = self.subprocesses.git_of_user(&top, ["write-tree"], &own)?;
         Ok(done(written, what)?.text().trim().to_owned())

@@ -1,5 +1,6 @@
 //! The load of a load test in words: the requested load and the fate of the connections.
 
+use crate::names::width;
 use crate::number;
 use crate::scan_table::combination;
 use crate::words::counted;
@@ -32,12 +33,14 @@ pub(super) fn load(analysis: &Analysis) -> Option<String> {
     Some(parts.join("; "))
 }
 
-/// Returns the applied load without the division into slices.
-pub(super) fn briefly(analysis: &Analysis) -> String {
+/// Returns the applied load without the division into slices, with the protocol if both fit into
+/// `room` columns, and otherwise the protocol by itself.
+pub(super) fn briefly(analysis: &Analysis, room: usize) -> (String, Option<String>) {
     let load = analysis.environment.text("load").unwrap_or_default();
     let load = load.split("; slices of ").next().unwrap_or_default().to_owned();
-    let parts: Vec<String> = std::iter::once(load).chain(protocol(analysis)).collect();
-    parts.join("; ")
+    let Some(protocol) = protocol(analysis) else { return (load, None) };
+    let both = format!("{load}; {protocol}");
+    if width(&both) <= room { (both, None) } else { (load, Some(protocol)) }
 }
 
 /// Returns the protocol and the fate of the connections.

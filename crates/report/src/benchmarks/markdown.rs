@@ -45,7 +45,7 @@ pub(crate) fn render(suite: &Analysis, shown: DisplayOptions) -> String {
             rows(&mut text, suite, table, &differing);
         }
     }
-    for note in words::controls(suite).chain(words::design_note(suite)) {
+    for note in words::controls(suite).chain(crate::words::caveats_in_sentences(suite)) {
         text += &format!("{}\n\n", escaped(&note));
     }
     text + &findings::markdown(words::told_once(suite))

@@ -73,7 +73,7 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
         notes.extend(mean);
     }
     notes.extend(words::controls(suite));
-    notes.extend(words::design_note(suite));
+    notes.extend(crate::words::caveats_in_sentences(suite));
     let plots = forest::charts(suite, shown.sort)
         .into_iter()
         .enumerate()
@@ -165,7 +165,7 @@ fn on_page(suite: &Analysis, table: &analysis::Table<'_>, shown: DisplayOptions)
         told += &format!("; {}", words::star(suite));
     }
     Table {
-        title: clean(&words::title(suite, table)),
+        title: clean(&charts::capital(&words::title(suite, table))),
         told,
         heads: ["", &suite.sides[0].name, &suite.sides[table.side].name, "values", "change", ""]
             .map(clean)

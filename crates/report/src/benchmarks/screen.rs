@@ -45,7 +45,7 @@ pub(crate) fn render(suite: &Analysis, shown: DisplayOptions, screen: &Screen) -
             page.paragraph(4, &[(Tone::Plain, format!("  {line}"))]);
         }
     }
-    for note in words::controls(suite).chain(words::design_note(suite)) {
+    for note in words::controls(suite).chain(crate::words::caveats_in_sentences(suite)) {
         page.paragraph(4, &[(Tone::Plain, format!("  {note}"))]);
     }
     for table in suite.primary_tables() {

@@ -1,10 +1,11 @@
 //! A suite in words: the headline of a table, the geometric mean, the verdict of a row, and its
 //! missing parts.
 
+use crate::charts::whole_name;
 use crate::findings;
-use crate::label::{label, wording};
+use crate::label::wording;
 use crate::number;
-use crate::words::{counted, in_blocks, quoted, unpaired};
+use crate::words::{counted, quoted};
 use assay_analysis::analysis::Table;
 use assay_analysis::policy::TESTED_FROM;
 use assay_analysis::{Adjust, Analysis, Basis, Comparison, NoInterval, Role, Scale, Verdict};
@@ -214,17 +215,6 @@ fn floor(suite: &Analysis) -> Option<String> {
     Some(format!("the floor of this run: {side}, measured twice, moved by up to {most} ({row})"))
 }
 
-/// Returns the note shown once with every suite that was not measured in blocks.
-pub(crate) fn design_note(suite: &Analysis) -> Option<String> {
-    (suite.design != Design::Blocks).then(|| {
-        format!(
-            "{}; more repetitions do not remove it. {}",
-            unpaired(suite, "every difference"),
-            in_blocks(suite)
-        )
-    })
-}
-
 /// Returns `faster` or `slower` for a time that someone waits for, otherwise a word about the
 /// values.
 fn won(metric: &Metric, better: bool) -> &'static str {
@@ -333,20 +323,26 @@ pub(crate) fn value(column: &number::Column, value: f64, unit: &assay_data::Unit
 
 /// Returns the title of a table: the metric, and the side if there are several.
 pub(crate) fn title(suite: &Analysis, table: &Table<'_>) -> String {
-    let metric = label(&suite.metrics[table.metric]);
+    let metric = whole_name(&suite.metrics[table.metric]);
     match sides(suite, table) {
         Some(sides) => format!("{metric}, {sides}"),
         None => metric,
     }
 }
 
-/// Returns an explanation, below a table, of ratios whose direction differs from the values shown
-/// next to them; `None` if there are none.
+/// Returns an explanation, below a table, of ratios that disagree with the values shown next to
+/// them; `None` if there are none.
 pub(crate) fn contradictions(suite: &Analysis, rows: &[&Comparison]) -> Option<String> {
     let ends = super::ends_of_centres(rows);
     let mut of_kind: Vec<(String, Vec<String>)> = Vec::new();
-    for row in rows.iter().filter(|row| is_contradicted(suite, row, ends)) {
-        let kind = what_effect_is(suite, row);
+    for row in rows {
+        let kind = match is_contradicted(suite, row, ends) {
+            true => what_effect_is(suite, row, true),
+            false if row.basis != Basis::Summary && row.medians_disagree() => {
+                what_effect_is(suite, row, false)
+            }
+            false => continue,
+        };
         let name = suite.row_of(row).name.clone();
         match of_kind.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, names)) => names.push(name),
@@ -363,8 +359,9 @@ pub(crate) fn contradictions(suite: &Analysis, rows: &[&Comparison]) -> Option<S
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// Returns the effect of a row, if the adjacent values suggest a different one.
-fn what_effect_is(suite: &Analysis, row: &Comparison) -> String {
+/// Returns the meaning of the effect of a row, if the adjacent medians suggest a different size, or
+/// even a different direction.
+fn what_effect_is(suite: &Analysis, row: &Comparison, in_direction: bool) -> String {
     let what = match row.decision.scale {
         Scale::Ratio => "ratio",
         Scale::Shift => "difference",
@@ -374,8 +371,12 @@ fn what_effect_is(suite: &Analysis, row: &Comparison) -> String {
         Basis::Units(unit) => format!("pairs of means, one of each {unit}"),
         Basis::Values | Basis::Summary => "pairs of values".to_owned(),
     };
+    let disagree = match in_direction {
+        true => format!("the {what} and the two medians disagree in direction: "),
+        false => String::new(),
+    };
     format!(
-        "the {what} and the two medians disagree in direction: the {what} is the median of the {what}s within all {of}, not the {what} of the medians"
+        "{disagree}the {what} is the median of the {what}s within all {of}, not the {what} of the medians"
     )
 }
 

@@ -1,9 +1,9 @@
-//! A suite at a glance: the ratio of every benchmark with its interval, in rows around the line of
+//! A suite at a glance: the ratio of every row with its interval, in rows around the line of
 //! no difference.
 
 use super::frame::{Axis, Frame};
 use super::scene::{Ink, LETTERS, Position, Scene};
-use super::{BELOW, Chart, RIGHT, WIDTH};
+use super::{BELOW, Chart, RIGHT, WIDTH, capital};
 use crate::benchmarks::{Sort, ordered, words};
 use crate::names::fitted;
 use crate::number;
@@ -12,7 +12,7 @@ use assay_analysis::{Analysis, Comparison};
 use assay_analysis::{Interval, Verdict};
 use assay_data::{Threshold, Unit};
 
-/// Maximum number of benchmarks drawn.
+/// Maximum number of rows drawn.
 const MOST: usize = 60;
 /// Height of a row.
 const ROW: f64 = 17.0;
@@ -21,7 +21,7 @@ const NAME: usize = 24;
 /// Ranges of ratios wider than this use a logarithmic axis.
 const WIDE: f64 = 1.5;
 
-/// Returns one plot per side for the metric that decides; none if no benchmark has a ratio.
+/// Returns one plot per side for the metric that decides; none if no row has a ratio.
 pub fn charts(suite: &Analysis, sort: Sort) -> Vec<Chart> {
     suite.primary_tables().filter_map(|table| chart(suite, &table, sort)).collect()
 }
@@ -103,9 +103,10 @@ fn chart(suite: &Analysis, table: &Table<'_>, sort: Sort) -> Option<Chart> {
     };
     Some(Chart {
         name: "forest",
-        title: format!("{title}: {new} against {old}"),
+        title: capital(&format!("{title}: {new} against {old}")),
         caption: format!(
-            "Each dot is a benchmark's ratio, and the line its confidence interval. Left of the dashed line is less than {old}; lines that do not cross it are differences. A dot without a line has no interval.{band}{more}"
+            "Each dot is the ratio of a {}, and the line its confidence interval. Left of the dashed line is less than {old}; lines that do not cross it are differences. A dot without a line has no interval.{band}{more}",
+            suite.noun
         ),
         scene,
     })

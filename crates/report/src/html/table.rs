@@ -18,6 +18,23 @@ pub(crate) struct Row {
 }
 
 impl Table {
+    /// Leaves out columns that are empty in every row.
+    pub(crate) fn without_empty_columns(mut self) -> Self {
+        let is_used = |column: usize| {
+            self.rows.iter().any(|row| row.cells.get(column).is_some_and(|cell| !cell.is_empty()))
+        };
+        let used: Vec<bool> = (0..self.heads.len()).map(is_used).collect();
+        let kept = |cells: Vec<String>| -> Vec<String> {
+            let cells = cells.into_iter().zip(&used);
+            cells.filter_map(|(cell, is_used)| is_used.then_some(cell)).collect()
+        };
+        self.heads = kept(self.heads);
+        for row in &mut self.rows {
+            row.cells = kept(std::mem::take(&mut row.cells));
+        }
+        self
+    }
+
     /// Returns a table with all cells in one color.
     pub(crate) fn plain(title: String, heads: Vec<String>, rows: Vec<Vec<String>>) -> Self {
         let rows = rows.into_iter().map(|cells| Row { cells, tone: "" }).collect();

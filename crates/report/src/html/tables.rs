@@ -80,7 +80,7 @@ fn medians(analysis: &Analysis) -> Table {
         true => format!("* possibly by less than {}", number::threshold(&analysis.plan.threshold)),
         false => String::new(),
     };
-    Table { title, told, heads, rows, kind: " answer" }
+    Table { title, told, heads, rows, kind: " answer" }.without_empty_columns()
 }
 
 fn values(analysis: &Analysis) -> Table {

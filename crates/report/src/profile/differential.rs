@@ -6,6 +6,7 @@
 use super::boxes::{self, Layers, Words};
 use super::difference as words;
 use super::flame::DEEPEST;
+use crate::names::clean;
 use assay_data::list;
 use assay_profiles::Profile;
 use assay_profiles::difference::{self, Difference};
@@ -116,8 +117,8 @@ impl<'a> Differential<'a> {
             sure: words::sureness(found),
             about: "color: the change of the function's own share, over all its callers".to_owned(),
             doubt: words::DOUBT.to_owned(),
-            heads: ["function", "first", "second", "points", "interval", "verdict"]
-                .map(str::to_owned)
+            heads: ["function", &found.names[0], &found.names[1], "points", "interval", "verdict"]
+                .map(clean)
                 .to_vec(),
             rows: rows.collect(),
             marks: marks.collect(),

@@ -3,13 +3,13 @@
 
 use super::ProfileReport;
 use super::flame;
-use super::screen::{amount, collection, overhead, rates, shown, sureness};
-use crate::findings::FindingOnPage;
-use crate::names::{clean, fitted};
+use super::screen::{amount, collection, headline, overhead, rates, shown, sureness};
+use crate::findings::{self, FindingOnPage};
+use crate::names::clean;
 use crate::words::counted;
 use askama::Template;
 use assay_analysis::Interval;
-use assay_data::{Finding, Unit};
+use assay_data::Finding;
 use assay_profiles::tree::Tree;
 use serde_json::json;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use std::collections::HashMap;
 struct Page {
     title: String,
     tool: String,
-    /// The function with the largest share of its own; empty if there is none.
+    /// The answer in one line.
     claim: String,
     sure: String,
     about: Vec<String>,
@@ -34,7 +34,8 @@ struct Page {
 
 /// Returns findings in the form that their template takes.
 pub(super) fn noted(findings: &[Finding]) -> Vec<FindingOnPage> {
-    findings.iter().map(|finding| FindingOnPage::new(finding, "")).collect()
+    let told = findings::by_text(findings.iter());
+    told.iter().map(|(finding, more)| FindingOnPage::new(finding, more)).collect()
 }
 
 /// Renders the page; `tool` is the program that made it.
@@ -44,22 +45,13 @@ pub(super) fn noted(findings: &[Finding]) -> Vec<FindingOnPage> {
 /// If the template can't be filled, which would be a bug.
 pub fn render(report: &ProfileReport<'_>, tool: &str) -> Result<String, askama::Error> {
     let (profile, shares) = (report.profile, report.shares);
-    let mut about = vec![
-        format!(
-            "{}, {} ({})",
-            amount(shares.amount, &shares.unit),
-            counted(shares.samples as usize, "sample"),
-            shares.measure
-        ),
-        rates(report),
-        collection(shares),
-    ];
+    let mut about = vec![rates(report), collection(shares)];
     about.extend(report.overhead.map(overhead));
     let left_out = shares.functions.len() - shown(report).len();
     let page = Page {
         title: format!("Profile of {}", clean(&profile.name)),
         tool: tool.to_owned(),
-        claim: claim(report),
+        claim: headline(report),
         sure: sureness(shares),
         about,
         svg: flame::svg(profile),
@@ -73,23 +65,6 @@ pub fn render(report: &ProfileReport<'_>, tool: &str) -> Result<String, askama::
         findings: noted(report.findings),
     };
     page.render()
-}
-
-fn claim(report: &ProfileReport<'_>) -> String {
-    let shares = report.shares;
-    let largest = shares.functions.first().filter(|found| found.flat > 0.0);
-    largest.map_or_else(String::new, |found| {
-        let name = fitted(std::slice::from_ref(&found.function.name), 80, "…").concat();
-        let ends = found.flat_interval.map_or_else(String::new, |i| {
-            format!(" [{:.1} … {:.1}]", i.lower * 100.0, i.upper * 100.0)
-        });
-        let whole = match (&shares.unit, shares.measure.as_str()) {
-            (Unit::Second, "wall") => "the time",
-            (Unit::Second, _) => "the CPU time",
-            _ => "the whole",
-        };
-        format!("{name} itself takes {:.1} %{ends} of {whole}", found.flat * 100.0)
-    })
 }
 
 fn rows(report: &ProfileReport<'_>) -> Vec<Vec<String>> {

@@ -8,7 +8,7 @@ use super::{Measured, Overhead, ProfileReport};
 use crate::grid::{Cells, draw_columns, width_of};
 use crate::layout::Screen;
 use crate::layout::{Page, Tone};
-use crate::names::{clean, width};
+use crate::names::{clean, fitted, width};
 use crate::number::{self, Column};
 use crate::remarks::{List, Remarks};
 use crate::words::counted;
@@ -53,6 +53,8 @@ pub(super) fn amount(value: f64, unit: &Unit) -> String {
     }
 }
 
+/// Returns the answer in one line: the amount that was sampled, and the function that takes the
+/// largest part of it.
 pub(crate) fn headline(report: &ProfileReport<'_>) -> String {
     let Shares { samples, amount: total, unit, measure, .. } = report.shares;
     let name = &report.profile.name;
@@ -72,7 +74,17 @@ pub(crate) fn headline(report: &ProfileReport<'_>) -> String {
         (samples, true) => counted(samples as usize, "sample"),
         (samples, false) => format!(", {}", counted(samples as usize, "sample")),
     };
-    format!("'{name}': {what}{each}{samples}")
+    format!("'{name}': {what}{each}{samples}{}", largest(report.shares))
+}
+
+/// Returns the function that itself takes the largest share, as the end of a sentence.
+fn largest(shares: &Shares) -> String {
+    let largest = shares.functions.first().filter(|found| found.flat > 0.0);
+    largest.map_or_else(String::new, |found| {
+        let name = fitted(std::slice::from_ref(&found.function.name), 80, "…").concat();
+        let ends = found.flat_interval.map_or_else(String::new, |i| format!(" {}", ends(i)));
+        format!("; {name} itself takes {}{ends}", percent(found.flat))
+    })
 }
 
 pub(crate) fn sureness(shares: &Shares) -> String {

@@ -8,6 +8,7 @@ use super::differential::{Change, Differential, Mark};
 use crate::benchmarks::{centres, words};
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::layout::{Page, Screen, Tone, tone_in_table};
+use crate::names::clean;
 use crate::number::{self, Column};
 use crate::remarks::{List, Remarks};
 use crate::words::counted;
@@ -49,7 +50,9 @@ pub fn differential<'a>(suite: &Analysis, sides: [&'a Profile; 2]) -> Differenti
         about: "color: the change of the function's own time in a run, from wherever it is called"
             .to_owned(),
         doubt: String::new(),
-        heads: ["function", "first", "second", "change", "verdict"].map(str::to_owned).to_vec(),
+        heads: ["function", &suite.sides[0].name, &suite.sides[1].name, "change", "verdict"]
+            .map(clean)
+            .to_vec(),
         rows: Vec::new(),
         marks: Vec::new(),
     };

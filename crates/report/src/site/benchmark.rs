@@ -46,6 +46,8 @@ struct Page<'a> {
     levels: Vec<Level>,
     changes: Vec<Changed>,
     runs: Vec<Ran>,
+    /// True if any of the runs has an interval.
+    has_intervals: bool,
     findings: Vec<FindingOnPage>,
 }
 
@@ -95,6 +97,7 @@ pub fn benchmark(of: &BenchmarkPage<'_>) -> Result<String, askama::Error> {
         })
         .collect();
     let last = trend.and_then(|trend| trend.changes.last());
+    let runs = trend.map_or_else(Vec::new, |trend| runs(trend, index));
     Page {
         around: Around::of(frame, &name, "../"),
         claim: trend.map_or_else(String::new, said),
@@ -109,7 +112,8 @@ pub fn benchmark(of: &BenchmarkPage<'_>) -> Result<String, askama::Error> {
         series: serde_json::Value::from(keys).to_string(),
         levels: trend.map_or_else(Vec::new, |trend| levels(trend, index)),
         changes: first.map_or_else(Vec::new, |(trend, narrow)| changes(trend, narrow)),
-        runs: trend.map_or_else(Vec::new, |trend| runs(trend, index)),
+        has_intervals: runs.iter().any(|run| !run.interval.is_empty()),
+        runs,
         findings: trend
             .iter()
             .flat_map(|trend| &trend.findings)

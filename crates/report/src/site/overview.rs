@@ -200,6 +200,8 @@ struct Page<'a> {
     happened: Vec<Happened>,
     more_events: String,
     newest: Vec<Newest>,
+    /// True if any of the newest runs has a verdict.
+    has_verdicts: bool,
     rows: &'a [Row],
     findings: Vec<FindingOnPage>,
     more_findings: String,
@@ -253,6 +255,8 @@ pub fn overview(of: &Overview<'_>) -> Result<String, askama::Error> {
         .flat_map(|gate| &gate.judged)
         .filter(|j| j.standing == Standing::Worse)
         .take(ALARMS);
+    let newest = newest.into_iter().take(NEWEST);
+    let newest: Vec<Newest> = newest.map(|number| newest_run(index, number)).collect();
     Page {
         around: Around::of(frame, "", ""),
         about: about(index, rows.len()),
@@ -273,7 +277,8 @@ pub fn overview(of: &Overview<'_>) -> Result<String, askama::Error> {
             .collect(),
         happened: latest.collect(),
         more_events: more(events.events.len(), EVENTS, "earlier event"),
-        newest: newest.into_iter().take(NEWEST).map(|number| newest_run(index, number)).collect(),
+        has_verdicts: newest.iter().any(|run| !run.verdict.is_empty()),
+        newest,
         rows,
         findings: events
             .findings

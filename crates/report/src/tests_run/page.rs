@@ -8,7 +8,7 @@ use super::{
     OF_TESTS, OfStatus, failures, headline, how_failed, percent, told_part, waterfall,
     with_interval,
 };
-use crate::findings::FindingOnPage;
+use crate::findings::{self, FindingOnPage};
 use crate::html::{Material, fact};
 use crate::names::clean;
 use crate::number::{self, Column};
@@ -108,7 +108,10 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
         tool: meta.tool.clone(),
         started: analysis.started.as_deref().map(crate::html::short_time).unwrap_or_default(),
         suites: suites(analysis, tests),
-        findings: other.map(|finding| FindingOnPage::new(finding, "")).collect(),
+        findings: findings::by_text(other)
+            .iter()
+            .map(|(finding, more)| FindingOnPage::new(finding, more))
+            .collect(),
         environment: analysis.environment.facts.iter().map(fact).collect(),
         measured_by: shell_line(&meta.argv),
         made_by: shell_line(command),

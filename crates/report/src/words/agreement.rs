@@ -20,11 +20,25 @@ impl Teller<'_> {
         let c = self.c;
         let medians = c.ratio_of_medians()?;
         let d = &c.decision;
-        let is_outside = c.blocks.is_some()
-            && c.changes_shape()
-            && (d.scale != Scale::Ratio
-                || contradicts(medians.ln(), size, bound, d.threshold / 2.0));
-        (is_outside || self.differs(medians.ln(), size, bound)).then(|| apart(medians))
+        let contradict = |room| contradicts(medians.ln(), size, bound, room);
+        let is_outside =
+            c.changes_shape() && (d.scale != Scale::Ratio || contradict(d.threshold / 2.0));
+        let is_far = d.scale == Scale::Ratio
+            && medians.ln().is_finite()
+            && contradict(d.threshold.max(policy::MEDIANS_APART * size.abs()));
+        (is_outside || is_far).then(|| apart(medians))
+    }
+
+    /// Returns the difference of the medians, if it is outside the interval of a sentence without a
+    /// direction by more than half the threshold.
+    pub(super) fn medians_beside(&self, interval: Interval) -> String {
+        let d = &self.c.decision;
+        let medians = self.c.ratio_of_medians().filter(|_| d.scale == Scale::Ratio);
+        let beyond = |m: f64| (interval.lower - m).max(m - interval.upper);
+        match medians.filter(|medians| beyond(medians.ln()) > d.threshold / 2.0) {
+            Some(medians) => format!("; the medians {}", apart(medians)),
+            None => String::new(),
+        }
     }
 
     /// Returns true if a ratio (its logarithm) differs from the size in the sentence by more than

@@ -225,6 +225,13 @@
     return made;
   }
 
+  /// Fills a table. If no row has a value in the column `optional`, it is left out.
+  function fill(body, rows, optional) {
+    const has = rows.some(([cells]) => cells[optional][0]);
+    body.closest("table").tHead.rows[0].cells[optional].hidden = !has;
+    body.replaceChildren(...rows.map(([cells, link]) => row(cells.filter((_, i) => has || i !== optional), link)));
+  }
+
   /// The runs that the plot shows.
   function table(low, high) {
     const s = drawn;
@@ -237,9 +244,9 @@
     for (let i = last; i >= from; i -= 1) {
       const unit = scale(s.unit, s.centre[i]);
       const cells = [revision(s.at[i]), [minute(runs.started[s.at[i]])], [inUnit(s.centre[i], s.unit, unit)], [ends(s.lower[i], s.upper[i], unit)]];
-      rows.push(row(cells, compared(s.at[i - 1], s.at[i])));
+      rows.push([cells, compared(s.at[i - 1], s.at[i])]);
     }
-    body.replaceChildren(...rows);
+    fill(body, rows, 3);
     id("shown").textContent = `${rows.length} of the ${last - first + 1} runs in the plot, the latest first. Each interval is about its run alone (95 %); runs differ by more.`;
   }
 
@@ -346,11 +353,11 @@
         const size = scale(unit, (x || y)[0]);
         const ends = r && r.interval;
         const spread = listed.spread[i];
-        return row([label, [x ? inUnit(x[0], unit, size) : "–"], [y ? inUnit(y[0], unit, size) : "–"], [r ? percent(r.of) : ""],
-          [ends ? `${percent(ends[0])} … ${percent(ends[1])}` : ""], [spread === null || of !== listed.primary ? "" : `± ${digits(100 * spread, 2)} %`]],
-          `benchmarks/${listed.file[i]}.html`);
+        return [[label, [x ? inUnit(x[0], unit, size) : "–", "minor"], [y ? inUnit(y[0], unit, size) : "–"], [r ? percent(r.of) : ""],
+          [ends ? `${percent(ends[0])} … ${percent(ends[1])}` : ""], [spread === null || of !== listed.primary ? "" : `± ${digits(100 * spread, 2)} %`, "minor"]],
+          `benchmarks/${listed.file[i]}.html`];
       });
-      id("rows").replaceChildren(...body);
+      fill(id("rows"), body, 4);
       const both = found.filter(({ r }) => r).length;
       id("claim").textContent = `${revision(to)} beside ${revision(from)}: ${both} ${both === 1 ? "benchmark" : "benchmarks"} in both`;
       const apart = runs.on[from] !== runs.on[to] ? " They ran on different machines: times can't be compared." : "";

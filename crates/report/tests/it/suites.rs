@@ -122,7 +122,7 @@ fn a_ratio_that_points_away_from_the_medians_is_explained() {
     let turned = |i: i32| if i <= 0 { 0.98 + 0.0005 * f64::from(i) } else { 1.15 };
     let new: Vec<f64> = places.map(|i| 1e-3 * turned(i)).collect();
     let plain = about(2e-3);
-    let suite = suite_of(&[
+    let mut suite = suite_of(&[
         ("old", &[("copy", &old), ("sort", &plain)]),
         ("new", &[("copy", &new), ("sort", &about(1.5e-3))]),
     ]);
@@ -131,6 +131,12 @@ fn a_ratio_that_points_away_from_the_medians_is_explained() {
     let note = "copy: the ratio and the two medians disagree in direction: the ratio is the median of the ratios within all pairs";
     assert!(text.contains(note), "{text}");
     assert!(markdown::render(&suite, DisplayOptions::default()).contains(note));
+    // Medians that differ more than the change, in the same direction.
+    let sort = suite.comparisons.iter_mut().find(|c| c.medians.0 > 1.9e-3).unwrap();
+    sort.medians.1 *= 0.8;
+    let text = terminal::render(&suite, DisplayOptions::default(), &screen);
+    let note = "sort: the ratio is the median of the ratios within all pairs";
+    assert!(text.contains(note), "{text}");
     // If no medians are shown, there is nothing to explain.
     let screen = Screen { width: 30, ..screen };
     assert!(

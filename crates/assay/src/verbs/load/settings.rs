@@ -22,6 +22,10 @@ use std::path::Path;
 const SLICE: f64 = 2.0;
 /// Default settling time as a fraction of a slice, and its maximum, s.
 const SETTLE: (f64, f64) = (0.2, 1.0);
+/// Shortest slice of a search that is shortened to fit into its time, s.
+const SHORTEST_SLICE: f64 = 0.5;
+/// Time planned for a search, as a multiple of that of its slices.
+const SPARE: f64 = 1.2;
 /// Default initial rate of a search, 1/s.
 const FIRST_RATE: f64 = 100.0;
 /// Default number of connections of a closed test.
@@ -421,6 +425,24 @@ impl LoadSettings {
         };
         let once: f64 = places.iter().map(once).sum();
         if search.is_some() { once * TRIES } else { once }
+    }
+
+    /// Shortens the slices of a search, unless their length was requested, so that a search of every
+    /// place fits into the time.
+    pub fn fit_search(args: &Args, places: &mut [LoadSlot]) {
+        let Some(time) = args.when.time.filter(|_| args.find.is_some()) else { return };
+        if args.pace.slice.is_some() || args.pace.requests_per_step.is_some() {
+            return;
+        }
+        let each = time / (places.len().max(1) as f64 * TRIES * SPARE);
+        for LoadSlot { job, .. } in places {
+            let share = (each / (job.settle_seconds + job.seconds)).min(1.0);
+            let seconds = (share * job.seconds).max(SHORTEST_SLICE.min(job.seconds));
+            if args.pace.settle.is_none() {
+                job.settle_seconds *= seconds / job.seconds;
+            }
+            job.seconds = seconds;
+        }
     }
 
     /// Pins this process, and all generators started from now on, to the requested CPUs.

@@ -54,7 +54,7 @@ pub(super) fn show(
     if let (Some(path), Some(found)) = (&args.look.junit, found.iter().flatten().next_back()) {
         let side = samples.sides.len() - 1;
         let framework = source.told.get(side).cloned().flatten().unwrap_or_default();
-        let text = junit::render(found, &framework, &said(source));
+        let text = junit::render(found, &framework, &said(source, " "));
         whole_file::write(path, |file| Ok(file.write_all(text.as_bytes())?))
             .with_context(|| format!("--junit {}", path.display()))?;
     }
@@ -88,11 +88,11 @@ fn ending_of(args: &Args, found: &[Option<Testing>]) -> Ending {
     }
 }
 
-/// Returns the messages of failed tests, by their names.
-fn said(source: &Suite<'_>) -> Vec<(String, String)> {
+/// Returns the messages of failed tests, by their names; `between` joins their lines.
+fn said(source: &Suite<'_>, between: &str) -> Vec<(String, String)> {
     let said = source.tests.iter().filter_map(|(name, about)| {
         let (_, message) = about.message.as_ref()?;
-        Some((name.clone(), crate::tests::first_lines(message)))
+        Some((name.clone(), crate::tests::key_lines(message).join(between)))
     });
     said.collect()
 }
@@ -117,7 +117,7 @@ fn alone(
     }
     let Some(found) = found else { return Ok(()) };
     let order = source.order.map(|seed| format!(", in random orders of seed {seed}"));
-    let said = said(source);
+    let said = said(source, "\n");
     let framework = source.told.first().and_then(Clone::clone).unwrap_or_default();
     let mut findings = samples.findings.clone();
     crate::advice::spell(Dialect::Tests, &mut findings);
