@@ -65,8 +65,6 @@ const LONGEST_LOCK: Duration = Duration::from_secs(10);
 const LOCKED: Duration = Duration::from_millis(5);
 /// Number of runs after which the launcher is replaced.
 const MOST_RUNS: u64 = 200;
-/// Maximum number of tests named in a line.
-const NAMED: usize = 2;
 
 /// The settings of a watch.
 pub(crate) struct How {
@@ -577,7 +575,7 @@ fn heading(job: &WatchTask, is_suite: bool) -> String {
                 1 => String::new(),
                 more => format!("{more} tests: "),
             };
-            format!("{}: {count}{}", job.why, list::first(&named, NAMED))
+            format!("{}: {count}{}", job.why, list::first(&named, telling::NAMED))
         }
     }
 }

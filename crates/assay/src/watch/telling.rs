@@ -1,13 +1,15 @@
 //! Notifies the user that the tests turned red or green: by a bell, through the terminal, on the
 //! desktop, or by shell lines.
 
-use super::NAMED;
 use super::programs::Programs;
 use crate::args::any_words;
 use crate::output;
 use assay_data::list;
 use assay_report::watching::{Came, Light};
 use clap::ValueEnum;
+
+/// Maximum number of tests named in a line.
+pub(super) const NAMED: usize = 2;
 
 /// Kinds of notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
