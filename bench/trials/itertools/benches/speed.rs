@@ -5,7 +5,7 @@ use std::hint::black_box;
 fn speed(c: &mut Criterion) {
     let numbers: Vec<u32> = (0..2000u32).map(|n| n.wrapping_mul(2_654_435_761) >> 20).collect();
     let sorted: Vec<u32> = numbers.iter().copied().sorted().collect();
-    c.bench_function("k_smallest", |b| b.iter(|| black_box(&numbers).iter().k_smallest(200).count()));
+    c.bench_function("k_smallest_by", |b| b.iter(|| black_box(&numbers).iter().k_smallest_by(200, |x, y| x.cmp(y)).count()));
     c.bench_function("unique", |b| b.iter(|| black_box(&numbers).iter().unique().count()));
     c.bench_function("join", |b| b.iter(|| black_box(&numbers).iter().join(", ").len()));
     c.bench_function("combinations", |b| {
