@@ -237,6 +237,10 @@ AREAS = [
         Row("benchmarks that don't: named", "reach", bars="benchmarks that don't"),
         Row("planted causes that `why` names first", "why", bars="planted"),
         Row("wrong causes that it names as certain", "why", bars="wrong"),
+        Row("`assay check` on ten libraries: slowdowns by about 10 % found, and the benchmark named", "trials", bars="slowdowns"),
+        Row("changes that cost nothing: alarms", "trials", bars="changes that cost"),
+        Row("changes that no benchmark reaches: `not measured` said", "trials", bars="changes that no"),
+        Row("from a checkout to the answer, without builds: the longest", "trials", bars="longest"),
     ]),
     Area("Statistics and files", ["crates/stats/src", "crates/ministat/src", "crates/data/src"], [
         stats_row("Hodges-Lehmann, 95 % interval, Mann-Whitney, 35,000 a side", "R"),

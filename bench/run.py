@@ -57,6 +57,7 @@ import stats
 import suites
 import test_logs
 import test_suites
+import trials
 import warm
 import watch
 import watch_syntax
@@ -90,6 +91,7 @@ FIGURES = {
     "relinked": (relinked.relinked, ["relinked"]),
     "reach": (reach.reach, ["reach"]),
     "why": (causes.causes, ["why"]),
+    "trials": (trials.trials, ["trials"]),
     "load-keep-alive": (load.keep_alive, ["load-keep-alive"]),
     "load-tls": (load.new_tls, ["load-tls"]),
     "load-http2": (load.http2, ["load-http2"]),
@@ -146,8 +148,8 @@ MEASURED_BY = {figure: name for name, (_, figures) in FIGURES.items() for figure
 # Groups of figures that can be requested together.
 GROUPS = {group: [name for name in FIGURES if name.startswith(f"{group}-")] for group in ("load", "history", "tests", "watch", "mutate", "farm")}
 # Excluded from `all` in the standard size: a bound of 99 % needs 300 edits, `make dist` alone takes
-# 20 minutes, and peers that build for each mutant take hours.
-OVERNIGHT = {"change-recall", "dist", "mutate-agreement"}
+# 20 minutes, each of the 40 trials up to 6, and peers that build for each mutant take hours.
+OVERNIGHT = {"change-recall", "dist", "mutate-agreement", "trials"}
 # The front-page figures that `judge-yourself` measures, and the time in minutes after which no
 # other one is started.
 YOURSELF, YOURSELF_SECONDS = ["memory", "power", "overhead", "watch-start", "load-keep-alive"], 180

@@ -120,7 +120,30 @@ def git(project, home):
     return directory, {"PATH": f"{home}/node_modules/.bin:{os.environ['PATH']}"}
 
 
-KINDS = {"pypi": pypi, "npm": npm, "go": go, "crate": crate, "git": git}
+def debian(project, home):
+    """Unpacks a package; `directory` in it is the project."""
+    run(["apt-get", "download", f"{project['name']}={project['version']}"], home)
+    (archive,) = home.glob("*.deb")
+    run(["dpkg-deb", "-x", checked(archive, project["sha256"]), home / "source"])
+    return home / "source" / project["directory"], {}
+
+
+def debian_source(project, home):
+    """Installs the sources of a package, without Debian's changes. The lists of sources, which few
+    machines have, are separate from those of the machine."""
+    lists, archives = home / "lists", home / "archives"
+    (lists / "partial").mkdir(parents=True)
+    archives.mkdir()
+    (home / "sources.list").write_text(f"deb-src http://deb.debian.org/debian {project['suite']} main\n")
+    options = [f"Dir::Etc::sourcelist={home}/sources.list", f"Dir::Etc::sourceparts={archives}", f"Dir::State::lists={lists}"]
+    apt = ["apt-get", "-q", *(word for option in options for word in ("-o", option))]
+    run([*apt, "update"], home)
+    run([*apt, "source", "--download-only", f"{project['name']}={project['version']}"], archives)
+    (archive,) = archives.glob("*.orig.tar.*")
+    return unpacked(checked(archive, project["sha256"]), home / "source"), {}
+
+
+KINDS = {"pypi": pypi, "npm": npm, "go": go, "crate": crate, "git": git, "debian": debian, "debian-source": debian_source}
 
 
 def install(project, cache):
