@@ -21,6 +21,7 @@ mod sensitivity;
 mod sides;
 mod tree;
 mod trial;
+mod turns;
 
 pub(crate) use asker::{Asker, Question, Ran};
 pub(crate) use benchmarks::Benchmarks;

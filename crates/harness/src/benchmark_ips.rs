@@ -71,7 +71,8 @@ pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
 }
 
 impl BenchmarkIps {
-    /// Stores the metrics of the warm-up, and removes them from the results.
+    /// Stores the metrics of the warm-up, and removes them from the results. Adds the CPUs that were
+    /// busy.
     fn without_warm_ups(&self, mut found: Vec<Reading>) -> Vec<Reading> {
         for reading in &mut found {
             reading.values.retain(|(metric, value)| match metric.name.as_str() {
@@ -85,6 +86,10 @@ impl BenchmarkIps {
                 }
                 _ => true,
             });
+            let value = |name: &str| {
+                reading.values.iter().find(|(own, _)| own.name == name).map(|(_, value)| *value)
+            };
+            reading.busy_cpus = value("cpu").zip(value("wall")).map(|(cpu, wall)| cpu / wall);
         }
         found
     }
@@ -115,6 +120,10 @@ impl Driver for BenchmarkIps {
     }
 
     fn pins(&self) -> bool {
+        true
+    }
+
+    fn takes_turns(&self) -> bool {
         true
     }
 

@@ -34,6 +34,8 @@ pub struct Request {
     /// Environment variables with options of an interpreter (`RUBYOPT`): appended to the user's
     /// value, separated by a blank.
     pub options: Vec<(String, String)>,
+    /// Variables with lists of directories (`PYTHONPATH`), and directories that go before the user's.
+    pub directories: Vec<(String, PathBuf)>,
     /// Files with their text that must exist when the program starts. The caller creates them, with
     /// their parent directories, after emptying the scratch directory, which contains them.
     pub files: Vec<(PathBuf, String)>,
@@ -68,6 +70,13 @@ impl Request {
             Some((_, own)) => *own += &format!(" {option}"),
             None => self.options.push((variable.to_owned(), option.to_owned())),
         }
+        self
+    }
+
+    /// Adds a directory in front of those of a variable.
+    #[must_use]
+    pub fn directory(mut self, variable: &str, directory: PathBuf) -> Self {
+        self.directories.insert(0, (variable.to_owned(), directory));
         self
     }
 
@@ -111,6 +120,11 @@ pub trait Driver: std::fmt::Debug {
     /// Returns true if the number of iterations can be set: every side then does the same work, and
     /// differs only in the time that it takes.
     fn pins(&self) -> bool;
+
+    /// Returns true if two processes can measure in turns ([`Turns`](crate::Turns)).
+    fn takes_turns(&self) -> bool {
+        false
+    }
 
     /// Returns the request for listing the benchmarks. `scratch` is an empty directory for the
     /// files of this request.

@@ -46,12 +46,11 @@ const NODE: (&str, &str) = ("executed.mjs", include_str!("shims/executed.mjs"));
 const GO: &str = "executed.cover";
 
 impl Language {
-    /// Returns a request that also records in `scratch` what is executed. `path` is the user's
-    /// `PYTHONPATH`.
+    /// Returns a request that also records in `scratch` what is executed.
     #[must_use]
-    pub fn asking(self, request: Request, scratch: &Path, path: Option<&str>) -> Request {
+    pub fn asking(self, request: Request, scratch: &Path) -> Request {
         match self {
-            Self::Python | Self::Ruby => self.with_our_file(request, scratch, path),
+            Self::Python | Self::Ruby => self.with_our_file(request, scratch),
             Self::Go => {
                 let file = scratch.join(GO).display().to_string();
                 request.arg(format!("-test.coverprofile={file}"))
@@ -60,13 +59,12 @@ impl Language {
     }
 
     /// Returns a request in which every call of a function takes `nanoseconds` longer. The function is
-    /// named by its first line, and for Go by its number. `scratch` and `path` are as for
-    /// [`Self::asking`].
+    /// named by its first line, and for Go by its number. `scratch` is as for [`Self::asking`].
     #[must_use]
     pub fn delaying(
         self,
         request: Request,
-        (scratch, path): (&Path, Option<&str>),
+        scratch: &Path,
         (function, number): (&SourceLine, usize),
         nanoseconds: u64,
     ) -> Request {
@@ -74,14 +72,14 @@ impl Language {
         let request = request.env(delay, nanoseconds.to_string());
         match self {
             Self::Python | Self::Ruby => self
-                .with_our_file(request, scratch, path)
+                .with_our_file(request, scratch)
                 .env(delayed, format!("{}\t{}", function.line, function.file)),
             Self::Go => request.env(delayed, number.to_string()),
         }
     }
 
     /// Adds the file that the interpreter loads first.
-    fn with_our_file(self, request: Request, scratch: &Path, path: Option<&str>) -> Request {
+    fn with_our_file(self, request: Request, scratch: &Path) -> Request {
         let directory = scratch.join(DIRECTORY);
         let (name, text) = if self == Self::Ruby { RUBY } else { PYTHON };
         let file = directory.join(name);
@@ -89,11 +87,11 @@ impl Language {
             let option = format!("-r{}", file.display());
             return request.file(file, text).option("RUBYOPT", &option);
         }
-        let own = directory.display().to_string();
-        let all = path.filter(|path| !path.is_empty());
-        let all = all.map_or_else(|| own.clone(), |path| format!("{own}:{path}"));
         // Otherwise we would have to remove the bytecode that Python writes.
-        request.file(file, text).env("PYTHONPATH", all).env("PYTHONDONTWRITEBYTECODE", "1")
+        request
+            .file(file, text)
+            .directory("PYTHONPATH", directory)
+            .env("PYTHONDONTWRITEBYTECODE", "1")
     }
 
     /// Returns the executed functions; `None` if the program did not answer.
@@ -183,10 +181,9 @@ mod tests {
     #[test]
     fn our_file_comes_before_the_users() {
         let scratch = Path::new("/scratch");
-        let request = Language::Python.asking(Request::default(), scratch, Some("src"));
-        assert!(
-            request.env.contains(&("PYTHONPATH".to_owned(), "/scratch/executed:src".to_owned()))
-        );
+        let request = Language::Python.asking(Request::default(), scratch);
+        let ours = ("PYTHONPATH".to_owned(), "/scratch/executed".into());
+        assert_eq!(request.directories, [ours]);
     }
 
     #[test]
@@ -202,10 +199,11 @@ mod tests {
         std::fs::write(at("own/imported.py"), imported).unwrap();
         let script = "def used():\n    return own\n\n\ndef unused():\n    return 2\n\nimport imported\nimport sys\nsys.setprofile(None)\nprint(used())\n";
         std::fs::write(at("script.py"), script).unwrap();
-        let path = at("own").display().to_string();
-        let request = Language::Python.asking(Request::default(), room.path(), Some(&path));
+        let request = Language::Python.asking(Request::default(), room.path());
+        let ours = request.directories[0].1.clone();
+        let path = std::env::join_paths([ours, at("own")]).unwrap();
         let mut python = std::process::Command::new("python3");
-        python.arg(at("script.py")).envs(request.env);
+        python.arg(at("script.py")).env("PYTHONPATH", path).envs(request.env);
         let Ok(output) = python.output() else { return };
         assert_eq!(output.stdout, b"1\n", "{}", String::from_utf8_lossy(&output.stderr));
         let places = Language::Python.executed(room.path()).unwrap();
@@ -237,7 +235,7 @@ mod tests {
             ruby.arg(at("script.rb")).envs(request.env).envs(request.options);
             ruby.output().ok().map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
         };
-        let noting = Language::Ruby.asking(Request::default(), room.path(), None);
+        let noting = Language::Ruby.asking(Request::default(), room.path());
         if run(noting).is_none() {
             return;
         }
@@ -248,8 +246,7 @@ mod tests {
         };
         assert_eq!((lines("script.rb"), lines("own.rb")), (vec![0, 2], vec![0]), "{places:?}");
         let used = SourceLine { file: at("script.rb").display().to_string(), line: 2 };
-        let all = (room.path(), None);
-        let slow = Language::Ruby.delaying(Request::default(), all, (&used, 0), 10_000_000);
+        let slow = Language::Ruby.delaying(Request::default(), room.path(), (&used, 0), 10_000_000);
         assert_eq!(run(slow).as_deref(), Some("true\n"));
     }
 
@@ -292,10 +289,10 @@ mod tests {
         std::fs::write(at("script.py"), script).unwrap();
         let slow = SourceLine { file: at("script.py").display().to_string(), line: 6 };
         let request = Request::default();
-        let request =
-            Language::Python.delaying(request, (room.path(), None), (&slow, 0), 10_000_000);
+        let request = Language::Python.delaying(request, room.path(), (&slow, 0), 10_000_000);
+        let ours = &request.directories[0].1;
         let mut python = std::process::Command::new("python3");
-        python.arg(at("script.py")).envs(request.env);
+        python.arg(at("script.py")).env("PYTHONPATH", ours).envs(request.env);
         let Ok(output) = python.output() else { return };
         assert!(String::from_utf8_lossy(&output.stdout).ends_with("True\n"), "{output:?}");
         assert_eq!(Language::Python.executed(room.path()), None, "nothing is noted");

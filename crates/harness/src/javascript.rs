@@ -11,6 +11,7 @@ use crate::error::{HarnessError, message_line};
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, imported_or_said, readings};
 use crate::reply::{Answer, Reply};
+use assay_data::Metric;
 use std::path::Path;
 
 /// Names by which users choose them.
@@ -18,6 +19,8 @@ pub(crate) const TINYBENCH: &str = "tinybench";
 pub(crate) const MITATA: &str = "mitata";
 pub(crate) const VITEST: &str = "vitest";
 
+/// Metric of the CPUs that a benchmark keeps busy.
+const BUSY: &str = "busy";
 /// Loaded before the script.
 const SHIM: &str = include_str!("shims/javascript.mjs");
 
@@ -93,6 +96,10 @@ impl Driver for Script {
         self.library == TINYBENCH
     }
 
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
     fn notes_scripts(&self) -> bool {
         true
     }
@@ -137,7 +144,7 @@ impl Driver for Script {
 
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
         match imported(reply, self.library) {
-            Ok(samples) => Ok(readings(&samples)),
+            Ok(samples) => Ok(readings(&samples).into_iter().map(without_cpus).collect()),
             // The script failed, or had no such benchmark.
             Err(HarnessError::NoAnswer { path, source, .. }) => {
                 Err(HarnessError::NoAnswer { path, source, said: error_message(reply) })
@@ -145,6 +152,13 @@ impl Driver for Script {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Moves the metric that is not a result.
+fn without_cpus(mut reading: Reading) -> Reading {
+    let is_busy = |(metric, _): &mut (Metric, f64)| metric.name == BUSY;
+    reading.busy_cpus = reading.values.extract_if(.., is_busy).last().map(|(_, value)| value);
+    reading
 }
 
 /// Returns the line with the class of an exception, above its trace; otherwise the last line.

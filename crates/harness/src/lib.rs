@@ -34,6 +34,7 @@ mod pytest_benchmark;
 mod reading;
 mod reply;
 mod rust;
+mod turns;
 
 pub use driver::{Driver, Effort, Request};
 pub use error::HarnessError;
@@ -41,6 +42,7 @@ pub use google_benchmark::function_name;
 pub use program::{Kind, Program};
 pub use reading::Reading;
 pub use reply::{Answer, Reply};
+pub use turns::Turns;
 
 /// Returns the request for a program whose harness is not recognized by its file: the request for
 /// its help.

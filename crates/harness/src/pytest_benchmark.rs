@@ -8,7 +8,8 @@
 //! `--setup-plan` lists the tests with their fixtures, without running them: those with the fixture
 //! `benchmark` are the list. The number of iterations is always determined by the harness and
 //! cannot be given; marks of a test (`@pytest.mark.benchmark(min_rounds=…)`) and `pedantic`
-//! override the requested effort.
+//! override the requested effort. A plugin of ours is loaded from `PYTHONPATH`; without it, where a
+//! command sets this variable itself, a run takes seconds longer and no turns.
 
 use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, tail};
@@ -23,6 +24,13 @@ pub(crate) const NAME: &str = "pytest-benchmark";
 /// A round takes at least the run's time divided by this number, which gives enough rounds to be
 /// informative and few enough to be written.
 const ROUNDS: f64 = 50.0;
+
+/// Directory of our plugin, its files, and their texts.
+const DIRECTORY: &str = "plugin";
+const FILES: [(&str, &str); 2] = [
+    ("sitecustomize.py", include_str!("shims/measuring.py")),
+    ("assay_pytest.py", include_str!("shims/pytest_plugin.py")),
+];
 
 /// A pytest command.
 #[derive(Debug)]
@@ -64,6 +72,10 @@ impl Driver for PytestBenchmark {
         false
     }
 
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
     fn list(&self, scratch: &Path) -> Request {
         quiet(scratch).arg("--setup-plan").arg("--benchmark-only")
     }
@@ -97,7 +109,13 @@ impl Driver for PytestBenchmark {
         if !matches!(effort, Effort::Seconds(_)) {
             request = request.arg("--benchmark-warmup=off");
         }
+        let plugin = scratch.join(DIRECTORY);
+        for (name, text) in FILES {
+            request = request.file(plugin.join(name), text);
+        }
         request
+            .directory("PYTHONPATH", plugin)
+            .env("PYTHONDONTWRITEBYTECODE", "1")
             .arg("--last-failed")
             .arg("--last-failed-no-failures=none")
             .arg("--benchmark-enable")
@@ -222,7 +240,7 @@ mod tests {
     fn one_test_is_what_failed_last() {
         let scratch = Path::new("/scratch");
         let request = PytestBenchmark.measure("a.py::t[\"x\"]", Effort::Seconds(0.5), scratch);
-        let (path, text) = &request.files[0];
+        let (path, text) = request.files.last().unwrap();
         assert_eq!(path, Path::new("/scratch/cache/v/cache/lastfailed"));
         assert_eq!(text, r#"{"a.py::t[\"x\"]":true}"#);
         assert!(request.args.contains(&OsString::from("--benchmark-max-time=0.500000000")));

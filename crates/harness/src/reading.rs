@@ -33,6 +33,9 @@ pub struct Reading {
     pub is_cold: bool,
     /// Seconds of this run that later ones do not take.
     pub once_seconds: f64,
+    /// CPU time divided by the time that passed, while the benchmark was measured; `None` if the
+    /// harness does not measure both.
+    pub busy_cpus: Option<f64>,
 }
 
 /// Go's counts that are the same for the same work.
@@ -138,6 +141,7 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
             error: message_of(samples, BENCHMARK_FAILED, &own.name),
             is_cold: message_of(samples, WARM_UP, &own.name).is_some(),
             once_seconds: 0.0,
+            busy_cpus: None,
             values,
         }
     };

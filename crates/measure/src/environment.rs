@@ -115,6 +115,11 @@ pub fn allowed_cpus() -> Vec<u32> {
     facts::allowed_cpus().unwrap_or_default()
 }
 
+/// Returns true if commands can be restricted to this processor. A sandbox may forbid it.
+pub fn can_pin(cpu: u32) -> bool {
+    facts::can_pin(cpu)
+}
+
 /// Returns the processor time that a hypervisor gave to others, summed over all processors since
 /// boot, in seconds; `None` if the system does not count it. Read it before and after a series of
 /// measurements.

@@ -262,7 +262,8 @@ impl Server {
     }
 }
 
-/// Restricts this process, and all processes it starts from now on, to these processors.
+/// Restricts this thread, and all threads and processes that it starts from now on, to these
+/// processors.
 ///
 /// # Errors
 ///

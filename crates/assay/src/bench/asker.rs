@@ -1,6 +1,7 @@
-//! Sends requests to benchmark programs, one process at a time, and returns their answers.
+//! Sends requests to benchmark programs, one process or two at a time, and returns their answers.
 
 use super::Side;
+use super::turns::Pipes;
 use crate::run_error::RunError;
 use anyhow::Context;
 use assay_data::system_error::reason;
@@ -8,8 +9,12 @@ use assay_harness::{Answer, Reply, Request};
 use assay_measure::counters::{self, Count, Counters, Event, Refusal};
 use assay_measure::{MeasureError, Outcome, RunOptions, RunResult, Runner, SubjectId, interrupt};
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Interval between looks at a process that is starting.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// The outcome of one run.
 #[derive(Debug)]
@@ -56,9 +61,76 @@ pub(crate) struct Question {
     scratch: PathBuf,
 }
 
+impl Question {
+    /// Registers a request with a runner.
+    fn of(
+        runner: &mut Runner,
+        command: &assay_measure::Command,
+        request: &Request,
+        scratch: &Path,
+    ) -> Result<Self, RunError> {
+        let id = runner.add(command)?;
+        let (answer, files) = (request.answer.clone(), request.files.clone());
+        Ok(Self { id, answer, files, scratch: scratch.to_path_buf() })
+    }
+
+    /// Creates its files in its directory, which is emptied before.
+    fn lay_out(&self) -> Result<(), RunError> {
+        empty(&self.scratch)?;
+        for (path, text) in &self.files {
+            let above = path.parent().map_or(Ok(()), fs::create_dir_all);
+            above.and_then(|()| fs::write(path, text)).map_err(|error| {
+                RunError::Reading(format!("{}: {}", path.display(), reason(&error)))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Returns the outcome of its run.
+    fn ran(&self, result: RunResult, counts: Vec<Option<Count>>) -> Result<Ran, RunError> {
+        if interrupt::count() > 0 && !result.outcome.is_success() {
+            // The terminal sends Ctrl-C to the program as well.
+            return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));
+        }
+        let bytes = |kept: &Option<assay_measure::KeptOutput>| {
+            kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default()
+        };
+        let reply = Reply {
+            output: bytes(&result.output),
+            errors: bytes(&result.errors),
+            success: result.outcome.is_success(),
+            answer: self.answer.clone(),
+            own: Vec::new(),
+        };
+        Ok(Ran { reply, result, counts })
+    }
+}
+
+/// Returns the runner of the second process, which few suites need.
+fn second(runner: &mut Option<Runner>) -> Result<&mut Runner, MeasureError> {
+    match runner {
+        Some(runner) => Ok(runner),
+        none => Ok(none.insert(Runner::start()?)),
+    }
+}
+
+/// Returns the options of a run.
+fn options(padding: u16, timeout: Duration) -> RunOptions {
+    RunOptions { pad: padding, timeout: Some(timeout), end_strays: true, ..RunOptions::default() }
+}
+
+/// Waits until a process waits for its turn, or has ended.
+fn await_ready(pipes: &Pipes, has_ended: impl Fn() -> bool) {
+    while !has_ended() && !pipes.is_ready() {
+        std::thread::sleep(LOOK);
+    }
+}
+
 /// Sends requests to programs.
 pub(crate) struct Asker {
     runner: Runner,
+    /// Runs the second of two processes.
+    second: Option<Runner>,
     scratch: assay_measure::room::Room,
     /// Time after which a run is killed.
     timeout: Duration,
@@ -74,7 +146,8 @@ impl Asker {
     /// If the launcher cannot be started or the directory cannot be created.
     pub fn start(timeout: Duration) -> anyhow::Result<Self> {
         let scratch = crate::room::temporary()?;
-        Ok(Self { runner: Runner::start()?, scratch, timeout, directories: 0, watched: None })
+        let runner = Runner::start()?;
+        Ok(Self { runner, second: None, scratch, timeout, directories: 0, watched: None })
     }
 
     /// Counts these events in every run from here on. Returns the events that cannot be counted.
@@ -131,9 +204,20 @@ impl Asker {
         request: &Request,
         scratch: &Path,
     ) -> Result<Question, RunError> {
-        let id = self.runner.add(command)?;
-        let (answer, files) = (request.answer.clone(), request.files.clone());
-        Ok(Question { id, answer, files, scratch: scratch.to_path_buf() })
+        Question::of(&mut self.runner, command, request, scratch)
+    }
+
+    /// Prepares a request for the second of two processes.
+    ///
+    /// # Errors
+    /// Same as [`Asker::prepare`].
+    pub fn prepare_second(
+        &mut self,
+        command: &assay_measure::Command,
+        request: &Request,
+        scratch: &Path,
+    ) -> Result<Question, RunError> {
+        Question::of(second(&mut self.second)?, command, request, scratch)
     }
 
     /// Sends a request, with `padding` bytes added to the environment.
@@ -142,36 +226,45 @@ impl Asker {
     /// [`RunError::Interrupted`] if the user interrupted; [`MeasureError::LostRun`] if the launcher
     /// was killed, after it was restarted; any error while starting the program.
     pub fn put(&mut self, question: &Question, padding: u16) -> Result<Ran, RunError> {
-        empty(&question.scratch)?;
-        for (path, text) in &question.files {
-            let above = path.parent().map_or(Ok(()), fs::create_dir_all);
-            above.and_then(|()| fs::write(path, text)).map_err(|error| {
-                RunError::Reading(format!("{}: {}", path.display(), reason(&error)))
-            })?;
-        }
-        let options = RunOptions {
-            pad: padding,
-            timeout: Some(self.timeout),
-            end_strays: true,
-            ..RunOptions::default()
-        };
-        let result = self.runner.run(question.id, options)?;
-        if interrupt::count() > 0 && !result.outcome.is_success() {
-            // The terminal sends Ctrl-C to the program as well.
-            return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));
-        }
-        let bytes = |kept: &Option<assay_measure::KeptOutput>| {
-            kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default()
-        };
-        let reply = Reply {
-            output: bytes(&result.output),
-            errors: bytes(&result.errors),
-            success: result.outcome.is_success(),
-            answer: question.answer.clone(),
-            own: Vec::new(),
-        };
+        question.lay_out()?;
+        let result = self.runner.run(question.id, options(padding, self.timeout))?;
         let counts = self.counts();
-        Ok(Ran { reply, result, counts })
+        question.ran(result, counts)
+    }
+
+    /// Sends the requests of two processes that measure in turns. The second starts when the first
+    /// waits for its turn, so that neither disturbs the start of the other. Nothing is counted.
+    ///
+    /// # Errors
+    /// Same as [`Asker::put`], for either of them.
+    pub(super) fn put_two(
+        &mut self,
+        questions: [&Question; 2],
+        paddings: [u16; 2],
+        pipes: &Pipes,
+    ) -> Result<[Ran; 2], RunError> {
+        for question in questions {
+            question.lay_out()?;
+        }
+        pipes.empty();
+        // Each also waits for the other.
+        let timeout = 2 * self.timeout;
+        let (first, second) = (&mut self.runner, second(&mut self.second)?);
+        let [one, two] = std::thread::scope(|scope| {
+            let start = |runner: &'_ mut Runner, side: usize| {
+                let ran = runner.run(questions[side].id, options(paddings[side], timeout));
+                pipes.ended(side);
+                ran
+            };
+            let one = scope.spawn(move || start(first, 0));
+            await_ready(pipes, || one.is_finished());
+            let two = scope.spawn(move || start(second, 1));
+            await_ready(pipes, || two.is_finished());
+            pipes.give(0);
+            [one, two].map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        });
+        let one = questions[0].ran(one?, Vec::new())?;
+        Ok([one, questions[1].ran(two?, Vec::new())?])
     }
 
     /// Prepares a request and sends it once, or again if the run is lost.

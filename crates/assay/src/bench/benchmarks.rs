@@ -8,16 +8,27 @@ use super::asker::Question;
 use super::code::Codes;
 use super::counting::Counting;
 use super::trial::BenchmarkTrial;
-use super::{Asker, Catalogue, Executed, Ran, Trial};
+use super::turns::{self, Pipes};
+use super::{Asker, Catalogue, Executed, Ran, Trial, sides};
 use crate::run_error::RunError;
 use assay_data::code;
 use assay_data::list;
 use assay_data::samples::ITERATIONS;
 use assay_data::source::{self, Layout, Obstacle, OfRow, Purpose, RowResult, Source, Turn, Unit};
 use assay_data::{Action, Better, Finding, Metric, Row, Samples, Side, Subject};
-use assay_harness::{Effort, Reading};
+use assay_harness::{Effort, Reading, Turns};
+use assay_measure::Command;
+use assay_measure::environment::allowed_cpus;
 use assay_measure::fingerprint::Fingerprints;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Name of the setting with the CPU of a subject.
+const PIN: &str = "pin";
+/// Variable with the number of CPUs that a program of Go uses.
+const CPUS_OF_GO: &str = "GOMAXPROCS";
+/// Largest padding of a run.
+const MOST_PADDING: u16 = 4095;
 
 /// A benchmark that failed while it was measured or tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +70,15 @@ pub(super) struct Runs {
     pub(super) on: Vec<(usize, Vec<Question>, Vec<usize>)>,
     /// Number of iterations that every run is fixed to.
     pub(super) pinned: Option<u64>,
+    /// Requests of the two sides for measuring in turns, each as the first process and as the
+    /// second.
+    together: Option<[[Question; 2]; 2]>,
+}
+
+/// A run whose turn is still to come: its place and block, and the outcome.
+struct Ahead {
+    at: (usize, usize, u32),
+    ran: Ran,
 }
 
 /// Returns the command line of a side, on one line.
@@ -84,6 +104,9 @@ pub(crate) struct Benchmarks<'a> {
     pub(super) counting: Counting,
     /// Findings about benchmarks whose values are cold.
     cold: Vec<Finding>,
+    /// The pipes of processes that measure in turns.
+    pipes: Option<Pipes>,
+    ahead: Option<Ahead>,
 }
 
 impl<'a> Benchmarks<'a> {
@@ -111,6 +134,8 @@ impl<'a> Benchmarks<'a> {
             sensitivity: Vec::new(),
             counting: Counting::default(),
             cold: cold(catalogue, trial),
+            pipes: None,
+            ahead: None,
         };
         for side in &catalogue.sides {
             all.declared.add_side(Side {
@@ -218,6 +243,11 @@ impl<'a> Benchmarks<'a> {
                 ..Row::default()
             });
         }
+        let cpu = self.cpu(sides, &benchmarks, trial, recorded);
+        let turns = turns::count(seconds);
+        let is_divisible = turns > 1 && effort != Effort::Iterations(1);
+        let is_together = is_divisible && catalogue.takes_turns(sides);
+        let mut together = Vec::new();
         let mut on = Vec::with_capacity(sides.len());
         // The reference may be measured a second time, as a control.
         let control = catalogue.control.then_some((sides[0], true));
@@ -230,8 +260,21 @@ impl<'a> Benchmarks<'a> {
             let mut all_files = Vec::new();
             for build in 0..side.builds.len().max(1) {
                 let built = side.of_build(build);
-                questions.push(self.asker.prepare(&built, &request, &scratch)?);
+                let command = on_cpu(built.asking(&request), side, cpu);
+                questions.push(self.asker.prepare_command(&command, &request, &scratch)?);
                 all_files.extend(files.files_of(&built.command));
+            }
+            if is_together {
+                let pipes = self.pipes()?;
+                let asking = [0, 1].map(|side| {
+                    Turns { directory: &pipes, side, count: turns }.of(request.clone())
+                });
+                let [first, second] =
+                    asking.map(|request| (on_cpu(side.asking(&request), side, cpu), request));
+                together.push([
+                    self.asker.prepare_command(&first.0, &first.1, &scratch)?,
+                    self.asker.prepare_second(&second.0, &second.1, &scratch)?,
+                ]);
             }
             all_files.extend(side.libraries.clone());
             let mut subjects = Vec::with_capacity(benchmarks.len());
@@ -257,14 +300,74 @@ impl<'a> Benchmarks<'a> {
                     against: Some(if is_control { subject } else { against }),
                     repeats: is_control.then_some(against),
                     files: all_files.clone(),
+                    control: cpu.map(|cpu| (PIN.to_owned(), cpu.to_string())).into_iter().collect(),
                     ..Subject::default()
                 });
                 subjects.push(subject);
             }
             on.push((index, questions, subjects));
         }
-        self.units.push(Runs { benchmarks, on, pinned });
+        let together = together.try_into().ok();
+        self.units.push(Runs { benchmarks, on, pinned, together });
         Ok(())
+    }
+
+    /// Returns the CPU for all runs of a unit; `None` if they are not restricted to one. A resumed
+    /// run keeps its CPU.
+    fn cpu(
+        &self,
+        sides: &[usize],
+        benchmarks: &[usize],
+        trial: &Trial,
+        recorded: Option<&Samples>,
+    ) -> Option<u32> {
+        let catalogue = self.catalogue;
+        if let Some(recorded) = recorded {
+            let subject = subject_of(recorded, &catalogue.benchmarks[benchmarks[0]].name, 0)?;
+            let pin = recorded.subjects[subject].control.iter().find(|(name, _)| name == PIN)?;
+            return pin.1.parse().ok();
+        }
+        let is_serial =
+            |benchmark: &usize| sides.iter().all(|&side| trial.tried[*benchmark][side].is_serial());
+        let is_free = sides.len() > 1 && catalogue.pin && benchmarks.iter().all(is_serial);
+        is_free.then(turns::common_cpu).flatten()
+    }
+
+    /// Creates the pipes if necessary, and returns their directory.
+    fn pipes(&mut self) -> anyhow::Result<PathBuf> {
+        if self.pipes.is_none() {
+            self.pipes = Some(Pipes::create(&self.asker.directory()?)?);
+        }
+        Ok(self.pipes.iter().map(|pipes| pipes.directory().to_owned()).collect())
+    }
+
+    /// Runs a turn alone, or takes its outcome from the turn before, or runs it together with the
+    /// other place of its block.
+    fn run(&mut self, turn: &Turn) -> Result<Ran, RunError> {
+        let unit = &self.units[turn.unit];
+        if let (Some(together), Purpose::Measure, Some(pipes)) =
+            (&unit.together, turn.purpose, &self.pipes)
+        {
+            let at = (turn.unit, turn.place, turn.block);
+            if let Some(ahead) = self.ahead.take_if(|ahead| ahead.at == at) {
+                return Ok(ahead.ran);
+            }
+            if turn.position == 0 {
+                let other = 1 - turn.place;
+                let questions = [&together[turn.place][0], &together[other][1]];
+                let paddings = [turn.padding, MOST_PADDING - turn.padding];
+                let [own, ran] = self.asker.put_two(questions, paddings, pipes)?;
+                self.ahead = Some(Ahead { at: (turn.unit, other, turn.block), ran });
+                return Ok(own);
+            }
+        }
+        let questions = &unit.on[turn.place].1;
+        self.asker.put(&questions[turn.build as usize % questions.len()], turn.padding)
+    }
+
+    /// Returns true if any benchmark is measured in turns.
+    pub fn takes_turns(&self) -> bool {
+        self.units.iter().any(|unit| unit.together.is_some())
     }
 
     /// Makes the first benchmark of each group that the program itself compares the reference of
@@ -386,10 +489,9 @@ impl Source for Benchmarks<'_> {
         if let Purpose::Count(pass) = turn.purpose {
             return self.count(turn, pass).map_err(RunError::obstacle);
         }
-        let (side, questions, _) = &self.units[turn.unit].on[turn.place];
-        let question = &questions[turn.build as usize % questions.len()];
-        let ran = self.asker.put(question, turn.padding).map_err(RunError::obstacle)?;
-        let readings = match self.read(turn.unit, *side, &ran) {
+        let ran = self.run(turn).map_err(RunError::obstacle)?;
+        let side = self.units[turn.unit].on[turn.place].0;
+        let readings = match self.read(turn.unit, side, &ran) {
             Ok(readings) => readings,
             Err((row, how)) => return Ok(source::Measured::failed(row, how)),
         };
@@ -419,6 +521,18 @@ impl Source for Benchmarks<'_> {
             .chain(failures.map(|failure| failure.finding()))
             .collect()
     }
+}
+
+/// Returns a command of a side that runs on this CPU. Programs of Go would see one CPU and name
+/// their benchmarks differently.
+fn on_cpu(mut command: Command, side: &sides::Side, cpu: Option<u32>) -> Command {
+    let Some(cpu) = cpu else { return command };
+    command.control.cpus = vec![cpu];
+    if side.variable(CPUS_OF_GO).is_none() {
+        let all = allowed_cpus().len().max(1).to_string();
+        command.env.push((CPUS_OF_GO.to_owned(), all));
+    }
+    command
 }
 
 /// Returns findings about benchmarks that were still getting faster when their warm-up was over.

@@ -19,6 +19,8 @@ pub(crate) struct BenchmarkSelection {
     pub harness: Option<String>,
     /// The reference is measured twice.
     pub control: bool,
+    /// Benchmarks that use a single CPU all run on the same one.
+    pub pin: bool,
 }
 
 impl BenchmarkSelection {
@@ -57,6 +59,8 @@ pub(crate) struct Catalogue {
     pub start_seconds: f64,
     /// True if the reference is measured a second time, as a control.
     pub control: bool,
+    /// True if benchmarks that use a single CPU all run on the same one.
+    pub pin: bool,
 }
 
 impl Catalogue {
@@ -120,7 +124,16 @@ impl Catalogue {
             }
             drivers.push(driver);
         }
-        Ok(Self { sides, drivers, benchmarks, start_seconds, control: wanted.control })
+        let (control, pin) = (wanted.control, wanted.pin);
+        Ok(Self { sides, drivers, benchmarks, start_seconds, control, pin })
+    }
+
+    /// Returns true if two processes of these sides can measure a benchmark in turns.
+    pub fn takes_turns(&self, sides: &[usize]) -> bool {
+        let has_one_build = |&side: &usize| self.sides[side].builds.len() < 2;
+        let takes_turns = |&side: &usize| self.drivers[side].takes_turns();
+        let is_pair = sides.len() == 2 && !self.control && self.isolates();
+        is_pair && sides.iter().all(|side| has_one_build(side) && takes_turns(side))
     }
 
     /// Returns the indices of the benchmarks that can be compared: those on the reference and at

@@ -151,7 +151,7 @@ impl Benchmarks<'_> {
     /// Counts a benchmark once on one side; counts nothing if the program cannot run a single
     /// benchmark.
     pub(super) fn count(&mut self, turn: &Turn, pass: Pass) -> Result<Measured, RunError> {
-        let Runs { benchmarks, on, pinned } = &self.units[turn.unit];
+        let Runs { benchmarks, on, pinned, .. } = &self.units[turn.unit];
         let &[benchmark] = benchmarks.as_slice() else { return Ok(Measured::default()) };
         let (side, pinned) = (on[turn.place].0, *pinned);
         let what: Vec<By> = match pass {

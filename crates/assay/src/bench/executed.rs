@@ -113,9 +113,8 @@ impl Executed {
                 let Some(name) = &catalogue.benchmarks[benchmark].on[side] else { continue };
                 let driver = &catalogue.drivers[side];
                 let scratch = asker.directory().map_err(|e| RunError::Reading(output::told(&e)))?;
-                let path = variable(&program, "PYTHONPATH");
                 let request = driver.measure(name, Effort::Once, &scratch);
-                let request = tree.language.asking(request, &scratch, path.as_deref());
+                let request = tree.language.asking(request, &scratch);
                 let ran = asker.ask(&program, &request, &scratch)?;
                 let places = tree.language.executed(&scratch).filter(|_| ran.failure().is_none());
                 if let Some(keys) = places.and_then(|places| tree.keys(&places)) {
@@ -370,12 +369,6 @@ fn module(root: &Path) -> String {
     let text = fs::read_to_string(root.join("go.mod")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("module "));
     line.unwrap_or_default().trim().to_owned()
-}
-
-/// Returns a variable as the program of a side sees it.
-pub(super) fn variable(side: &Side, name: &str) -> Option<String> {
-    let own = side.command.env.iter().rev().find(|(known, _)| known == name);
-    own.map(|(_, value)| value.clone()).or_else(|| std::env::var(name).ok())
 }
 
 /// Runs Go in a tree, and returns its output; `None` if it fails.

@@ -11,7 +11,6 @@ use assay_data::{Action, Finding};
 use assay_harness::Kind;
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::libraries::{Library, Loads, loaded, search_paths};
-use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -142,20 +141,13 @@ fn is_interpreted(side: &Side) -> anyhow::Result<bool> {
     Ok(by_name || program.kind != Kind::Executable)
 }
 
-/// Returns a variable as a side's program sees it.
-fn variable(side: &Side, name: &str) -> Option<String> {
-    let own = side.command.env.iter().rev().find(|(own, _)| own == name);
-    let told = own.map(|(_, value)| value.clone()).or_else(|| env::var(name).ok());
-    told.filter(|value| !value.is_empty())
-}
-
 fn variables(side: &Side) -> [Option<String>; 3] {
-    VARIABLES.map(|name| variable(side, name))
+    VARIABLES.map(|name| side.variable(name))
 }
 
 /// Returns the loader's variables in which two sides differ.
 fn differing(one: &Side, other: &Side) -> Vec<&'static str> {
-    VARIABLES.into_iter().filter(|name| variable(one, name) != variable(other, name)).collect()
+    VARIABLES.into_iter().filter(|name| one.variable(name) != other.variable(name)).collect()
 }
 
 /// Returns the libraries that are not byte for byte the same file on both sides.
@@ -244,7 +236,7 @@ fn check_found(side: &Side, libraries: &[Library]) -> anyhow::Result<()> {
 
 /// Returns the directories in a side's LD_LIBRARY_PATH.
 fn directories(side: &Side) -> Vec<String> {
-    let path = variable(side, "LD_LIBRARY_PATH").unwrap_or_default();
+    let path = side.variable("LD_LIBRARY_PATH").unwrap_or_default();
     path.split([':', ';']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
@@ -271,7 +263,7 @@ fn refusal(one: &Side, other: &Side, a: &[Library], b: &[Library], said: Option<
                 }
             }
         }
-        let preloaded = variable(side, "LD_PRELOAD").unwrap_or_default();
+        let preloaded = side.variable("LD_PRELOAD").unwrap_or_default();
         for file in preloaded.split([' ', ':']).filter(|file| file.contains('/')) {
             if !located(side, Path::new(file)).is_file() {
                 reasons.push(format!("`{file}` does not exist"));

@@ -3,7 +3,7 @@
 //! in programs that are otherwise the same. [`assay_analysis::sensitivity`] evaluates the times.
 
 use super::delayed::delayable;
-use super::executed::{Executed, Key, Touched, Tree, variable};
+use super::executed::{Executed, Key, Touched, Tree};
 use super::{Benchmarks, Side};
 use crate::output;
 use crate::run_error::RunError;
@@ -154,11 +154,10 @@ impl Benchmarks<'_> {
         let Some(name) = &self.catalogue.benchmarks[benchmark].on[side] else { return Ok(None) };
         let driver = &self.catalogue.drivers[side];
         let scratch = self.asker.directory().map_err(|e| RunError::Reading(output::told(&e)))?;
-        let path = variable(&program.side, "PYTHONPATH");
         let request = driver.measure(name, Effort::Seconds(seconds), &scratch);
         let function = (&program.function, program.number);
         let language = program.tree.language;
-        let request = language.delaying(request, (&scratch, path.as_deref()), function, delay);
+        let request = language.delaying(request, &scratch, function, delay);
         let ran = self.asker.ask(&program.side, &request, &scratch)?;
         if ran.failure().is_some() {
             return Ok(None);

@@ -64,18 +64,29 @@ impl Side {
         }
     }
 
+    /// Returns a variable as its program sees it, unless it is empty.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        let own = self.command.env.iter().rev().find(|(known, _)| known == name);
+        let own = own.map(|(_, value)| value.clone()).or_else(|| std::env::var(name).ok());
+        own.filter(|value| !value.is_empty())
+    }
+
     /// Returns the command of a request, with its output captured.
     pub fn asking(&self, request: &Request) -> Command {
         let own = &self.command.argv;
         let (program, arguments) = own.split_at(1.min(own.len()));
         let argv: Vec<OsString> = [program, &request.before, arguments, &request.args].concat();
-        let options = request.options.iter().map(|(name, value)| {
-            let own = self.command.env.iter().rev().find(|(known, _)| known == name);
-            let own = own.map(|(_, value)| value.clone()).or_else(|| std::env::var(name).ok());
-            (name.clone(), own.map_or_else(|| value.clone(), |own| format!("{own} {value}")))
-        });
         let mut env = [self.command.env.clone(), request.env.clone()].concat();
-        env.extend(options);
+        for (name, value) in &request.options {
+            let all = self.variable(name).into_iter().chain([value.clone()]);
+            env.push((name.clone(), all.collect::<Vec<_>>().join(" ")));
+        }
+        for (name, _) in &request.directories {
+            let ours = request.directories.iter().filter(|(own, _)| own == name);
+            let ours = ours.map(|(_, directory)| directory.display().to_string());
+            let all: Vec<String> = ours.chain(self.variable(name)).collect();
+            env.push((name.clone(), all.join(":")));
+        }
         Command { argv, env, keep_output: true, keep_errors: true, ..self.command.clone() }
     }
 

@@ -7,6 +7,10 @@ use crate::run_error::RunError;
 use assay_harness::{Effort, Reading};
 use std::collections::BTreeSet;
 
+/// CPU time that a benchmark may take in addition to the time that passes, as a share of the latter,
+/// and still counts as one that uses a single CPU.
+const MOST_OVERLAP: f64 = 0.1;
+
 /// Result of trying one benchmark on one side.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BenchmarkTrial {
@@ -14,8 +18,25 @@ pub(crate) struct BenchmarkTrial {
     pub reading: Option<Reading>,
     /// Duration of a process, s, without work that only the first one does.
     pub seconds: f64,
+    /// Time that passed during the process, s.
+    pub wall_seconds: f64,
+    /// CPU time of the process and its descendants, s.
+    pub cpu_seconds: f64,
     /// The reason for a missing reading.
     pub failure: Option<String>,
+}
+
+impl BenchmarkTrial {
+    /// Returns true if the run used only one CPU at a time.
+    pub fn is_serial(&self) -> bool {
+        let Some(reading) = &self.reading else { return false };
+        if let Some(busy) = reading.busy_cpus {
+            return busy <= 1.0 + MOST_OVERLAP;
+        }
+        let wall = reading.values.iter().find(|(metric, _)| metric.name == "wall");
+        let measured = wall.map_or(0.0, |(_, wall)| wall * reading.iterations.unwrap_or(1.0));
+        self.cpu_seconds - self.wall_seconds <= MOST_OVERLAP * measured
+    }
 }
 
 /// Results of all trial runs.
@@ -94,6 +115,8 @@ impl Trial {
                     tried[index][side] = BenchmarkTrial {
                         reading: reading.filter(|_| failure.is_none()),
                         seconds: (ran.result.wall_seconds - once).max(0.0),
+                        wall_seconds: ran.result.wall_seconds,
+                        cpu_seconds: ran.result.user_seconds + ran.result.system_seconds,
                         failure,
                     };
                 }
@@ -118,5 +141,27 @@ impl Trial {
             .collect();
         let fewest = counts?.into_iter().min_by(f64::total_cmp)?;
         (1.0..1e18).contains(&fewest).then_some(fewest as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_data::{Metric, Unit};
+
+    #[test]
+    fn a_benchmark_that_uses_several_cpus_is_not_serial() {
+        let tried = |wall_seconds: f64, cpu_seconds: f64, busy_cpus: Option<f64>| {
+            let values = vec![(Metric::lower("wall", Unit::Second), 0.001)];
+            let iterations = Some(50.0);
+            let reading = Some(Reading { values, iterations, busy_cpus, ..Reading::default() });
+            BenchmarkTrial { reading, wall_seconds, cpu_seconds, ..BenchmarkTrial::default() }
+        };
+        assert!(tried(0.5, 0.5, None).is_serial());
+        // The process as a whole used little more than one CPU, but measuring took only 50 ms of it.
+        assert!(!tried(0.5, 0.51, None).is_serial());
+        assert!(tried(0.5, 0.9, Some(1.05)).is_serial());
+        assert!(!tried(0.5, 0.4, Some(1.8)).is_serial());
+        assert!(!BenchmarkTrial::default().is_serial());
     }
 }

@@ -42,6 +42,8 @@ use telling::Telling;
 
 /// Name of the fact that records the measuring time of one process, in seconds.
 const RUN_TIME: &str = "run_time";
+/// Name of the fact that two processes measured in turns.
+const TURNS: &str = "measured_in_turns";
 
 /// Arguments of `assay bench`.
 #[derive(clap::Args, Debug)]
@@ -93,8 +95,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     when: DurationArgs,
 
-    /// Approximate measuring time of one process [default: 2ms to 50ms, so that many runs fit into
-    /// the budget]
+    /// Approximate measuring time of one process [default: 2ms to 300ms, in proportion to the
+    /// time that a process takes to start]
     ///
     /// Many short runs are worth more than a few long ones.
     #[arg(long, value_name = "SPAN", help_heading = "How long", value_parser = seconds)]
@@ -382,6 +384,9 @@ fn measure(
     let samples = &mut running.session.samples;
     describe(samples, catalogue, environment, &before);
     samples.environment.set(RUN_TIME, run_time);
+    if running.session.source.takes_turns() {
+        samples.environment.set(TURNS, true);
+    }
     if recorded.is_none() {
         samples.findings.extend(debug_builds(catalogue, &trial));
         samples.findings.extend(fitted);

@@ -58,6 +58,29 @@ fn reports_that_a_script_does_not_compare_are_shown_by_themselves() {
 }
 
 #[test]
+fn two_scripts_measure_in_turns() {
+    if !ruby_has("benchmark/ips") {
+        return;
+    }
+    let room = Room::new();
+    let text = script(["middle", "long", "short"], "");
+    room.write("x.rb", &text);
+    // The second is slower in one report, and fails in another once it is compared.
+    let slower = text.replace("burn(0.003)", "burn(0.006)");
+    let fails = "burn(0.001) if ENV['ASSAY_TURNS'].nil? || raise('not today')";
+    room.write("y.rb", &slower.replace("burn(0.001)", fails));
+    let two = ["bench", "ruby x.rb", "ruby y.rb", "--runs", "8", "--primary", "cpu"];
+    let ended = room.run(&[&two[..], &["--run-time", "60ms", "--save", "x.assay"]].concat());
+    let ended = ended.ends(4).shows("`short` on y.rb: it failed: RuntimeError: not today");
+    ended.shows("1 of 2 benchmarks is higher, 1 equivalent");
+    assert!(room.read("x.assay").contains("\"measured_in_turns\":true"));
+    let observations = room.records("x.assay", "obs");
+    // The failed report has no complete block; the first side may have been measured.
+    let complete = 2 * 2 * 8;
+    assert!((complete..=complete + 1).contains(&observations.len()), "{observations:?}");
+}
+
+#[test]
 fn values_that_are_cold_are_named() {
     if !ruby_has("benchmark/ips") {
         return;

@@ -100,8 +100,9 @@ def _delay(line, path, span):
 
 
 def _go_on():
-    # This file hides another one of its name.
-    path = [entry for entry in sys.path if os.path.abspath(entry or ".") != _OWN]
+    # This file hides another one of its name. Those before it were found first, and lead here.
+    path = [os.path.abspath(entry or ".") for entry in sys.path]
+    path = path[path.index(_OWN) + 1 :] if _OWN in path else []
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", path)
     if spec is not None and spec.loader is not None:
         spec.loader.exec_module(importlib.util.module_from_spec(spec))

@@ -22,6 +22,54 @@ const unique = (label) => {
   return name;
 };
 
+// Turns of two processes (crates/harness/src/turns.rs); without another process, a single one.
+const { ASSAY_TURNS: room, ASSAY_TURN: side, ASSAY_TURN_COUNT: turnCount } = process.env;
+const turns = (() => {
+  const count = room && !isListing && !cold ? Number(turnCount) : 1;
+  let pipes, isAlone = false;
+  const byte = Buffer.alloc(1);
+  const wait = () => {
+    if (!isAlone) isAlone = fs.readSync(pipes.own, byte) === 0 || byte.toString() !== 't';
+  };
+  return {
+    count,
+    begin() {
+      if (count < 2) return;
+      if (pipes) {
+        fs.writeSync(pipes.other, 't');
+      } else {
+        const open = (name, flags) => fs.openSync(`${room}/${name}`, flags);
+        pipes = { own: open(side, 'r'), other: open(side === 'a' ? 'b' : 'a', 'w') };
+        fs.writeSync(open('ready', 'w'), 'r');
+      }
+      wait();
+    },
+    finish() {
+      if (!pipes) return;
+      fs.writeSync(pipes.other, 'd');
+      while (!isAlone) wait();
+    },
+  };
+})();
+
+/// Calls the library once a turn. Returns the mean of an iteration over all turns, their number, and the CPU time by the time that passed.
+const inTurns = async (measure) => {
+  let [sum, count, busy, passed] = [0, 0, 0, 0];
+  for (let turn = 0; turn < turns.count; turn++) {
+    turns.begin();
+    const [before, began] = [process.cpuUsage(), performance.now()];
+    const part = await measure(turn);
+    passed += performance.now() - began;
+    const { user, system } = process.cpuUsage(before);
+    busy += (user + system) / 1e3;
+    if (part.error) return part;
+    sum += part.seconds * part.count;
+    count += part.count;
+  }
+  turns.finish();
+  return { seconds: sum / count, count, busy: busy / passed };
+};
+
 const write = (lines) => fs.writeFileSync(answer, lines.map((line) => JSON.stringify(line) + '\n').join(''));
 
 if (isListing) {
@@ -41,7 +89,8 @@ const end = (tool, found) => {
       : [
           { kind: 'metric', name: 'wall', unit: 's' },
           { kind: 'metric', name: 'iterations', unit: '1', better: 'higher' },
-          { kind: 'obs', subject: 0, values: { wall: found.seconds, iterations: found.count } },
+          { kind: 'metric', name: 'busy', unit: '1' },
+          { kind: 'obs', subject: 0, values: { wall: found.seconds, iterations: found.count, busy: found.busy } },
         ],
   ]);
   process.exit(0);
@@ -62,30 +111,37 @@ const tinybench = (library) => {
     if (wanted) tasks.forEach(([, task]) => { if (task !== wanted) bench.remove(task.name); });
     bench.throws = false;
     const isShort = !wanted || cold;
-    bench.time = !isShort && !iterations && seconds ? seconds * 1e3 : 0;
-    bench.iterations = wanted ? Math.max(iterations, 1) : 1;
+    bench.time = !isShort && !iterations && seconds ? (seconds * 1e3) / turns.count : 0;
+    bench.iterations = wanted ? Math.max(Math.round(iterations / turns.count), 1) : 1;
     if (isShort && !warmup) bench.warmup = false;
     return wanted;
   };
   const told = (task) => {
     const { result } = task;
     const latency = result?.latency ?? result;
-    if (result?.error) end('tinybench', { error: result.error });
-    if (!(latency?.mean >= 0)) end('tinybench', { error: { message: `it has no time (${result?.state ?? 'it did not run'})` } });
-    end('tinybench', { seconds: latency.mean / 1e3, count: latency.samplesCount ?? latency.samples?.length ?? iterations });
+    if (result?.error) return { error: result.error };
+    if (!(latency?.mean >= 0)) return { error: { message: `it has no time (${result?.state ?? 'it did not run'})` } };
+    return { seconds: latency.mean / 1e3, count: latency.samplesCount ?? latency.samples?.length ?? iterations };
   };
   prototype.run = async function () {
     const wanted = prepare(this);
-    if (wanted && warmed.has(this) && !cold) await warmup.call(this);
-    const done = await run.call(this);
-    if (wanted) told(wanted);
-    return done;
+    if (!wanted) return run.call(this);
+    if (warmed.has(this) && !cold) await warmup.call(this);
+    end('tinybench', await inTurns(async (turn) => {
+      if (turn > 0) {
+        // It is warm after the first turn. A task that is not reset would not run again.
+        if (!warmup) this.warmup = false;
+        this.reset();
+      }
+      await run.call(this);
+      return told(wanted);
+    }));
   };
   if (runSync) {
     prototype.runSync = function () {
       const wanted = prepare(this);
       const done = runSync.call(this);
-      if (wanted) told(wanted);
+      if (wanted) end('tinybench', told(wanted));
       return done;
     };
   }
@@ -121,11 +177,13 @@ const mitata = (library) => {
         }));
         const effort = cold
           ? { min_samples: 1, max_samples: 1, warmup_samples: 0 }
-          : { min_cpu_time: Number(seconds) * 1e9 };
+          : { min_cpu_time: (Number(seconds) * 1e9) / turns.count };
         const tune = { inner_gc: trial._gc === 'inner', gc: trial._gc ? undefined : false, args, ...effort };
         try {
-          const { avg, ticks } = await measure(trial.f, tune);
-          end('mitata', { seconds: avg / 1e9, count: ticks });
+          end('mitata', await inTurns(async () => {
+            const { avg, ticks } = await measure(trial.f, tune);
+            return { seconds: avg / 1e9, count: ticks };
+          }));
         } catch (error) {
           end('mitata', { error });
         }

@@ -59,6 +59,10 @@ pub(crate) fn cpus_allowed() -> Option<u64> {
     std::thread::available_parallelism().ok().map(|cpus| cpus.get() as u64)
 }
 
+pub(crate) fn can_pin(_cpu: u32) -> bool {
+    false
+}
+
 /// Returns the number of processors that this process may use: no other number is known here.
 pub(crate) fn cpus_online() -> Option<u64> {
     cpus_allowed()

@@ -43,12 +43,12 @@ pub(super) struct ChooseArgs {
 impl ChooseArgs {
     /// Returns the selection of benchmarks to run on these sides.
     pub fn wanted(&self, sides: &SideArgs) -> BenchmarkSelection {
-        let (harness, control) = (sides.harness.clone(), sides.control);
         BenchmarkSelection {
             filter: self.filter.clone(),
             exclude: self.exclude.clone(),
-            harness,
-            control,
+            harness: sides.harness.clone(),
+            control: sides.control,
+            pin: !sides.no_pin,
         }
     }
 }
@@ -87,6 +87,12 @@ pub(super) struct SideArgs {
     /// noise, and differences of that size mean nothing
     #[arg(long)]
     pub control: bool,
+
+    /// Let the system choose the CPU of every run
+    ///
+    /// By default, a benchmark that uses a single CPU runs on the same one on all sides.
+    #[arg(long)]
+    pub no_pin: bool,
 }
 
 impl SideArgs {

@@ -20,7 +20,7 @@ use assay_data::{Action, Finding, Plan, Source};
 /// ms and 5 ms wider ones (tried manually with `--run-time`; no benchmark records it).
 const OF_START: f64 = 1.5;
 /// Limits of the default run time, s: below, the cost of the clock shows; above, little is gained.
-const RUN_TIMES: (f64, f64) = (0.002, 0.050);
+const RUN_TIMES: (f64, f64) = (0.002, 0.300);
 
 /// Returns the number of seconds to which the budget may be extended.
 pub(super) fn ceiling(when: &DurationArgs) -> f64 {

@@ -1,6 +1,6 @@
 //! A Ruby script with Debian's benchmark-ips.
 
-use crate::runtimes::support::{Subject, value};
+use crate::runtimes::support::{Subject, in_turns, value};
 use assay_harness::{Effort, Reply, by_looks};
 
 const NAMES: [&str; 6] = ["sum", "loop", "text", "a \"label\"\nü", "sum #2", "broken"];
@@ -45,6 +45,23 @@ fn a_script_is_listed_and_its_items_measured_one_by_one() {
     assert!((2.0..=5.0).contains(&objects) && objects.fract() == 0.0, "{objects}");
     let broken = script.measure(&*driver, NAMES[5], Effort::Once);
     assert_eq!(broken.error.as_deref(), Some("ArgumentError: not today"));
+}
+
+#[test]
+fn iterations_are_measured_in_turns() {
+    if !is_there() {
+        return;
+    }
+    let script = Subject::new(&["ruby", "ruby/items.rb"]);
+    let driver = by_looks(&script.program()).expect("it requires the library");
+    script.list(&*driver);
+    let (found, turns) = in_turns(&script, &*driver, NAMES[4], Effort::Iterations(1003));
+    assert_eq!((turns, found.iterations), (5, Some(1003.0)));
+    // The sum over all turns, as in `a_script_is_listed_and_its_items_measured_one_by_one`.
+    assert!((2.0..=5.0).contains(&value(&found, "allocated_objects")), "{found:?}");
+    assert!(found.busy_cpus.is_some_and(|busy| busy > 0.0 && busy < 1.5), "{found:?}");
+    let (few, turns) = in_turns(&script, &*driver, NAMES[0], Effort::Iterations(2));
+    assert_eq!((turns, few.iterations), (2, Some(2.0)));
 }
 
 #[test]

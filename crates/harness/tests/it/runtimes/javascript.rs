@@ -1,6 +1,6 @@
 //! Scripts with tinybench and mitata from npm.
 
-use crate::runtimes::support::{Subject, installed, programs, value};
+use crate::runtimes::support::{Subject, in_turns, installed, programs, value};
 use assay_harness::{Effort, by_looks};
 use std::path::Path;
 
@@ -34,6 +34,22 @@ fn tasks_of_tinybench_are_listed_and_measured_one_by_one() {
     }
     let broken = script.measure(&*driver, names[2], Effort::Seconds(0.01));
     assert_eq!(broken.error.as_deref(), Some("TypeError: not today"));
+}
+
+#[test]
+fn scripts_measure_in_turns() {
+    for (name, benchmark) in [("tinybench", "map"), ("mitata", "reduce")] {
+        let Some(script) = script(name) else { return };
+        let driver = by_looks(&script.program()).expect("it imports the library");
+        script.list(&*driver);
+        let effort = if driver.pins() { Effort::Iterations(500) } else { Effort::Seconds(0.05) };
+        let (found, turns) = in_turns(&script, &*driver, benchmark, effort);
+        assert_eq!(turns, 5, "{name}");
+        assert!((1e-9..1e-3).contains(&value(&found, "wall")), "{found:?}");
+        assert!(found.busy_cpus.is_some_and(|busy| busy > 0.1), "{found:?}");
+        // A task that did not run again would have only those of one turn.
+        assert!(found.iterations.is_some_and(|count| !driver.pins() || count == 500.0));
+    }
 }
 
 #[test]

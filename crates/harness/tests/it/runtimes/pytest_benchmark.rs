@@ -1,6 +1,6 @@
 //! A directory of tests with pytest-benchmark.
 
-use crate::runtimes::support::{Subject, installed, value};
+use crate::runtimes::support::{Subject, in_turns, installed, value};
 use assay_harness::{Effort, by_looks};
 
 const NAMES: [&str; 5] = [
@@ -36,6 +36,22 @@ fn a_directory_is_listed_and_its_tests_measured_one_by_one() {
     let error = broken.error.expect("a division by zero");
     assert!(error.contains("ZeroDivisionError"), "{error}");
     assert!(!crate::runtimes::support::programs().join(".benchmarks").exists());
+}
+
+#[test]
+fn rounds_are_measured_in_turns() {
+    let Some(python) = installed("python/bin/python3") else { return };
+    let tests =
+        Subject::new(&[&python, "-m", "pytest", "-p", "no:unraisableexception", "python/bench"]);
+    let driver = by_looks(&tests.program()).expect("it is pytest");
+    assert!(driver.takes_turns());
+    let (found, turns) = in_turns(&tests, &*driver, NAMES[1], Effort::Seconds(0.05));
+    assert!(value(&found, "wall") > 0.0);
+    // The harness divides the time into rounds of its own choice.
+    assert!((10..=50).contains(&turns), "{turns}");
+    // A test that chooses its rounds itself.
+    let (given, turns) = in_turns(&tests, &*driver, NAMES[3], Effort::Seconds(0.05));
+    assert_eq!((given.iterations, turns), (Some(30.0), 3));
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Runs a program as its driver requests, in the same way as the binary does.
 
-use assay_harness::{Driver, Effort, Program, Reading, Reply, Request};
+use assay_harness::{Driver, Effort, Program, Reading, Reply, Request, Turns};
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -55,7 +57,9 @@ impl Subject {
             std::fs::create_dir_all(path.parent().expect("a file")).expect("a directory");
             std::fs::write(path, text).expect("a file");
         }
+        let directories = request.directories.iter().map(|(name, own)| (name, own.as_os_str()));
         let output = Command::new(&self.words[0])
+            .envs(directories)
             .args(&request.before)
             .args(&self.words[1..])
             .args(&request.args)
@@ -88,6 +92,48 @@ impl Subject {
         assert_eq!(driver.debug_build(&reply), None);
         reading
     }
+}
+
+/// Measures a benchmark in turns with a process that does nothing in its own. Returns the reading,
+/// and the number of turns.
+pub fn in_turns(
+    subject: &Subject,
+    driver: &dyn Driver,
+    benchmark: &str,
+    effort: Effort,
+) -> (Reading, u32) {
+    let room = tempfile::tempdir().expect("a directory");
+    let pipe = |name: &str| {
+        let path = room.path().join(name);
+        assert!(Command::new("mkfifo").arg(&path).status().expect("it starts").success());
+        let own = File::options().read(true).write(true).open(path);
+        own.expect("a pipe")
+    };
+    let [own, other] = Turns::SIDES.map(pipe);
+    let ready = pipe(Turns::READY);
+    let count = std::thread::spawn(move || {
+        let byte = |mut from: &File| {
+            let mut byte = [0];
+            from.read_exact(&mut byte).expect("a byte");
+            byte[0]
+        };
+        byte(&ready);
+        let mut count = 0;
+        loop {
+            count += 1;
+            (&own).write_all(&[Turns::TURN]).expect("room in the pipe");
+            if byte(&other) == Turns::DONE {
+                // Only now may it end.
+                (&own).write_all(&[Turns::DONE]).expect("room in the pipe");
+                return count;
+            }
+        }
+    });
+    let turns = Turns { directory: room.path(), side: 0, count: 5 };
+    let reply = subject.run(|scratch| turns.of(driver.measure(benchmark, effort, scratch)));
+    let mut found = driver.read(&reply).unwrap_or_else(|e| panic!("{e}\n{}", told(&reply)));
+    assert_eq!(found.len(), 1, "{found:?}");
+    (found.remove(0), count.join().expect("it has read and written"))
 }
 
 fn told(reply: &Reply) -> String {

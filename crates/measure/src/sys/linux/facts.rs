@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use rustix::thread::{CpuSet, sched_getaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::parse;
 use crate::runner::RunnerKind;
@@ -87,6 +87,18 @@ pub(crate) fn allowed_cpus() -> Option<Vec<u32>> {
     let set = sched_getaffinity(None).ok()?;
     let allowed = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu));
     Some(allowed.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
+}
+
+/// Returns true if commands can be restricted to this processor, which a sandbox may forbid.
+pub(crate) fn can_pin(cpu: u32) -> bool {
+    let mut set = CpuSet::new();
+    let applies_settings = RunnerKind::chosen().is_ok_and(|kind| kind == RunnerKind::Launcher);
+    if !applies_settings || cpu as usize >= CpuSet::MAX_CPU {
+        return false;
+    }
+    set.set(cpu as usize);
+    // The setting is that of a thread.
+    std::thread::spawn(move || sched_setaffinity(None, &set).is_ok()).join().unwrap_or(false)
 }
 
 /// Returns true if processors share a core (SMT).

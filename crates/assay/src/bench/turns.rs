@@ -1,0 +1,101 @@
+//! The named pipes through which two processes of a benchmark pass the turn on to each other
+//! ([`Turns`]), and the CPU that they share.
+
+use assay_harness::Turns;
+use assay_measure::descriptors::named_pipe;
+use assay_measure::environment::{allowed_cpus, can_pin};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Length of a turn, s. Shorter ones lose more to caches that the other process has filled; noise
+/// changes little within longer ones, up to a tenth of a second.
+const TURN: f64 = 0.02;
+/// Returns the number of turns of a run with this measuring time, s.
+pub(super) fn count(seconds: f64) -> u32 {
+    (seconds / TURN).ceil().clamp(1.0, 1000.0) as u32
+}
+
+/// Returns the CPU on which all sides of a benchmark run if it uses only one: a busy neighbor slows
+/// down only some CPUs, and the sides would otherwise be on different ones. `None` if there is no
+/// choice, or it is forbidden. The first is left out, since it handles most interrupts.
+pub(super) fn common_cpu() -> Option<u32> {
+    allowed_cpus().get(1).copied().filter(|&cpu| can_pin(cpu))
+}
+
+/// The pipes. All of them are open for reading and writing, so that no process waits for another to
+/// open one.
+pub(super) struct Pipes {
+    directory: PathBuf,
+    ready: File,
+    sides: [File; 2],
+}
+
+impl Pipes {
+    /// Creates them in a directory.
+    ///
+    /// # Errors
+    /// If one cannot be created.
+    pub fn create(directory: &Path) -> io::Result<Self> {
+        let pipe = |name: &str| named_pipe(&directory.join(name));
+        let [a, b] = Turns::SIDES.map(pipe);
+        let (ready, sides) = (pipe(Turns::READY)?, [a?, b?]);
+        Ok(Self { directory: directory.to_owned(), ready, sides })
+    }
+
+    /// Returns the directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Removes what earlier processes have left in the pipes.
+    pub fn empty(&self) {
+        for mut pipe in [&self.ready, &self.sides[0], &self.sides[1]] {
+            while pipe.read(&mut [0; 64]).is_ok_and(|read| read > 0) {}
+        }
+    }
+
+    /// Returns true if another process waits for its first turn.
+    pub fn is_ready(&self) -> bool {
+        (&self.ready).read(&mut [0]).is_ok_and(|read| read == 1)
+    }
+
+    /// Gives the turn to a process.
+    pub fn give(&self, side: usize) {
+        self.write(side, Turns::TURN);
+    }
+
+    /// Tells the other process that this one has ended.
+    pub fn ended(&self, side: usize) {
+        self.write(1 - side, Turns::DONE);
+    }
+
+    /// A full pipe has the byte already.
+    fn write(&self, side: usize, byte: u8) {
+        let _ = (&self.sides[side]).write(&[byte]);
+    }
+}
+
+impl Drop for Pipes {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_of_earlier_processes_are_removed() {
+        let room = tempfile::tempdir().expect("a directory");
+        let pipes = Pipes::create(room.path()).expect("pipes");
+        fs::write(room.path().join(Turns::READY), "r").expect("an open pipe");
+        assert!(pipes.is_ready() && !pipes.is_ready());
+        pipes.give(0);
+        pipes.ended(0);
+        pipes.empty();
+        let left = |side: usize| (&pipes.sides[side]).read(&mut [0]).is_ok();
+        assert!(!left(0) && !left(1));
+    }
+}
