@@ -16,7 +16,8 @@ use assay_data::list;
 use assay_data::samples::ITERATIONS;
 use assay_data::source::{self, Layout, Obstacle, OfRow, Purpose, RowResult, Source, Turn, Unit};
 use assay_data::{Action, Better, Finding, Metric, Row, Samples, Side, Subject};
-use assay_harness::{Effort, Reading, Turns};
+use assay_harness::executed::Language;
+use assay_harness::{Driver, Effort, Reading, Turns};
 use assay_measure::Command;
 use assay_measure::environment::allowed_cpus;
 use assay_measure::fingerprint::Fingerprints;
@@ -255,12 +256,13 @@ impl<'a> Benchmarks<'a> {
             let side = &catalogue.sides[index];
             let scratch = self.asker.directory()?;
             let first = catalogue.benchmarks[benchmarks[0]].on[index].clone().unwrap_or_default();
-            let request = catalogue.drivers[index].measure(&first, effort, &scratch);
+            let driver = &*catalogue.drivers[index];
+            let request = driver.measure(&first, effort, &scratch);
             let mut questions = Vec::new();
             let mut all_files = Vec::new();
             for build in 0..side.builds.len().max(1) {
                 let built = side.of_build(build);
-                let command = on_cpu(built.asking(&request), side, cpu);
+                let command = on_cpu(built.asking(&request), (side, driver), cpu);
                 questions.push(self.asker.prepare_command(&command, &request, &scratch)?);
                 all_files.extend(files.files_of(&built.command));
             }
@@ -269,8 +271,8 @@ impl<'a> Benchmarks<'a> {
                 let asking = [0, 1].map(|side| {
                     Turns { directory: &pipes, side, count: turns }.of(request.clone())
                 });
-                let [first, second] =
-                    asking.map(|request| (on_cpu(side.asking(&request), side, cpu), request));
+                let [first, second] = asking
+                    .map(|request| (on_cpu(side.asking(&request), (side, driver), cpu), request));
                 together.push([
                     self.asker.prepare_command(&first.0, &first.1, &scratch)?,
                     self.asker.prepare_second(&second.0, &second.1, &scratch)?,
@@ -523,12 +525,16 @@ impl Source for Benchmarks<'_> {
     }
 }
 
-/// Returns a command of a side that runs on this CPU. Programs of Go would see one CPU and name
-/// their benchmarks differently.
-fn on_cpu(mut command: Command, side: &sides::Side, cpu: Option<u32>) -> Command {
+/// Returns a command of a side that runs on this CPU. A program of Go would see a single CPU, and
+/// name its benchmarks differently.
+fn on_cpu(
+    mut command: Command,
+    (side, driver): (&sides::Side, &dyn Driver),
+    cpu: Option<u32>,
+) -> Command {
     let Some(cpu) = cpu else { return command };
     command.control.cpus = vec![cpu];
-    if side.variable(CPUS_OF_GO).is_none() {
+    if driver.executes() == Some(Language::Go) && side.variable(CPUS_OF_GO).is_none() {
         let all = allowed_cpus().len().max(1).to_string();
         command.env.push((CPUS_OF_GO.to_owned(), all));
     }

@@ -26,6 +26,10 @@ use std::time::Instant;
 
 /// Files that state the versions of packages, which are installed apart from the tree.
 const LOCKS: [&str; 1] = ["lock"];
+/// Directories of packages from elsewhere, which are the same for all sides.
+const ENVIRONMENTS: [&str; 6] =
+    ["site-packages", "dist-packages", "venv", ".venv", ".tox", ".bundle"];
+
 /// The functions that the benchmarks execute.
 #[derive(Debug, Default)]
 pub(crate) struct Executed {
@@ -305,21 +309,35 @@ impl Tree {
         changed
     }
 
-    /// Returns the functions that contain these places; `None` if one of them is in a copy of a
-    /// file of this tree.
+    /// Returns the functions that contain these places; `None` if one of them is in a file whose
+    /// text in this tree is not known.
     fn keys(&self, places: &[SourceLine]) -> Option<BTreeSet<Key>> {
         let mut found = BTreeSet::new();
         for place in places {
-            match self.below(&place.file) {
-                Some(file) => {
-                    let own = self.files.get(&file).and_then(|own| at(own, place.line));
-                    found.extend(own.map(|name| (file, name.to_owned())));
+            let file = match self.below(&place.file) {
+                Some(file) if self.files.contains_key(&file) => file,
+                Some(file) if ENVIRONMENTS.iter().any(|name| has_directory(&file, name)) => {
+                    continue;
                 }
+                // A copy that the build installed, or a directory that may be generated.
+                Some(file) => self.original(&file)?.to_owned(),
                 None if place.line > 0 && self.is_copy(&place.file) => return None,
-                None => {}
-            }
+                None => continue,
+            };
+            let own = self.files.get(&file).and_then(|own| at(own, place.line));
+            found.extend(own.map(|name| (file, name.to_owned())));
         }
         Some(found)
+    }
+
+    /// Returns the source with the same package, name and text as another file below the root.
+    fn original(&self, copy: &str) -> Option<&str> {
+        let text = fs::read(self.root.join(copy)).ok()?;
+        let is_it = |own: &&String| {
+            in_package(own) == in_package(copy)
+                && fs::read(self.root.join(own)).is_ok_and(|own| own == text)
+        };
+        self.files.keys().find(is_it).map(String::as_str)
     }
 
     /// Returns the path of a file below the root, if it is there.
@@ -335,12 +353,8 @@ impl Tree {
 
     /// Returns true if a file outside of the tree has the package and the name of one in it.
     fn is_copy(&self, file: &str) -> bool {
-        let last = |path: &str| -> Option<String> {
-            let parts: Vec<&str> = path.rsplitn(3, '/').collect();
-            (parts.len() >= 2).then(|| format!("{}/{}", parts[1], parts[0]))
-        };
-        let own = last(file);
-        own.is_some() && self.files.keys().any(|known| last(known) == own)
+        let own = in_package(file);
+        own.is_some() && self.files.keys().any(|known| in_package(known) == own)
     }
 
     /// Returns the digest of these functions, without lines that set a version.
@@ -356,6 +370,17 @@ impl Tree {
         }
         format!("executed:{:016x}", hasher.finish())
     }
+}
+
+/// Returns the name of a file with that of its directory; `None` if it has none.
+fn in_package(path: &str) -> Option<(&str, &str)> {
+    let (above, name) = path.rsplit_once('/')?;
+    Some((above.rsplit('/').next().unwrap_or_default(), name))
+}
+
+/// Returns true if a file is below a directory of this name.
+fn has_directory(file: &str, name: &str) -> bool {
+    file.split('/').rev().skip(1).any(|own| own == name)
 }
 
 /// Returns true for a line that sets the version of a package.
@@ -459,6 +484,21 @@ mod tests {
         // A copy elsewhere is not the code that was built.
         let copy = SourceLine { file: "/lib/site-packages/pkg/a.py".to_owned(), line: 4 };
         assert_eq!(new.keys(&[copy]), None);
+        // One that was installed in the tree is, unless its text differs.
+        let in_tree = |file: &str, text: &str| {
+            let path = new.root.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            SourceLine { file: path.display().to_string(), line: 4 }
+        };
+        let own = fs::read_to_string(new.root.join("pkg/a.py")).unwrap();
+        let installed = in_tree(".assay/site/pkg/a.py", &own);
+        assert_eq!(new.keys(&[installed]), Some(of(&new, &[4])));
+        assert_eq!(new.keys(&[in_tree(".assay/site/pkg/a.py", text)]), None);
+        // A directory that is usually generated may be a package.
+        assert_eq!(new.keys(&[in_tree("src/build/a.py", text)]), None);
+        let package = in_tree("env/lib/python3.11/site-packages/other/a.py", text);
+        assert_eq!(new.keys(&[package]), Some(BTreeSet::new()));
         // A file that is not a source may change the behavior of a function.
         fs::write(new.root.join("pkg/native.so"), "x").unwrap();
         let with = Tree::read(Language::Python, new.root.clone()).unwrap();

@@ -7,9 +7,10 @@ use crate::run_error::RunError;
 use assay_harness::{Effort, Reading};
 use std::collections::BTreeSet;
 
-/// CPU time that a benchmark may take in addition to the time that passes, as a share of the latter,
-/// and still counts as one that uses a single CPU.
-const MOST_OVERLAP: f64 = 0.1;
+/// CPU time that may be spent in addition to the time that passes, as a share of the latter, by a
+/// benchmark that counts as one that uses a single CPU: what threads of a garbage collector and of a
+/// compiler need.
+const MOST_OVERLAP: f64 = 0.25;
 
 /// Result of trying one benchmark on one side.
 #[derive(Clone, Debug, Default)]
@@ -159,7 +160,7 @@ mod tests {
         };
         assert!(tried(0.5, 0.5, None).is_serial());
         // The process as a whole used little more than one CPU, but measuring took only 50 ms of it.
-        assert!(!tried(0.5, 0.51, None).is_serial());
+        assert!(!tried(0.5, 0.52, None).is_serial());
         assert!(tried(0.5, 0.9, Some(1.05)).is_serial());
         assert!(!tried(0.5, 0.4, Some(1.8)).is_serial());
         assert!(!BenchmarkTrial::default().is_serial());
