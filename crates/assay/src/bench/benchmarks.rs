@@ -330,7 +330,7 @@ impl<'a> Benchmarks<'a> {
             return pin.1.parse().ok();
         }
         let is_serial =
-            |benchmark: &usize| sides.iter().all(|&side| trial.tried[*benchmark][side].is_serial());
+            |benchmark: &usize| sides.iter().all(|&side| trial.tried[*benchmark][side].is_serial);
         let is_free = sides.len() > 1 && catalogue.pin && benchmarks.iter().all(is_serial);
         is_free.then(turns::common_cpu).flatten()
     }

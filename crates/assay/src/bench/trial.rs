@@ -19,25 +19,21 @@ pub(crate) struct BenchmarkTrial {
     pub reading: Option<Reading>,
     /// Duration of a process, s, without work that only the first one does.
     pub seconds: f64,
-    /// Time that passed during the process, s.
-    pub wall_seconds: f64,
-    /// CPU time of the process and its descendants, s.
-    pub cpu_seconds: f64,
+    /// True if the run used only one CPU at a time.
+    pub is_serial: bool,
     /// The reason for a missing reading.
     pub failure: Option<String>,
 }
 
-impl BenchmarkTrial {
-    /// Returns true if the run used only one CPU at a time.
-    pub fn is_serial(&self) -> bool {
-        let Some(reading) = &self.reading else { return false };
-        if let Some(busy) = reading.busy_cpus {
-            return busy <= 1.0 + MOST_OVERLAP;
-        }
-        let wall = reading.values.iter().find(|(metric, _)| metric.name == "wall");
-        let measured = wall.map_or(0.0, |(_, wall)| wall * reading.iterations.unwrap_or(1.0));
-        self.cpu_seconds - self.wall_seconds <= MOST_OVERLAP * measured
+/// Returns true if a run with this reading used only one CPU at a time, by the time that passed and
+/// the CPU time of the process, s.
+fn is_serial(reading: &Reading, wall_seconds: f64, cpu_seconds: f64) -> bool {
+    if let Some(busy) = reading.busy_cpus {
+        return busy <= 1.0 + MOST_OVERLAP;
     }
+    let wall = reading.values.iter().find(|(metric, _)| metric.name == "wall");
+    let measured = wall.map_or(0.0, |(_, wall)| wall * reading.iterations.unwrap_or(1.0));
+    cpu_seconds - wall_seconds <= MOST_OVERLAP * measured
 }
 
 /// Results of all trial runs.
@@ -113,11 +109,13 @@ impl Trial {
                     // status.
                     let failure = error.or(failed.clone()).or_else(empty);
                     let once = reading.as_ref().map_or(0.0, |reading| reading.once_seconds);
+                    let wall = ran.result.wall_seconds;
+                    let cpu = ran.result.user_seconds + ran.result.system_seconds;
+                    let is_serial = reading.as_ref().is_some_and(|own| is_serial(own, wall, cpu));
                     tried[index][side] = BenchmarkTrial {
                         reading: reading.filter(|_| failure.is_none()),
                         seconds: (ran.result.wall_seconds - once).max(0.0),
-                        wall_seconds: ran.result.wall_seconds,
-                        cpu_seconds: ran.result.user_seconds + ran.result.system_seconds,
+                        is_serial,
                         failure,
                     };
                 }
@@ -130,6 +128,24 @@ impl Trial {
         let readings = found.tried.iter_mut().flatten().filter_map(|tried| tried.reading.as_mut());
         readings.for_each(|reading| reading.divide(&found.totals));
         Ok(found)
+    }
+
+    /// Returns the duration of one run of every benchmark on every side, s.
+    pub fn seconds(&self) -> f64 {
+        self.tried.iter().flatten().map(|tried| tried.seconds).sum()
+    }
+
+    /// Scales the runs to this share of their measuring time. `start_seconds` is the duration of a
+    /// process that measures nothing.
+    pub fn shorten(&mut self, share: f64, start_seconds: f64) {
+        for tried in self.tried.iter_mut().flatten() {
+            let measuring = (tried.seconds - start_seconds).max(0.0);
+            tried.seconds -= measuring * (1.0 - share);
+            let iterations = tried.reading.as_mut().and_then(|own| own.iterations.as_mut());
+            if let Some(iterations) = iterations {
+                *iterations = (*iterations * share).floor().max(1.0);
+            }
+        }
     }
 
     /// Returns the number of iterations for all sides of a benchmark: the smallest number that any
@@ -150,19 +166,29 @@ mod tests {
     use super::*;
     use assay_data::{Metric, Unit};
 
+    fn reading(busy_cpus: Option<f64>) -> Reading {
+        let values = vec![(Metric::lower("wall", Unit::Second), 0.001)];
+        Reading { values, iterations: Some(50.0), busy_cpus, ..Reading::default() }
+    }
+
     #[test]
     fn a_benchmark_that_uses_several_cpus_is_not_serial() {
-        let tried = |wall_seconds: f64, cpu_seconds: f64, busy_cpus: Option<f64>| {
-            let values = vec![(Metric::lower("wall", Unit::Second), 0.001)];
-            let iterations = Some(50.0);
-            let reading = Some(Reading { values, iterations, busy_cpus, ..Reading::default() });
-            BenchmarkTrial { reading, wall_seconds, cpu_seconds, ..BenchmarkTrial::default() }
-        };
-        assert!(tried(0.5, 0.5, None).is_serial());
+        let is_serial = |wall: f64, cpu: f64, busy| is_serial(&reading(busy), wall, cpu);
+        assert!(is_serial(0.5, 0.5, None));
         // The process as a whole used little more than one CPU, but measuring took only 50 ms of it.
-        assert!(!tried(0.5, 0.52, None).is_serial());
-        assert!(tried(0.5, 0.9, Some(1.05)).is_serial());
-        assert!(!tried(0.5, 0.4, Some(1.8)).is_serial());
-        assert!(!BenchmarkTrial::default().is_serial());
+        assert!(!is_serial(0.5, 0.52, None));
+        assert!(is_serial(0.5, 0.9, Some(1.05)));
+        assert!(!is_serial(0.5, 0.4, Some(1.8)));
+    }
+
+    #[test]
+    fn shorter_runs_have_fewer_iterations_and_the_same_start() {
+        let reading = Some(reading(None));
+        let tried = BenchmarkTrial { reading, seconds: 0.9, ..BenchmarkTrial::default() };
+        let (debug_builds, totals) = (vec![None], BTreeSet::new());
+        let mut trial = Trial { tried: vec![vec![tried]], debug_builds, totals };
+        trial.shorten(0.25, 0.1);
+        assert_eq!(trial.iterations(0), Some(12));
+        assert!((trial.seconds() - 0.3).abs() < 1e-9, "{}", trial.seconds());
     }
 }

@@ -336,18 +336,21 @@ fn measure(
         .and_then(|recorded| recorded.environment.number(RUN_TIME))
         .unwrap_or_else(|| planning::run_time(args.run_time, catalogue));
     let effort = Effort::Seconds(run_time);
-    let trial = Trial::of(catalogue, &comparable, effort, asker, &mut |done, of| {
+    let mut trial = Trial::of(catalogue, &comparable, effort, asker, &mut |done, of| {
         telling.trying(done, of);
     })?;
+    let budget = args.when.time.unwrap_or(BUDGET);
+    let is_fixed = args.run_time.is_some() || recorded.is_some() || !catalogue.isolates();
+    let run_time = match is_fixed {
+        true => run_time,
+        false => planning::fit(run_time, &mut trial, catalogue.start_seconds, budget),
+    };
     // A resumed run keeps the facts determined at its start.
     let executed = match recorded {
         Some(_) => Executed::default(),
-        None => {
-            let most_seconds = args.when.time.unwrap_or(BUDGET);
-            Executed::of(catalogue, &comparable, (asker, most_seconds), &mut |done, of| {
-                telling.tracing(done, of);
-            })?
-        }
+        None => Executed::of(catalogue, &comparable, (asker, budget), &mut |done, of| {
+            telling.tracing(done, of);
+        })?,
     };
     let suite = Benchmarks::ready(catalogue, &trial, run_time, asker, (recorded, &executed))?;
     if suite.benchmarks() == 0 {

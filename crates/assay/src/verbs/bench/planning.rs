@@ -22,6 +22,11 @@ const OF_START: f64 = 1.5;
 /// Limits of the default run time, s: below, the cost of the clock shows; above, little is gained.
 const RUN_TIMES: (f64, f64) = (0.002, 0.300);
 
+/// Number of rounds for which runs are shortened. A verdict on ten benchmarks needs nine.
+const ROUNDS: f64 = 20.0;
+/// Runs are not shortened below this measuring time, s.
+const ALWAYS: f64 = 0.050;
+
 /// Returns the number of seconds to which the budget may be extended.
 pub(super) fn ceiling(when: &DurationArgs) -> f64 {
     when.time.unwrap_or(CEILING)
@@ -32,6 +37,18 @@ pub(super) fn ceiling(when: &DurationArgs) -> f64 {
 pub(super) fn run_time(wished: Option<f64>, catalogue: &Catalogue) -> f64 {
     let chosen = OF_START * catalogue.start_seconds;
     wished.unwrap_or_else(|| chosen.clamp(RUN_TIMES.0, RUN_TIMES.1))
+}
+
+/// Shortens the runs if the budget would end before enough rounds, and returns the measuring time of
+/// one process, s.
+pub(super) fn fit(run_time: f64, trial: &mut Trial, start_seconds: f64, budget: f64) -> f64 {
+    let processes = trial.tried.iter().flatten().filter(|one| one.reading.is_some()).count() as f64;
+    let starting = processes * start_seconds;
+    let share = (budget / ROUNDS - starting) / (trial.seconds() - starting).max(f64::EPSILON);
+    let least = (ALWAYS / run_time).min(1.0);
+    let share = share.clamp(least, 1.0);
+    trial.shorten(share, start_seconds);
+    run_time * share
 }
 
 /// Returns the number of benchmarks that share the error while measuring.
