@@ -16,6 +16,7 @@ use crate::error::{HarnessError, message_line};
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, readings};
 use crate::reply::{Answer, Reply};
+use crate::turns::Turns;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -123,8 +124,8 @@ impl Driver for BenchmarkIps {
         true
     }
 
-    fn takes_turns(&self) -> bool {
-        true
+    fn turn_seconds(&self) -> Option<f64> {
+        Some(Turns::SECONDS)
     }
 
     fn list(&self, scratch: &Path) -> Request {

@@ -121,9 +121,10 @@ pub trait Driver: std::fmt::Debug {
     /// differs only in the time that it takes.
     fn pins(&self) -> bool;
 
-    /// Returns true if two processes can measure in turns ([`Turns`](crate::Turns)).
-    fn takes_turns(&self) -> bool {
-        false
+    /// Returns the length of a turn, s, if two processes can measure in turns
+    /// ([`Turns`](crate::Turns)).
+    fn turn_seconds(&self) -> Option<f64> {
+        None
     }
 
     /// Returns the request for listing the benchmarks. `scratch` is an empty directory for the

@@ -11,6 +11,7 @@ use crate::error::{HarnessError, message_line};
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, imported_or_said, readings};
 use crate::reply::{Answer, Reply};
+use crate::turns::Turns;
 use assay_data::Metric;
 use std::path::Path;
 
@@ -96,8 +97,9 @@ impl Driver for Script {
         self.library == TINYBENCH
     }
 
-    fn takes_turns(&self) -> bool {
-        true
+    /// mitata calls a benchmark some 50,000 times in a turn, however short it is meant to be.
+    fn turn_seconds(&self) -> Option<f64> {
+        Some(if self.library == TINYBENCH { Turns::SECONDS } else { 0.1 })
     }
 
     fn notes_scripts(&self) -> bool {

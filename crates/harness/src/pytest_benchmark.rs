@@ -16,6 +16,7 @@ use crate::error::{HarnessError, tail};
 use crate::program::Program;
 use crate::reading::{Reading, imported, readings};
 use crate::reply::{Answer, Reply};
+use crate::turns::Turns;
 use std::path::Path;
 
 /// Name by which users choose it.
@@ -72,8 +73,8 @@ impl Driver for PytestBenchmark {
         false
     }
 
-    fn takes_turns(&self) -> bool {
-        true
+    fn turn_seconds(&self) -> Option<f64> {
+        Some(Turns::SECONDS)
     }
 
     fn list(&self, scratch: &Path) -> Request {

@@ -25,6 +25,9 @@ pub struct Turns<'a> {
 }
 
 impl Turns<'_> {
+    /// Usual length of a turn, s. Shorter ones lose more to caches that the other process has filled;
+    /// noise changes little within longer ones, up to a tenth of a second.
+    pub const SECONDS: f64 = 0.02;
     /// Names of the pipes of the two processes.
     pub const SIDES: [&'static str; 2] = ["a", "b"];
     /// Name of the pipe that is read by the caller.
@@ -34,7 +37,7 @@ impl Turns<'_> {
     /// The byte that tells a process that the other has finished.
     pub const DONE: u8 = b'd';
 
-    /// Returns a request of a driver that [takes turns](crate::Driver::takes_turns), as one of two.
+    /// Returns a request of a driver that [takes turns](crate::Driver::turn_seconds), as one of two.
     #[must_use]
     pub fn of(self, request: Request) -> Request {
         request

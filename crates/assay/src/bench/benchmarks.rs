@@ -245,9 +245,8 @@ impl<'a> Benchmarks<'a> {
             });
         }
         let cpu = self.cpu(sides, &benchmarks, trial, recorded);
-        let turns = turns::count(seconds);
-        let is_divisible = turns > 1 && effort != Effort::Iterations(1);
-        let is_together = is_divisible && catalogue.takes_turns(sides);
+        let is_divisible = effort != Effort::Iterations(1);
+        let turns = catalogue.turns(sides, seconds).filter(|_| is_divisible);
         let mut together = Vec::new();
         let mut on = Vec::with_capacity(sides.len());
         // The reference may be measured a second time, as a control.
@@ -266,11 +265,10 @@ impl<'a> Benchmarks<'a> {
                 questions.push(self.asker.prepare_command(&command, &request, &scratch)?);
                 all_files.extend(files.files_of(&built.command));
             }
-            if is_together {
+            if let Some(count) = turns {
                 let pipes = self.pipes()?;
-                let asking = [0, 1].map(|side| {
-                    Turns { directory: &pipes, side, count: turns }.of(request.clone())
-                });
+                let asking =
+                    [0, 1].map(|side| Turns { directory: &pipes, side, count }.of(request.clone()));
                 let [first, second] = asking
                     .map(|request| (on_cpu(side.asking(&request), (side, driver), cpu), request));
                 together.push([

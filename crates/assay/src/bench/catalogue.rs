@@ -128,12 +128,19 @@ impl Catalogue {
         Ok(Self { sides, drivers, benchmarks, start_seconds, control, pin })
     }
 
-    /// Returns true if two processes of these sides can measure a benchmark in turns.
-    pub fn takes_turns(&self, sides: &[usize]) -> bool {
+    /// Returns the number of turns in which two processes of these sides measure a benchmark for this
+    /// time, s; `None` if there would be only one, or they cannot.
+    pub fn turns(&self, sides: &[usize], seconds: f64) -> Option<u32> {
         let has_one_build = |&side: &usize| self.sides[side].builds.len() < 2;
-        let takes_turns = |&side: &usize| self.drivers[side].takes_turns();
         let is_pair = sides.len() == 2 && !self.control && self.isolates();
-        is_pair && sides.iter().all(|side| has_one_build(side) && takes_turns(side))
+        if !is_pair || !sides.iter().all(has_one_build) {
+            return None;
+        }
+        let lengths: Option<Vec<f64>> =
+            sides.iter().map(|&side| self.drivers[side].turn_seconds()).collect();
+        let longest = lengths?.into_iter().fold(f64::EPSILON, f64::max);
+        let count = (seconds / longest).ceil().min(1000.0) as u32;
+        (count > 1).then_some(count)
     }
 
     /// Returns the indices of the benchmarks that can be compared: those on the reference and at

@@ -8,14 +8,6 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// Length of a turn, s. Shorter ones lose more to caches that the other process has filled; noise
-/// changes little within longer ones, up to a tenth of a second.
-const TURN: f64 = 0.02;
-/// Returns the number of turns of a run with this measuring time, s.
-pub(super) fn count(seconds: f64) -> u32 {
-    (seconds / TURN).ceil().clamp(1.0, 1000.0) as u32
-}
-
 /// Returns the CPU on which all sides of a benchmark run if it uses only one: a busy neighbor slows
 /// down only some CPUs, and the sides would otherwise be on different ones. `None` if there is no
 /// choice, or it is forbidden. The first is left out, since it handles most interrupts.

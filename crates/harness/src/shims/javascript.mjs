@@ -180,6 +180,8 @@ const mitata = (library) => {
           : { min_cpu_time: (Number(seconds) * 1e9) / turns.count };
         const tune = { inner_gc: trial._gc === 'inner', gc: trial._gc ? undefined : false, args, ...effort };
         try {
+          // Otherwise the first turns would measure code that is not compiled yet.
+          if (!cold) await measure(trial.f, { ...tune, min_cpu_time: 2e8 });
           end('mitata', await inTurns(async () => {
             const { avg, ticks } = await measure(trial.f, tune);
             return { seconds: avg / 1e9, count: ticks };

@@ -44,7 +44,7 @@ fn rounds_are_measured_in_turns() {
     let tests =
         Subject::new(&[&python, "-m", "pytest", "-p", "no:unraisableexception", "python/bench"]);
     let driver = by_looks(&tests.program()).expect("it is pytest");
-    assert!(driver.takes_turns());
+    assert!(driver.turn_seconds().is_some());
     let (found, turns) = in_turns(&tests, &*driver, NAMES[1], Effort::Seconds(0.05));
     assert!(value(&found, "wall") > 0.0);
     // The harness divides the time into rounds of its own choice.
