@@ -319,6 +319,8 @@ impl Tree {
                 Some(file) if ENVIRONMENTS.iter().any(|name| has_directory(&file, name)) => {
                     continue;
                 }
+                // Ruby's own methods and evaluated text, as in <internal:kernel>.
+                Some(file) if !self.root.join(&file).is_file() => continue,
                 // A copy that the build installed, or a directory that may be generated.
                 Some(file) => self.original(&file)?.to_owned(),
                 None if place.line > 0 && self.is_copy(&place.file) => return None,
@@ -497,6 +499,8 @@ mod tests {
         assert_eq!(new.keys(&[in_tree(".assay/site/pkg/a.py", text)]), None);
         // A directory that is usually generated may be a package.
         assert_eq!(new.keys(&[in_tree("src/build/a.py", text)]), None);
+        let own = new.root.join("<internal:kernel>").display().to_string();
+        assert_eq!(new.keys(&[SourceLine { file: own, line: 4 }]), Some(BTreeSet::new()));
         let package = in_tree("env/lib/python3.11/site-packages/other/a.py", text);
         assert_eq!(new.keys(&[package]), Some(BTreeSet::new()));
         // A file that is not a source may change the behavior of a function.
