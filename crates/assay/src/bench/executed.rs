@@ -374,7 +374,7 @@ impl Tree {
     }
 }
 
-/// Returns the name of a file with that of its directory; `None` if it has none.
+/// Returns the names of a file's directory and of the file; `None` for a path without a directory.
 fn in_package(path: &str) -> Option<(&str, &str)> {
     let (above, name) = path.rsplit_once('/')?;
     Some((above.rsplit('/').next().unwrap_or_default(), name))

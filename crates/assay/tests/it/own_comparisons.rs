@@ -78,6 +78,13 @@ fn two_scripts_measure_in_turns() {
     // The failed report has no complete block; the first side may have been measured.
     let complete = 2 * 2 * 8;
     assert!((complete..=complete + 1).contains(&observations.len()), "{observations:?}");
+    // One CPU runs both sides, if there is a choice.
+    let is_pinned = |file: &str| room.read(file).contains("\"pin\"");
+    let has_choice = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
+    assert!(is_pinned("x.assay") == has_choice);
+    let free = ["--no-pin", "--filter", "long", "--runs", "2", "--save", "free.assay"];
+    room.run(&[&two[..3], &free].concat()).ends(0);
+    assert!(!is_pinned("free.assay"));
 }
 
 #[test]

@@ -155,7 +155,7 @@ module Benchmark
             await_turn until @alone
           end
 
-          # Totals of so many iterations, in turns if there is another process.
+          # Totals of `count` iterations, in turns if there is another process.
           def timed_in_turns(entry, count)
             turns = ENV.key?('ASSAY_TURNS') ? [Integer(ENV.fetch('ASSAY_TURN_COUNT')), count].min : 1
             return timed(entry, count) if turns < 2
