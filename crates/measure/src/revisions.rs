@@ -325,7 +325,7 @@ impl Repository {
     }
 
     /// Builds the revision once for every link, in one tree: compiled objects are kept, and the
-    /// program is removed so that it is linked again.
+    /// program is removed with its copies so that it is linked again.
     fn link(
         &mut self,
         revision: &Revision,
@@ -337,9 +337,9 @@ impl Repository {
         let program = place.tree.join(&links.program);
         for number in 1..=links.count {
             if number > 1 {
-                // A missing program is not reported: the build line may create it under another
-                // name first.
-                let _absent = fs::remove_file(&program);
+                links
+                    .remove(&place.tree)
+                    .map_err(|(path, source)| RevisionError::Cache { path, source })?;
             }
             let variables = links.variables(&self.home, number);
             self.build(revision, &place.tree, line, &variables, &place.log)?;

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 /// A separate line creates another build of the same revision.
 const SECOND_BUILD: &str = "# a second build";
 /// Number of links per revision for confirming an alarm.
-const LINKS: u32 = 3;
+const LINKS: u32 = 5;
 /// Share of the budget for listing the benchmarks of all programs. Tracing them may take as long again.
 const LISTING: f64 = 0.5;
 /// Shortest time limit of a program for either, s.

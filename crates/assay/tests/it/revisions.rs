@@ -350,6 +350,48 @@ fn a_revision_is_linked_several_times_each_with_its_seed() {
 }
 
 #[test]
+fn cargo_links_again_without_compiling_dependencies_and_keeps_the_options_of_the_project() {
+    let there = |name: &str| {
+        let output = std::process::Command::new(name).arg("--version").output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    if !there("cargo") || !(there("mold") || there("ld.lld")) {
+        return;
+    }
+    let room = repository();
+    for directory in ["part/src", ".cargo", "src"] {
+        fs::create_dir_all(room.path(directory)).unwrap();
+    }
+    let workspace = "[workspace]\nmembers = [\"part\"]\n";
+    room.write(
+        "Cargo.toml",
+        &format!(
+            "[package]\nname = \"whole\"\nedition = \"2021\"\n[dependencies]\npart = {{ path = \"part\" }}\n{workspace}"
+        ),
+    );
+    room.write("part/Cargo.toml", "[package]\nname = \"part\"\nedition = \"2021\"\n");
+    room.write("part/src/lib.rs", "pub fn program() -> &'static str {\n    \"./bm.sh\"\n}\n");
+    room.write(".cargo/config.toml", "[build]\nrustflags = [\"--cfg=own\"]\n");
+    let main = "use std::os::unix::process::CommandExt;\n\nfn main() {\n    #[cfg(not(own))]\n    compile_error!(\"the options of the project are missing\");\n    let mut script = std::process::Command::new(part::program());\n    let error = script.args(std::env::args_os().skip(1)).exec();\n    panic!(\"{error}\");\n}\n";
+    room.write("src/main.rs", main);
+    room.write(".gitignore", &(room.read(".gitignore") + "target/\nCargo.lock\ntmp/\n.config/\n"));
+    git(&room, "add . && git commit -q -m cargo");
+    room.write("speed", "25\n");
+    git(&room, "commit -q -a -m third");
+    let line =
+        "mkdir -p build && cargo build --offline 2>> \"$TRACE\" && cp target/debug/whole build/bm";
+    let short = ["--runs", "12", "--run-time", "1ms", "--builds", "3", "--no-save"];
+    let mut command = command(&room, &["main~1", "main"], line, &short);
+    room.with_compilers(&mut command);
+    command.env_remove("RUSTFLAGS");
+    // Equal links would be an error.
+    finish(command).ends(0);
+    let trace = room.read("trace");
+    let compiled = |name: &str| trace.matches(&format!("Compiling {name} ")).count();
+    assert_eq!((compiled("part"), compiled("whole")), (2, 6), "{trace}");
+}
+
+#[test]
 fn benchmarks_of_go_tell_which_changed_functions_they_execute() {
     let go = std::process::Command::new("go").arg("version").output();
     if !go.is_ok_and(|output| output.status.success()) {

@@ -4,8 +4,9 @@
 //! GCC and Clang look for the linker first in the directories of `COMPILER_PATH` (gcc(1),
 //! "Environment Variables"). A script of ours in such a directory takes the linker's place and
 //! starts mold or lld with the seed, so that neither build files nor variables with the project's
-//! own options have to be changed. Rust's compiler uses its own linker, and cargo relinks only with
-//! different options: for them the seed is in `RUSTFLAGS`. Other build systems find it in
+//! own options have to be changed. Rust's compiler tells its C compiler to use another linker: cargo
+//! gets a script as the linker, which adds our directory and comes last. It is the same for all
+//! seeds, so that cargo does not compile anything again. Other build systems find the seed in
 //! `ASSAY_BUILD_SEED`.
 
 use super::RevisionError;
@@ -13,11 +14,16 @@ use crate::command::Command;
 use assay_data::private;
 use std::env;
 use std::fs::{self, Permissions};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The names under which compilers look for a linker.
 const ASKED_FOR: [&str; 5] = ["ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"];
+/// The script that cargo uses as the linker.
+const OF_CARGO: &str = "cargo-linker";
+/// C libraries of the targets for which cargo uses it.
+const C_LIBRARIES: [&str; 2] = ["GNU", "MUSL"];
 /// The variable with the seed of a link.
 pub const SEED: &str = "ASSAY_BUILD_SEED";
 
@@ -100,11 +106,14 @@ impl Links {
         };
         let directory = self.directory(home);
         private::directory(&directory).map_err(failed(&directory))?;
-        for name in ASKED_FOR {
+        // Every C compiler knows the name `bfd`, and finds our script under it.
+        let of_cargo = "#!/bin/sh\nexec cc \"-B${0%/*}\" \"$@\" -fuse-ld=bfd\n";
+        let scripts = ASKED_FOR.iter().map(|name| (*name, script.as_str()));
+        for (name, text) in scripts.chain([(OF_CARGO, of_cargo)]) {
             let path = directory.join(name);
             // Another assay may be running it: replace it atomically.
             let new = directory.join(format!(".{name}-{}", std::process::id()));
-            fs::write(&new, &script).map_err(failed(&new))?;
+            fs::write(&new, text).map_err(failed(&new))?;
             fs::set_permissions(&new, Permissions::from_mode(0o700)).map_err(failed(&new))?;
             fs::rename(&new, &path).map_err(failed(&path))?;
         }
@@ -119,23 +128,50 @@ impl Links {
     pub(super) fn variables(&self, home: &Path, number: u32) -> Vec<(String, String)> {
         let seed = number.to_string();
         let mut set = vec![(SEED.to_owned(), seed.clone())];
-        if let Some(linker) = self.linker {
-            let before = |name: &str, own: String, between: &str| {
-                let inherited = env::var(name).ok().filter(|text| !text.is_empty());
-                let text = match inherited {
-                    Some(inherited) if between == ":" => format!("{own}:{inherited}"),
-                    Some(inherited) => format!("{inherited} {own}"),
-                    None => own,
-                };
-                (name.to_owned(), text)
-            };
-            let directory = self.directory(home).display().to_string();
-            set.push(before("COMPILER_PATH", directory, ":"));
-            let (name, shuffling) = (linker.name(), linker.shuffling(&seed));
-            let rust = format!("-Clink-arg=-fuse-ld={name} -Clink-arg=-Wl,{shuffling}");
-            set.push(before("RUSTFLAGS", rust, " "));
+        if self.linker.is_some() {
+            let directory = self.directory(home);
+            let inherited = env::var("COMPILER_PATH").ok().filter(|text| !text.is_empty());
+            let path = [Some(directory.display().to_string()), inherited];
+            let path: Vec<String> = path.into_iter().flatten().collect();
+            set.push(("COMPILER_PATH".to_owned(), path.join(":")));
+            let of_cargo = directory.join(OF_CARGO).display().to_string();
+            set.extend(C_LIBRARIES.map(|library| {
+                let machine = env::consts::ARCH.to_uppercase();
+                (format!("CARGO_TARGET_{machine}_UNKNOWN_LINUX_{library}_LINKER"), of_cargo.clone())
+            }));
         }
         set
+    }
+
+    /// Removes the program and its copies in a tree, except earlier links: cargo, for example, links
+    /// again only if its own copy is missing.
+    ///
+    /// # Errors
+    ///
+    /// The path that could not be read, and the reason. A missing program is not an error: the
+    /// build line may create it under another name first.
+    pub(super) fn remove(&self, tree: &Path) -> Result<(), (PathBuf, io::Error)> {
+        let program = tree.join(&self.program);
+        let Ok(content) = fs::read(&program) else { return Ok(()) };
+        let kept: Vec<PathBuf> = (1..=self.count).map(|link| tree.join(self.file(link))).collect();
+        let mut directories = vec![tree.to_owned()];
+        while let Some(directory) = directories.pop() {
+            let failed = |source| (directory.clone(), source);
+            for entry in fs::read_dir(&directory).map_err(failed)? {
+                let entry = entry.map_err(failed)?;
+                let (path, own) = (entry.path(), entry.metadata().map_err(failed)?);
+                if own.is_dir() && entry.file_name() != ".git" {
+                    directories.push(path);
+                } else if own.is_file()
+                    && own.len() == content.len() as u64
+                    && !kept.contains(&path)
+                    && fs::read(&path).is_ok_and(|other| other == content)
+                {
+                    fs::remove_file(&path).map_err(|source| (path, source))?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -152,6 +188,7 @@ mod tests {
         assert_ne!(links.key(), by_mold.key());
         let set = by_mold.variables(Path::new("/h"), 2);
         assert!(set[1].1.starts_with("/h/linker-mold"), "{set:?}");
-        assert!(set[2].1.ends_with("-Wl,--shuffle-sections=2"), "{set:?}");
+        assert!(set[2].0.starts_with("CARGO_TARGET_") && set[2].1.ends_with("/cargo-linker"));
+        assert_eq!(set[1..], by_mold.variables(Path::new("/h"), 3)[1..], "only the seed differs");
     }
 }
