@@ -84,8 +84,8 @@ pub struct Analysis {
     /// Comparisons of the primary metric of every compared subject with its reference, in the order
     /// of the subjects; for a suite, one side after the other in the order of the reference's rows.
     pub comparisons: Vec<Comparison>,
-    /// Comparisons of the primary metric of every control with the subject that it repeats. They
-    /// share no error with the others, and no verdict depends on them.
+    /// Comparisons of the primary metric of every control with the subject that it repeats. They do
+    /// not share the error rate of the others, and no verdict depends on them.
     pub controls: Vec<Comparison>,
     /// Comparisons of the other metrics (the plan's secondary metrics, if it names any), metric by
     /// metric, adjusted as a separate family.
@@ -187,12 +187,12 @@ impl Analysis {
         self.subjects.get(subject)?.metrics.get(self.primary)?.as_ref()
     }
 
-    /// The comparison of another metric of a subject, by the metric's name.
+    /// The comparison of a subject's secondary metric of this name.
     pub fn secondary_of(&self, subject: usize, metric: &str) -> Option<&Comparison> {
         self.secondaries(metric).find(|c| c.of == subject)
     }
 
-    /// The comparisons of another metric, by its name.
+    /// The comparisons of the secondary metric of this name.
     fn secondaries(&self, metric: &str) -> impl Iterator<Item = &Comparison> {
         self.secondary.iter().filter(move |c| self.metrics[c.metric].name == metric)
     }
@@ -234,8 +234,8 @@ impl Analysis {
     }
 }
 
-/// Returns the reason why measuring ended. The end of a resumed run is not planned, since its
-/// results had been seen.
+/// Returns the reason why measuring ended. The end of a resumed run is not planned, since somebody
+/// may have seen its earlier results.
 fn end_of(stop: Option<StopReason>, findings: &[Finding]) -> End {
     let planned = matches!(stop, Some(StopReason::Budget | StopReason::Blocks));
     if planned && !findings.iter().any(|f| f.is(RESUMED)) { End::Planned } else { End::Any }

@@ -2,9 +2,9 @@
 //!
 //! There is one [`PairTests`] per comparison of the primary metric and one [`GroupTests`] for all
 //! subjects together. Both contain final numbers, so reports only have to format them. Each number
-//! equals R's for the same data. No verdict depends on these tests: it has its own interval, and a
-//! page of p-values to choose from is not evidence. Effects are those of the second subject against
-//! the first, as everywhere.
+//! equals R's for the same data. No verdict depends on these tests: it has its own interval, and
+//! p-values to choose from are not evidence. Effects are those of the second subject against the
+//! first, as everywhere.
 
 mod anytime;
 mod groups;
@@ -31,7 +31,7 @@ use assay_data::{Plan, Samples};
 /// Confidences at which every interval is given, in addition to the requested one.
 pub const CONFIDENCES: [f64; 3] = [0.90, 0.95, 0.99];
 
-/// Intervals at several confidences; `None` for a missing one.
+/// Intervals at several confidences; each is `None` if it is undefined.
 pub type Intervals = Vec<(f64, Option<Interval>)>;
 
 /// All classical tests of one set of samples.

@@ -1,10 +1,10 @@
 //! Finds the commit that introduced a change: a noisy binary search over places in a known order,
 //! of which the first is good and the last is bad.
 //!
-//! A [`Search`] selects the places to measure in the next block, and decides whether the place of
-//! the step is established. [`Bisected`] is the result computed from the recorded samples of a
-//! search, and equals that of the original search. The statistics are in
-//! [`assay_stats::step_place`], which cites the papers.
+//! A [`Search`] selects the places to measure in the next block, and decides whether the step has
+//! been located. [`Bisected`] is the result computed from the recorded samples of a search, and
+//! equals that of the original search. The statistics are in [`assay_stats::step_place`], which
+//! cites the papers.
 //!
 //! A block contains a place that is certainly before the step, one that is certainly after it, and
 //! between them the one that halves the uncertainty, so that every value is compared with both
@@ -40,7 +40,8 @@ pub fn of_ends(plan: &Plan) -> Plan {
     Plan { stop, ..plan.clone() }
 }
 
-/// Returns true if the search may begin once the ends have `blocks` blocks.
+/// Returns true if the difference of the ends is evaluated after `blocks` blocks, so that the
+/// search may begin then.
 pub(crate) fn is_looked_at(ends: &Plan, blocks: u32) -> bool {
     let (StopRule::Sequential { max_blocks: most, .. } | StopRule::Fixed { blocks: most }) =
         ends.stop;
@@ -148,7 +149,7 @@ impl Search {
         self.best = best.map(|best| (best, self.pair(best)));
     }
 
-    /// The values on the scale on which they are compared.
+    /// The values, converted to the scale on which they are compared.
     fn values(&self) -> Vec<Vec<(usize, f64)>> {
         if !self.is_positive {
             return self.blocks.clone();
@@ -250,7 +251,7 @@ impl Search {
     }
 
     /// Returns true if more runs of this place's build would add little, because the variation
-    /// between builds exceeds the remaining uncertainty about it.
+    /// between builds exceeds the remaining uncertainty about this place's value.
     fn is_well_known(&self, known: &StepPlace, place: usize) -> bool {
         let count = self.counts[place];
         // Its value is compared with the mean of two others within its block.
@@ -289,7 +290,8 @@ impl Search {
 /// The outcome of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// A commit is established, or several neighbors of which only the last could be measured.
+    /// The step is established: at one commit, or at several neighbors of which only the last could
+    /// be measured.
     Found,
     /// The ends do not differ by the threshold.
     Unchanged,
@@ -410,7 +412,7 @@ impl Bisected {
     }
 }
 
-/// The blocks of a recording, in order: places with values.
+/// The blocks of a recording, in order, each as places with their values.
 fn blocks_of(samples: &Samples, metric: usize) -> Vec<Vec<(usize, f64)>> {
     let mut blocks: Vec<(u32, Vec<(usize, f64)>)> = Vec::new();
     for own in samples.observations().filter(|own| own.pass.is_none()) {

@@ -7,10 +7,11 @@
 //! half uses the same labeled pieces for the reverse question: had B really been faster by a given
 //! amount, how often would that have been found?
 //!
-//! It can't detect differences that arise from comparing two programs (another path, another
-//! layout; see [`Layout`]), or noise that is too rare to occur in the series. If its distribution
-//! is implemented correctly, the random order makes assay's own rate correct by construction; the
-//! calibration mainly measures the cost of the other orders, and the detectable difference.
+//! A calibration can't detect differences that arise from comparing two programs (another path,
+//! another layout; see [`Layout`]), or noise that is too rare to occur in the series. The random
+//! order makes assay's own rate correct by construction, provided that the distribution of its test
+//! is implemented correctly. The calibration mainly measures the cost of the other orders, and the
+//! detectable difference.
 
 mod detectable;
 mod labels;
@@ -79,8 +80,8 @@ pub struct Method {
     pub independent: u32,
     /// Number of comparisons that found a difference, at 5 %.
     pub false_alarms: u32,
-    /// The relative difference, in either direction, that 5 % of the comparisons exceed: between
-    /// the medians, or, for assay, the printed difference.
+    /// The relative difference, in either direction, that 5 % of the comparisons exceed: the
+    /// difference of the medians, or, for assay, the printed difference.
     pub phantom_p95: f64,
 }
 
@@ -111,9 +112,9 @@ pub struct Detectable {
     pub metric: &'static str,
     /// Number of blocks of two runs that fit in the budget.
     pub blocks: u32,
-    /// The smallest true relative difference whose direction 90 % of such experiments find, with
-    /// the interval that a run that stops by itself uses at each look; `None` for too few blocks,
-    /// or for values that are not positive.
+    /// The smallest true relative difference whose direction 90 % of experiments of this length
+    /// find, with the interval that a run that stops by itself uses at each look; `None` for too
+    /// few blocks, or for values that are not positive.
     pub difference: Option<f64>,
     /// True if more blocks fit in the budget than the series has; the value is then extrapolated by
     /// 1/√n from half of the series and all of it.
@@ -125,7 +126,7 @@ pub struct Detectable {
 pub struct Layout {
     /// Wall-clock time of the copy divided by that of the original.
     pub ratio: f64,
-    /// Interval of the difference.
+    /// Interval of `ratio`.
     pub interval: Interval,
     /// The verdict that a comparison of the two would give.
     pub verdict: Verdict,
@@ -144,7 +145,7 @@ impl Layout {
     }
 }
 
-/// Reasons why a series can't calibrate.
+/// Reasons why a series can't be used for calibration.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CalibrationError {
     /// The series is too short.
@@ -172,7 +173,7 @@ pub enum CalibrationError {
         run: usize,
         /// `wall` or `cpu`.
         metric: &'static str,
-        /// The number.
+        /// The value that can't be a time.
         seconds: f64,
     },
     /// The time per run is not positive.
@@ -187,7 +188,8 @@ impl Calibration {
         self.detectable.iter().find(of)?.difference
     }
 
-    /// The facts for the environment of later runs, which [`crate::machine::detectable`] reads.
+    /// The facts to record in the environment of later runs, where [`crate::machine::detectable`]
+    /// reads them.
     pub fn facts(&self) -> Vec<(&'static str, f64)> {
         let fact = |name, metric| Some((name, self.detectable(metric, 60.0)?));
         [fact("calibrated_wall_60s", "wall"), fact("calibrated_cpu_60s", "cpu")]

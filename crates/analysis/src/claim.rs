@@ -117,8 +117,8 @@ impl Claim {
         self.machines.iter().filter(|machine| machine.holds == holds).count()
     }
 
-    /// The worst outcome on any machine: does not hold, then unknown. A record without a verdict
-    /// makes no claim.
+    /// The worst outcome on any machine: [`Holds::No`] is worse than [`Holds::Unknown`]. A claim
+    /// without a verdict is unknown.
     pub fn worst(&self) -> Holds {
         if self.verdict == Verdict::Inconclusive {
             Holds::Unknown

@@ -18,7 +18,7 @@ use assay_data::{Better, Design, Plan};
 use assay_stats::quantile_difference::QuantileDifference;
 use assay_stats::{Interval, descriptive, merged, signed_rank::SignedRankDistribution};
 
-/// A smaller relative difference of two ratios may be due to rounding.
+/// Maximum relative difference of two ratios that is attributed to rounding.
 const ROUNDING: f64 = 1e-9;
 
 pub(crate) mod summaries;
@@ -112,8 +112,8 @@ pub struct Comparison {
     pub quantiles: Vec<QuantileDifference>,
     /// Counts of the cases in which the subject was better.
     pub wins: Wins,
-    /// Width of the interval relative to the unweighted one, in 0..1, if blocks of quiet times
-    /// count more because the noise changed during the run.
+    /// Width of the interval relative to the unweighted one, in 0..1, if blocks from quiet periods
+    /// were given more weight because the noise changed during the run.
     pub weighted: Option<f64>,
     /// Effective number of independent observations behind the interval (for recordings, of the
     /// smaller side).
@@ -138,8 +138,8 @@ pub struct Comparison {
     /// placement alone. `None` unless there are several builds, or if too few blocks separate it
     /// from noise.
     pub layout: Option<f64>,
-    /// The smallest true difference that 80 % of such experiments would find, on the decision's
-    /// scale.
+    /// The smallest true difference that 80 % of experiments like this one would find, on the
+    /// decision's scale.
     pub detectable: Option<f64>,
     /// Number of further blocks likely needed for a verdict.
     pub outlook: Option<Outlook>,
@@ -175,7 +175,7 @@ pub struct Question<'a> {
     pub plan: &'a Plan,
     /// Index of the metric.
     pub metric: usize,
-    /// The better direction.
+    /// The direction in which the metric improves.
     pub better: Better,
     /// Index of the reference.
     pub against: usize,
@@ -389,7 +389,7 @@ impl Comparison {
     }
 
     /// True if neighboring differences of blocks correlate by more than chance, even if there are
-    /// too few to test, so that the two sides do not drift together.
+    /// too few of them for a test, which means that the two sides do not drift together.
     pub fn wanders(&self) -> bool {
         let n = self.blocks.unwrap_or(0) as f64;
         self.blocks.is_some() && (self.lag1 + 1.0 / n) * n.sqrt() > policy::NOTICED_Z
@@ -432,8 +432,8 @@ impl Comparison {
     }
 
     /// True if the ratio of the medians is outside the interval and farther from the estimate than
-    /// half the threshold: the difference is not a plain shift. Rounding errors of equal ratios do
-    /// not count.
+    /// half the threshold: the difference is not a plain shift. Differences due to rounding do not
+    /// count.
     pub fn changes_shape(&self) -> bool {
         let (Some(ratio), Some(medians)) = (self.ratio, self.ratio_of_medians()) else {
             return false;
@@ -449,8 +449,8 @@ impl Comparison {
         matters && ratio.interval.is_some_and(|i| medians < i.lower || medians > i.upper)
     }
 
-    /// True if readers who divide the medians get another difference than the estimate: the ratio
-    /// of the medians is outside the interval, or farther from the estimate than the threshold and
+    /// True if dividing the medians gives a different result from the estimate: the ratio of the
+    /// medians is outside the interval, or farther from the estimate than the threshold and
     /// [`policy::MEDIANS_APART`].
     pub fn medians_disagree(&self) -> bool {
         let (Some(ratio), Some(medians)) = (self.ratio, self.ratio_of_medians()) else {

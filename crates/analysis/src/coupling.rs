@@ -81,7 +81,8 @@ pub struct Coupling {
     /// Locality of failures: focus divided by the number of failing test files, with all of the
     /// code's own files counted as one.
     pub locality: Option<Mean>,
-    /// The foreign test files that fail most often, with the number of changes.
+    /// Test files of other code that fail, most frequent first, each with the number of changes
+    /// that make it fail.
     pub foreign: Vec<(String, usize)>,
     /// Number of tried rewrites.
     pub rewrites: usize,
@@ -100,7 +101,7 @@ pub struct Coupling {
 /// A class or module of several functions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Index of its file.
+    /// Index of the file that contains the class or module.
     pub file: usize,
     /// Name of the class or module.
     pub name: String,
@@ -111,13 +112,13 @@ pub struct Class {
 /// The coupling of a project's code and its tests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Couplings {
-    /// The whole project.
+    /// The coupling of the whole project.
     pub whole: Coupling,
-    /// One per file.
+    /// The coupling of each file.
     pub files: Vec<Coupling>,
-    /// One per class.
+    /// The coupling of each class.
     pub classes: Vec<Class>,
-    /// One per function.
+    /// The coupling of each function.
     pub units: Vec<Coupling>,
 }
 
@@ -259,7 +260,7 @@ fn mean(values: &[f64], all: usize) -> Option<Mean> {
     Some(Mean { mean, interval })
 }
 
-/// The ratio of two means; its ends follow from those of both intervals.
+/// The ratio of two means. The ends of its interval follow from the ends of both intervals.
 fn local(focus: Mean, places: Mean) -> Mean {
     let interval = focus.interval.zip(places.interval).map(|(focus, places)| Interval {
         lower: (focus.lower / places.upper).min(1.0),

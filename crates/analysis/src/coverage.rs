@@ -197,8 +197,7 @@ pub struct Traits {
     pub skewed: bool,
     /// The dip test finds more than one mode at 1 %.
     pub several_modes: bool,
-    /// At least 0.5 % of the values are farther than three interquartile ranges outside the
-    /// quartiles.
+    /// At least 0.5 % of the values are more than three interquartile ranges beyond the quartiles.
     pub heavy_tail: bool,
     /// Fewer than half of the values are distinct.
     pub ties: bool,

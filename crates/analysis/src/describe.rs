@@ -18,7 +18,7 @@ pub struct Description {
     pub max: f64,
     /// Arithmetic mean.
     pub mean: f64,
-    /// Standard deviation, n − 1; NaN for one value.
+    /// Sample standard deviation (divisor n − 1); NaN for one value.
     pub standard_deviation: f64,
     /// Median.
     pub median: f64,
@@ -31,8 +31,7 @@ pub struct Description {
     pub confidence: f64,
     /// Quantiles (type 7) at 5, 25, 75, 95 and 99 %.
     pub quantiles: Quantiles,
-    /// Number of values farther than three interquartile ranges outside the quartiles; they are
-    /// kept.
+    /// Number of values more than three interquartile ranges beyond the quartiles; they are kept.
     pub outliers: usize,
     /// Smallest gap between distinct values; `None` if all are equal.
     pub clock_step: Option<f64>,
@@ -47,26 +46,26 @@ pub struct Description {
 /// Some quantiles of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantiles {
-    /// 5 %.
+    /// The 5 % quantile.
     pub p5: f64,
-    /// 25 %.
+    /// The 25 % quantile.
     pub p25: f64,
-    /// 75 %.
+    /// The 75 % quantile.
     pub p75: f64,
-    /// 95 %.
+    /// The 95 % quantile.
     pub p95: f64,
-    /// 99 %.
+    /// The 99 % quantile.
     pub p99: f64,
 }
 
 /// One subject with the descriptions of its metrics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubjectSummary {
-    /// Index of its side in the analysis.
+    /// Index of the subject's side in the analysis.
     pub side: usize,
-    /// Index of its row in the analysis.
+    /// Index of the subject's row in the analysis.
     pub row: usize,
-    /// Name.
+    /// Name of the subject.
     pub name: String,
     /// The command line, for commands.
     pub command: Option<String>,

@@ -54,8 +54,8 @@ mod searching;
 
 pub use replay::ReplayError;
 
-/// Derives the seed of the build order from the plan's seed, which itself is used for orders and
-/// paddings.
+/// Combined with a unit's seed to give the seed of its build order; the unit's seed itself is used
+/// for orders and paddings.
 const OF_BUILDS: u64 = 0x6275_696c;
 
 /// Upper bound of the environment's padding in bytes: beyond a page, the stack's layout repeats.
@@ -481,7 +481,7 @@ pub fn too_few_fit(
     Some(TooFew { blocks: ((span_seconds / block_seconds) as u32).max(1), needed })
 }
 
-/// References of the simple case in which all subjects are compared with the first.
+/// References for the simple case in which all subjects are compared with the first.
 pub fn against_the_first(subjects: usize) -> Vec<Option<usize>> {
     (0..subjects).map(|subject| (subject > 0).then_some(0)).collect()
 }

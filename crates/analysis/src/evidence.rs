@@ -41,11 +41,12 @@ enum SideData {
 pub(crate) enum Pair {
     /// Values or means of units, each side sorted once.
     Apart(Rc<Recording<'static>>, Rc<Recording<'static>>, Basis),
-    /// Blocks.
+    /// Values in blocks.
     Blocks(Paired),
-    /// Certain counts that were recorded separately, paired by position.
+    /// Exact counts, each the same in all runs of a side, that were recorded separately; paired by
+    /// position.
     Known(Paired),
-    /// Summaries.
+    /// Summaries of both sides.
     Summaries(Side, Side),
     /// Means of recordings, too few for a rank test.
     Few(Side, Side),
@@ -239,7 +240,7 @@ impl<'a> Evidence<'a> {
 }
 
 impl SideData {
-    /// The summary of a side; for nested values, of its units' means.
+    /// The summary of a side; for nested values, the summary of their units' means.
     fn summarised(self) -> Option<Side> {
         match self {
             Self::Summary(side) => Some(side),

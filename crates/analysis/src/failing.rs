@@ -36,7 +36,7 @@ pub(crate) fn decide(comparisons: &mut [Comparison], answers: &[Answers], plan: 
 }
 
 /// Returns the first slice (counted from 1) from which a subject answered no more requests; `None`
-/// if it answered in the last slice.
+/// if it answered in the last slice, or if there are too few failed requests to tell.
 pub fn stopped(own: &Answers) -> Option<usize> {
     let dead = |slice: &&SliceOf| slice.answered == 0 && slice.failed > 0;
     let last: Vec<&SliceOf> = own.by_slice.iter().rev().take_while(dead).collect();
@@ -77,7 +77,8 @@ fn pair(of: &Answers, against: &Answers, least: f64, level: f64) -> Option<Faili
     Some(failing(own, other, None))
 }
 
-/// Returns true if the first subject alone was away for a while, false if the second one was, `None` if neither or both.
+/// Returns true if only the first subject was away for a while, false if only the second one was;
+/// `None` if neither or both were.
 fn was_away(of: &Answers, against: &Answers) -> Option<bool> {
     match (is_away(of, against), is_away(against, of)) {
         (true, false) => Some(true),
@@ -100,17 +101,18 @@ fn is_away(own: &Answers, other: &Answers) -> bool {
     is_spared && (breaks || silent(own) > 0 || blocks(own, other, is_mostly_gone_in_time).0 > 0)
 }
 
-/// Minimum number of blocks of an absence without other evidence; fewer count as a pause.
+/// Minimum number of blocks of an absence for which there is no other evidence; a shorter one
+/// counts as a pause.
 const FEWEST_GONE: u64 = 2;
 
-/// Returns true if a slice has the larger share of failed requests.
+/// Returns true if a slice has a larger share of failed requests than the other one.
 fn fails_more(own: &SliceOf, other: &SliceOf) -> bool {
     let share = |slice: &SliceOf| slice.failed as f64 / (slice.answered + slice.failed) as f64;
     share(own) > share(other)
 }
 
-/// Returns true if a slice has more failed requests than answers, and the other has no failed
-/// requests.
+/// Returns true if a slice has more failed requests than answers, and not just a few, and the other
+/// side's slice has no failed requests.
 fn is_mostly_gone(own: &SliceOf, other: &SliceOf) -> bool {
     own.failed > own.answered && own.failed >= policy::FEWEST_FAILED && other.failed == 0
 }
@@ -120,7 +122,7 @@ fn is_gone(own: &SliceOf, other: &SliceOf) -> bool {
     own.answered == 0 && is_mostly_gone(own, other)
 }
 
-/// Like [`is_mostly_gone`], for slices in which the generator was on time, so that the cause did
+/// Like [`is_mostly_gone`], for a slice in which the generator was on time, so that the cause did
 /// not affect the generator.
 fn is_mostly_gone_in_time(own: &SliceOf, other: &SliceOf) -> bool {
     is_mostly_gone(own, other)
@@ -162,8 +164,8 @@ fn answers_from(own: &Answers, block: u32) -> bool {
     answered > failed
 }
 
-/// Number of common blocks in which `holds` is true for the first subject but not the second, and
-/// the reverse.
+/// Number of common blocks in which `holds` is true of the first subject's slice compared with the
+/// second's, and number of those in which it is true the other way round.
 fn blocks(of: &Answers, against: &Answers, holds: fn(&SliceOf, &SliceOf) -> bool) -> (u64, u64) {
     let (mut own, mut others) = (0, 0);
     for slice in &of.by_slice {

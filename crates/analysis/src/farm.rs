@@ -67,9 +67,10 @@ pub struct Measured {
     pub benchmark: String,
     /// The metric.
     pub metric: String,
-    /// The better direction.
+    /// The direction in which the metric improves.
     pub better: Better,
-    /// The verdict of the run itself; if it has no direction, none is reported for the target.
+    /// The run's own verdict. If it is inconclusive although the interval excludes 1, the run
+    /// withheld its result, and the target has no result either.
     pub verdict: Verdict,
     /// The version's value divided by the base's.
     pub ratio: f64,
@@ -92,7 +93,7 @@ pub struct Project {
     pub measured: Vec<Measured>,
 }
 
-/// Criteria of a difference.
+/// Criteria for a difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// Confidence of a version's verdict.
@@ -125,9 +126,9 @@ pub struct Affected {
 pub struct Judged {
     /// Index of the version in [`Project::versions`].
     pub version: usize,
-    /// Results of its builds.
+    /// Results of the version's builds.
     pub builds: Builds,
-    /// Results of its benchmarks, those that got worse first.
+    /// Results of the version's benchmarks, those that got worse first.
     pub benchmarks: Vec<BenchmarkOnTargets>,
     /// Findings about the version.
     pub findings: Vec<Finding>,

@@ -76,7 +76,7 @@ pub struct SubjectFigures {
     /// Autocorrelation; `None` for fewer than ten values, or if all are equal.
     pub correlogram: Option<Correlogram>,
     /// Uncertainty of the standard deviation (in a protocol of blocks, that of the differences);
-    /// `None` for fewer than five values, equal values, or more than half a million.
+    /// `None` for fewer than five values or more than half a million, or if all are equal.
     pub deviation: Option<Resampled>,
 }
 

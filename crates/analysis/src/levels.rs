@@ -135,8 +135,8 @@ pub fn plural(name: &str) -> String {
     }
 }
 
-/// The levels of a subject's metric; `None` unless all values have recorded levels, with at least
-/// two units of the outermost. O(n log n).
+/// The levels of a subject's metric, as recorded, or those of values that a program reported within
+/// its runs. `None` if there are neither, or fewer than two levels or outermost units. O(n log n).
 pub fn of(samples: &Samples, subject: usize, metric: usize) -> Option<Nested> {
     let recorded = recorded(samples, subject, metric);
     let of_series = recorded.is_some();

@@ -29,7 +29,7 @@
 //! - [`history`]: recorded runs of a project across its revisions. [`farm`]: one version across
 //!   many machines.
 //! - [`mutation`]: the share of source mutations that a project's tests detect. [`coupling`]:
-//!   distinguishes thorough tests from code in which everything depends on everything.
+//!   distinguishes well-tested code from code in which everything depends on everything.
 //! - [`planning`]: the number of runs needed for a question. [`bisect`]: the search for the commit
 //!   that introduced a change. [`why`]: the most likely cause of a difference.
 //! - [`analysis`]: all of the above, from [`assay_data::Samples`].

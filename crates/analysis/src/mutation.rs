@@ -17,11 +17,11 @@ use score::score;
 /// The scores of a project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scores {
-    /// The whole project.
+    /// The score of the whole project.
     pub whole: Score,
-    /// One per file.
+    /// The score of each file.
     pub files: Vec<Score>,
-    /// One per unit.
+    /// The score of each unit.
     pub units: Vec<Score>,
     /// The coupling of code and tests, if requested.
     pub couplings: Option<Couplings>,

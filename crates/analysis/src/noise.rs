@@ -143,7 +143,7 @@ pub fn findings(noise: &[NoiseOf], names: &[String]) -> Vec<Finding> {
         .collect()
 }
 
-/// Excess of each disturbed run of a subject over the subject's usual counts; see [`weight`] for
+/// How far each disturbed run of a subject exceeds the subject's usual counts; see [`weight`] for
 /// the unit.
 fn excesses(samples: &Samples, index: &BySubject<'_>, subject: usize) -> BTreeMap<usize, f64> {
     let mut found: BTreeMap<usize, f64> = BTreeMap::new();
@@ -179,8 +179,8 @@ fn excesses(samples: &Samples, index: &BySubject<'_>, subject: usize) -> BTreeMa
     found
 }
 
-/// Indices into `first` for whose observations `second` also has a value, with that value. Both
-/// ascend by observation.
+/// For each observation in both series: its index in `first`, its number, and its value in
+/// `second`. Both series ascend by observation.
 fn joined<'a>(
     first: &'a assay_data::Series,
     second: &'a assay_data::Series,

@@ -30,7 +30,7 @@ pub fn value(value: f64, unit: &Unit) -> String {
     Column::new(unit, &[value], &[]).with_unit(value)
 }
 
-/// A single value rounded to two digits, if only its size matters.
+/// A single value rounded to two digits, for cases in which only its size matters.
 pub fn rough(value: f64, unit: &Unit) -> String {
     Column::significant(unit, &[value], 2).with_unit(value)
 }

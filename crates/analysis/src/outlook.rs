@@ -31,8 +31,8 @@ pub fn detectable(decision: &Decision, level: f64) -> Option<f64> {
 }
 
 /// Estimates the number of further blocks that would settle a decision; `None` if it has no
-/// interval or is settled. The levels are that of its interval, and that of an interval that is
-/// valid at any moment, as used by a resumed run.
+/// interval or is settled. The two levels are that of the decision's interval and that of an
+/// interval that is valid at any moment, which a resumed run uses.
 pub fn outlook(
     decision: &Decision,
     blocks: usize,

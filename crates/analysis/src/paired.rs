@@ -3,10 +3,10 @@
 //! The method inverts Wilcoxon's signed-rank distribution through Walsh averages (Hollander, Wolfe
 //! & Chicken, *Nonparametric Statistical Methods*, 3rd ed., ch. 3.3; R's
 //! `wilcox.test(conf.int=TRUE, paired=TRUE)` on logarithms). It is valid for noise of any kind over
-//! time, because the order within each block was drawn at random. If the noise itself changes during
-//! the run, blocks of quiet times count more ([`WeightedDifferences`]). If the difference drifts
-//! during the run, the interval also covers the t interval over eight consecutive groups. Callers
-//! choose the levels.
+//! time, because the order within each block was drawn at random. If the noise itself changes
+//! during the run, blocks from quiet periods are given more weight ([`WeightedDifferences`]). If
+//! the difference drifts during the run, the interval also covers the t interval over eight
+//! consecutive groups. Callers choose the levels.
 //!
 //! Ratios and shifts are tested for dependence separately. If the machine's speed changes during
 //! the run, ratios stay constant while shifts follow it, so the deciding scale may have an interval
@@ -27,7 +27,7 @@ use assay_stats::{
 
 /// Number of groups whose medians are used if the difference drifts.
 const GROUPS: usize = 8;
-/// Width of nearly every weighted interval relative to the unweighted one, at least.
+/// Lower bound of the width of nearly every weighted interval, relative to the unweighted one.
 const NARROWEST: f64 = 0.4;
 
 /// The values of two subjects, block by block, prepared for a look after every block.
@@ -42,8 +42,8 @@ pub struct Paired {
     /// True if the values are whole, so that their steps are not rounding.
     is_whole: bool,
     one_is_enough: bool,
-    /// For each block, the builds of the reference and of the other subject; empty if there is one
-    /// of each.
+    /// For each block, the builds of the reference and of the other subject; empty if each side has
+    /// only one build.
     builds: Vec<(u32, u32)>,
 }
 
@@ -62,13 +62,13 @@ pub struct Level {
 pub struct Location {
     /// The pseudo-median; NaN without differences.
     pub estimate: f64,
-    /// Its interval; `None` if there are too few differences, if their dependence is too strong, or
-    /// if the groups have no interval.
+    /// Interval of the pseudo-median; `None` if there are too few differences, if their dependence
+    /// is too strong, or if the groups have no interval.
     pub interval: Option<Interval>,
     /// Serial dependence of the differences.
     pub order: Order,
-    /// Width relative to that of the unweighted interval, in 0..1, if differences of quiet times
-    /// count more; otherwise `None`.
+    /// Width relative to that of the unweighted interval, in 0..1, if differences from quiet
+    /// periods were given more weight; otherwise `None`.
     pub weighted: Option<f64>,
 }
 
@@ -114,8 +114,8 @@ impl Paired {
             && is_nearly_constant(&self.other)
     }
 
-    /// The range of possible differences of certain counts: from the smallest against the largest
-    /// to the reverse.
+    /// The range of possible differences of certain counts: from the smallest count of the second
+    /// side against the largest of the reference, to the reverse.
     fn known(&self, scale: Scale) -> Interval {
         let range = |side: &[f64]| {
             let least = side.iter().copied().fold(f64::INFINITY, f64::min);
@@ -195,8 +195,8 @@ impl Paired {
         }
     }
 
-    /// A cheap first check whether a run could stop; false only if the interval alone rules it out.
-    /// O(blocks · log).
+    /// A cheap preliminary check of whether a run could stop; false only if the interval alone
+    /// rules it out. O(blocks · log).
     pub fn may_be_settled(
         &self,
         threshold: &Threshold,
@@ -372,7 +372,8 @@ pub fn location(
     }
 }
 
-/// The location with weights; `None` if the noise is steady or the interval is not narrower.
+/// The location with weighted differences; `None` if the noise is steady, or if the weights do not
+/// make the interval narrower.
 fn weighted(in_order: &[f64], plain: Location, own: Interval, level: Level) -> Option<Location> {
     let differences = WeightedDifferences::by_neighbours(in_order, plain.estimate)?;
     let interval = differences.interval(1.0 - level.interval)?;

@@ -4,10 +4,10 @@
 //! or power. Student's t test determines it ([`assay_stats::power_t`]); rank tests get 15 % more
 //! runs, a common rule (Lehmann, *Nonparametrics*, 1975). For a shift of any distribution, rank
 //! tests are at least 0.864 times as efficient (Hodges and Lehmann, 1956), so they need at most
-//! 15.7 % more runs, which the rule rounds. A pilot replaces assumptions with its own values: the
-//! standard deviation with the upper end of its bootstrap intervals ([`pilot`]), the distribution
-//! with the pilot's ([`rank`]), and independent runs with blocks, if it has any ([`blocks`]). Plans
-//! are not evidence of a difference.
+//! 15.7 % more runs, which the rule rounds to 15 %. A pilot replaces assumptions with its own
+//! values: the standard deviation with the upper end of its bootstrap intervals ([`pilot`]), the
+//! distribution with the pilot's ([`rank`]), and independent runs with blocks, if it has any
+//! ([`blocks`]). Plans are not evidence of a difference.
 
 pub mod blocks;
 pub mod pilot;
@@ -81,7 +81,7 @@ pub struct Planning {
 /// Calibration data of this machine, used if no pilot shows the duration of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Here {
-    /// Not applicable: there is a pilot, or the difference is not a fraction like those of
+    /// Not applicable: there is a pilot, or the difference is not a fraction, as it is in
     /// calibrations.
     NotAsked,
     /// The machine was never calibrated.
@@ -141,8 +141,8 @@ pub fn from_numbers(asked: PlanQuestion, measure: Measure) -> Result<Planning, P
     Ok(Planning { asked, measure, unknown, t, rank, curve, pilot: None, blocks: None, here })
 }
 
-/// Plans from a pilot, that is, samples measured before. `metric` names the metric to plan for
-/// (default: the pilot's primary one).
+/// Plans from a pilot, that is, from samples measured before the experiment. `metric` names the
+/// metric to plan for (default: the pilot's primary one).
 ///
 /// # Errors
 /// In the same cases as [`from_numbers`], and if the pilot lacks data needed for the question.

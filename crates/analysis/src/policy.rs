@@ -38,8 +38,8 @@ pub const WITHIN_TWO_STEPS: f64 = 0.85;
 pub const DEPENDENT_BELOW: f64 = 0.9;
 /// Below this share, dependence is reported regardless of the correlation of neighbors.
 pub const SURELY_DEPENDENT_BELOW: f64 = 0.5;
-/// Independent neighbors correlate by more than this over √n in 5 of 100 series (normal
-/// approximation, one-sided).
+/// The lag-1 correlation of independent values exceeds this divided by √n in 5 of 100 series
+/// (normal approximation, one-sided).
 pub const DEPENDENCE_Z: f64 = 1.645;
 /// Significance level at which a single series is called autocorrelated.
 pub const DEPENDENCE_LEVEL: f64 = 0.05;
@@ -55,8 +55,8 @@ pub const TESTED_FROM: usize = 24;
 /// autocorrelation 0.9, 3 in 100 give an unnoticed false result at 24 blocks, none at 50
 /// (`tests/it/simulation/dependence.rs`).
 pub const NOTICED_Z: f64 = 1.7;
-/// From this deviation, dependence is certain (3 in 1,000 by chance), and with fewer than
-/// [`FEWEST_EFFECTIVE`] effective values there is no verdict.
+/// Above this many standard errors (see [`NOTICED_Z`]), dependence is considered certain (3 in
+/// 1,000 by chance), and with fewer than [`FEWEST_EFFECTIVE`] effective values there is no verdict.
 pub const REFUSED_Z: f64 = 2.6;
 /// With fewer effective values than this and certain dependence ([`REFUSED_Z`]), there is no
 /// verdict.
@@ -80,9 +80,9 @@ pub const SLOW_BLOCK_SECONDS: f64 = 0.5;
 /// Minimum number of slow blocks after which a run may stop by itself.
 pub const FEWEST_SLOW_BLOCKS: u32 = 10;
 
-/// Share of the allowed error for the looks of a run that stops by itself. The rest allows looks
-/// after every block at the plan's look level; the total stays below the allowed error: 3.8 % of
-/// runs of up to 126 blocks (`tests/it/simulation/mod.rs`).
+/// Share of the allowed error that is spent on the planned looks of a run that stops by itself. The
+/// rest allows looks after every block at the plan's look level; the total stays below the allowed
+/// error: 3.8 % of runs of up to 126 blocks (`tests/it/simulation/mod.rs`).
 pub const LOOKED_SHARE: f64 = 0.8;
 
 /// Measuring a single command stops if, after doubling the runs, the interval of its median is
@@ -246,7 +246,8 @@ pub const CAUSE_FROM: usize = 20;
 /// Minimum share of the variance for a source to be listed.
 pub const CAUSE_SHARE: f64 = 0.1;
 
-/// Quantiles from this one belong to the tail (up to 1 minus this if higher is better).
+/// Quantiles at or above this one belong to the tail; if higher values are better, those at or
+/// below 1 minus this.
 pub const TAIL_FROM: f64 = 0.9;
 
 // Too few
@@ -276,7 +277,8 @@ pub const RESAMPLED_FROM: usize = 5;
 pub const USUAL_LEVEL: f64 = 0.05;
 /// The usual power (Cohen, "Statistical power analysis for the behavioral sciences", 1988).
 pub const USUAL_POWER: f64 = 0.8;
-/// A test that rejects in every second experiment without any difference is worthless.
+/// Significance at or above which a test is worthless: it rejects in every second experiment even
+/// without any difference.
 pub const WORTHLESS_LEVEL: f64 = 0.5;
 
 // Calibration

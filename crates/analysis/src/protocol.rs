@@ -123,7 +123,7 @@ pub fn quoted(name: &str) -> String {
     if name.contains(' ') { format!("'{name}'") } else { name.to_owned() }
 }
 
-/// The status of a step with these findings: the worst of theirs.
+/// The status of a step with these findings: the worst status that any of them implies.
 fn status_of(findings: &[Finding]) -> Status {
     findings.iter().map(|f| Status::of(f.severity)).max().unwrap_or(Status::Passed)
 }
@@ -137,7 +137,7 @@ pub struct Protocol {
     pub against: Option<usize>,
     /// Index of the metric.
     pub metric: usize,
-    /// The better direction.
+    /// The direction in which the metric improves.
     pub better: Better,
     /// True for blocks, whose differences are analyzed.
     pub paired: bool,
@@ -351,7 +351,7 @@ fn chain(
     protocol
 }
 
-/// The significance of one look, if the run looked after every block.
+/// The significance of one look if the run looked after every block, otherwise `alpha`.
 fn alpha_of_a_look(alpha: f64, looked_often: bool) -> f64 {
     if looked_often { look_level(1.0 - alpha) } else { alpha }
 }

@@ -24,10 +24,10 @@ struct Placed {
 
 /// Ranks the subjects by the primary metric, best first.
 ///
-/// Two subjects are distinguished if their intervals against the reference do not overlap; a
-/// subject and the reference according to the verdict. `None` if there are fewer than three
-/// subjects or two ranks, if a comparison has no interval, or if the distinctions are not
-/// transitive. O(subjects² + subjects log subjects).
+/// Two subjects are distinguished if their intervals against the reference do not overlap; whether
+/// a subject is distinguished from the reference depends on the verdict. `None` if there are fewer
+/// than three subjects or two ranks, if a comparison has no interval, or if the distinctions are
+/// not transitive. O(subjects² + subjects log subjects).
 pub fn ranking(analysis: &Analysis) -> Option<Vec<Rank>> {
     let comparisons = &analysis.comparisons;
     let reference = comparisons.first().filter(|_| comparisons.len() >= 2)?.against;

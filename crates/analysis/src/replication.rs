@@ -5,8 +5,8 @@
 //! change from the first run to the second has its own interval, by the method of variance
 //! estimates recovery (Zou & Donner 2008, Statistics in Medicine 27, 1693): with estimates e and
 //! half widths toward the other run, e₂ − e₁ ± √(h₁² + h₂²), separately for each side. This
-//! generalizes the prediction interval of Patil, Peng & Leek (2016) to asymmetric intervals. Sizes
-//! agree if it contains 0, or is within the threshold.
+//! generalizes the prediction interval of Patil, Peng & Leek (2016) to asymmetric intervals. The
+//! sizes agree if the interval of the change contains 0, or is within the threshold.
 //!
 //! [`judge`] combines verdicts and agreement.
 
@@ -38,9 +38,9 @@ pub enum Reason {
     OtherSize,
     /// Opposite directions.
     OtherDirection,
-    /// A difference that matters then, but not now.
+    /// The first run found a difference that matters, the second one did not.
     Gone,
-    /// A difference that matters now, but not then.
+    /// The second run found a difference that matters, the first one did not.
     New,
     /// One run found a difference that may be too small to matter, the other none that matters;
     /// both can be true.

@@ -143,8 +143,9 @@ fn same_names(a: &Subject, b: &Subject) -> bool {
 
 /// The curves of a scan: one for every command, every numeric parameter with at least three
 /// distinct positive values, and every combination of the others; if commands have their own
-/// values, over those. `end` is the reason why measuring ended; `rows` are the complete blocks of
-/// the metric, `None` for samples without blocks. O(subjects · blocks · log blocks).
+/// values, each curve is over those of its command. `end` is the reason why measuring ended; `rows`
+/// are the complete blocks of the metric, `None` for samples without blocks. O(subjects · blocks ·
+/// log blocks).
 pub fn curves(
     samples: &Samples,
     layout: &Layout,

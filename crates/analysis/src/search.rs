@@ -8,9 +8,9 @@ use assay_data::{Histogram, Samples, Unit};
 /// The rates tried by a search for the highest one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
-    /// The quantile of the shown latency: that of the first goal.
+    /// The quantile of the latencies in `tries`: that of the first latency goal, or 0.99.
     pub share: f64,
-    /// The goal's limit in seconds.
+    /// Limit of the first latency goal in seconds, if there is one.
     pub limit: Option<f64>,
     /// All tries, over all blocks.
     pub tries: Vec<Try>,

@@ -24,8 +24,9 @@ pub struct Sensitivity {
     pub benchmark: String,
     /// True if delays of the function's calls make an iteration longer.
     pub is_timed: bool,
-    /// The smallest delay of a call, in seconds, that 80 of 100 such experiments find. `None` if no
-    /// calls are timed, or if the number of calls or the interval of the comparison is unknown.
+    /// The smallest delay of a call, in seconds, that 80 of 100 experiments like this one would
+    /// find. `None` if no calls are timed, or if the number of calls or the interval of the
+    /// comparison is unknown.
     pub delay: Option<f64>,
 }
 
@@ -48,13 +49,14 @@ impl Sensitivity {
     }
 }
 
-/// Returns true if a delay clearly changes the time of an iteration.
+/// Returns true if a delay clearly lengthens an iteration, given its times without and with the
+/// delay.
 pub fn is_visible(without: f64, with: f64) -> bool {
     with > without * (1.0 + VISIBLE)
 }
 
-/// Returns true if a delay clearly changes the time of an iteration in pairs of times without and
-/// with it.
+/// Returns true if a delay clearly lengthens an iteration, given pairs of its times without and
+/// with the delay.
 pub fn are_visible(pairs: &[[f64; 2]]) -> bool {
     let mean = |own: usize| pairs.iter().map(|pair| pair[own]).sum::<f64>() / pairs.len() as f64;
     is_visible(mean(0), mean(1)) && added(pairs).is_some()

@@ -14,7 +14,7 @@ pub struct Answers {
     /// Number of slices.
     pub slices: usize,
     /// Counts of the measured parts by name: `due`, `answered`, `failed`, `failed.timeout`,
-    /// `status.200`, …
+    /// `status.200`, … Sums over the slices, except for maxima, whose names begin with `most_`.
     pub counts: BTreeMap<String, u64>,
     /// Latencies of answered requests.
     pub latency: Histogram,
@@ -44,7 +44,7 @@ pub struct SliceOf {
     pub late_seconds: Option<f64>,
 }
 
-/// Aggregate over all slices of one second from their start.
+/// Outcome of one second, counted from the start of a slice, over all slices together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SecondOf {
     /// Number of answered requests.

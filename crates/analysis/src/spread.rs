@@ -4,11 +4,11 @@
 //! affect it, and doubling both time and noise does not change it. Two settings measured
 //! alternately are compared by the ratio of their spreads. Its interval is a percentile bootstrap
 //! (Efron & Tibshirani, *An Introduction to the Bootstrap*, ch. 13) that draws whole blocks, to
-//! keep common effects together, in stretches of adjacent blocks from the run closed to a ring, to
-//! preserve the correlation of runs (the circular block bootstrap of Politis & Romano, 1992). All
-//! randomness comes from the seed.
+//! keep common effects together, in stretches of adjacent blocks from the run joined end to end
+//! into a ring, to preserve the correlation of runs (the circular block bootstrap of Politis &
+//! Romano, 1992). All randomness comes from the seed.
 //!
-//! It does not show which setting is *faster*; comparisons do.
+//! The ratio does not show which setting is *faster*; comparisons do.
 
 use crate::policy::FEWEST_SPREAD_BLOCKS;
 use assay_stats::{Interval, autocorrelation, descriptive};
@@ -64,7 +64,8 @@ impl SpreadComparison {
     }
 }
 
-/// Number of successive runs whose spread shows how noisy the machine was then.
+/// Number of successive runs in a stretch, whose spread shows how noisy the machine was at the
+/// time.
 pub const STRETCH: usize = 16;
 /// Minimum number of stretches.
 const FEWEST_STRETCHES: usize = 10;

@@ -59,7 +59,7 @@ pub struct Testing {
     pub first: Option<First>,
     /// Tests that failed, most frequent first.
     pub failing: Vec<Failing>,
-    /// Names of the metrics that are known causes.
+    /// Names of the other recorded metrics, which may explain a test's time.
     pub causes: Vec<String>,
     /// Timeline of the run nearest to the median time; `None` if no timestamps were reported.
     pub timeline: Option<Timeline>,
@@ -86,9 +86,9 @@ pub struct TestTime {
     pub phases: BTreeMap<&'static str, f64>,
     /// Median over runs of the test's share of the whole.
     pub share: f64,
-    /// The interval of the median.
+    /// Interval of `share`.
     pub share_interval: Option<Interval>,
-    /// Medians of the test's causes, by name.
+    /// Medians of the metrics in [`Testing::causes`], for this test, by name.
     pub causes: BTreeMap<String, f64>,
 }
 
@@ -110,9 +110,9 @@ pub struct PartTime {
 pub struct First {
     /// Median over runs, in seconds.
     pub seconds: f64,
-    /// The interval of the median.
+    /// Interval of `seconds`.
     pub interval: Interval,
-    /// Number of runs with such data.
+    /// Number of runs whose first test ran later in some other run.
     pub runs: usize,
 }
 

@@ -133,7 +133,7 @@ impl Ticks {
 }
 
 /// The step of which all distances between readings are multiples; `None` unless enough readings
-/// are tied, or all of a side are equal.
+/// are tied, or each side is constant.
 fn common_step(first: &[f64], second: &[f64], n: usize) -> Option<f64> {
     if let Some(step) = Ticks::between_constants(first, second) {
         return Some(step).filter(|step| *step > 0.0);

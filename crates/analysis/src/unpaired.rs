@@ -84,7 +84,8 @@ pub fn decide(
     UnpairedDecision { decision, effective, dependence, untested }
 }
 
-/// The interval for the plain shift, other − reference, on any decision's scale.
+/// The interval for the plain shift, other − reference, whatever the decision's scale; also returns
+/// the estimate.
 pub fn shift_interval(reference: &[f64], other: &[f64], level: f64) -> (Option<Interval>, f64) {
     shift_of(&Recording::of(reference), &Recording::of(other), level)
 }
@@ -99,7 +100,7 @@ pub(crate) fn shift_of(
     (found.interval, estimate)
 }
 
-/// The interval for the ratio; every value must be positive.
+/// The interval for the ratio, and the estimate, both as logarithms; every value must be positive.
 pub(crate) fn ratio_of(
     reference: &Recording<'_>,
     other: &Recording<'_>,
@@ -199,9 +200,9 @@ fn of_few(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     Some(interval)
 }
 
-/// Returns true if one side has a wider spread than the other, according to the interquartile
-/// range, which a single stall does not affect. With a handful of values this is unknown and
-/// therefore assumed.
+/// Returns true if the spread of one side differs clearly from that of the other, by their
+/// interquartile ranges, which a single stall does not affect. With a handful of values, the
+/// spreads are unknown and assumed to differ.
 fn spread_unlike(x_sorted: &[f64], y_sorted: &[f64]) -> bool {
     if x_sorted.len().min(y_sorted.len()) < policy::SPREAD_FROM {
         return true;

@@ -82,7 +82,7 @@ const PERCENT: MeasureUnit = ("%", 0.01);
 const TIMES: [MeasureUnit; 4] = [("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
 const QUANTITIES: [(&str, Quantity); 3] =
     [("blocks", Quantity::Blocks), ("seconds", Quantity::Seconds), ("width", Quantity::Width)];
-/// Operators of two characters come first, so that `<=` is not read as `<`.
+/// The comparison operators. Those of two characters come first, so that `<=` is not read as `<`.
 const OPS: [(&str, Op); 4] =
     [("<=", Op::AtMost), (">=", Op::AtLeast), ("<", Op::Less), (">", Op::More)];
 

@@ -270,7 +270,7 @@ fn rest(subject: &Subject) -> Vec<&str> {
     line.split_whitespace().filter(is_file).collect()
 }
 
-/// Returns true if a share of the difference is known not to be zero.
+/// Returns true if a share of the difference is known to be positive.
 fn is_known(share: Option<RatioOfMeans>) -> bool {
     share.is_some_and(|share| share.interval.lower > 0.0)
 }

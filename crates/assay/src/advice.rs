@@ -1,5 +1,5 @@
-//! Turns the advice of findings into options of the verb that shows them: the only place that
-//! defines each verb's options for advice.
+//! Turns the advice in findings into options of the verb that shows them. This is the only module
+//! that defines how each verb spells advice.
 //!
 //! A finding carries its advice as an [`Action`], wherever it was made, perhaps when another verb
 //! recorded the file. Advice that a verb cannot follow at all is dropped here. A test checks every

@@ -92,11 +92,11 @@ impl SameArgs {
 /// Verdicts that can fail a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailIf {
-    /// A command is slower than the reference
+    /// A side is slower than the reference
     Slower,
-    /// A command is faster than the reference
+    /// A side is faster than the reference
     Faster,
-    /// A command is slower or faster
+    /// A side is slower or faster
     Different,
     /// No difference reaches the threshold
     Equivalent,
@@ -418,8 +418,8 @@ fn unit(text: &str) -> Result<String, String> {
     check_unit(text).map(|()| text.to_owned()).map_err(|error| error.to_string())
 }
 
-/// Parses a quantity. `told` derives the message from the general one, which names every unit; a
-/// comma in a number has a message of its own.
+/// Parses a quantity. `told` turns the parser's message, which lists every unit, into the one to
+/// show; a decimal comma has a message of its own.
 fn quantity(text: &str, told: impl FnOnce(String) -> String) -> Result<Quantity, String> {
     parse_quantity(text).map_err(|error| {
         let with_point = text.replace(',', ".");

@@ -97,7 +97,7 @@ pub(crate) struct Commits {
 pub(crate) struct How {
     /// The shell line that builds a commit.
     pub line: String,
-    /// The command that is run in its tree.
+    /// The command to run in the tree of each commit.
     pub command: Command,
     /// The measurement of the command.
     pub what: What,
@@ -148,7 +148,7 @@ impl Commits {
         Ok(Ok(()))
     }
 
-    /// Returns the name of a side.
+    /// Returns the name of a commit's side: the beginning of its hash.
     fn name(&self, place: usize) -> String {
         let commit = &self.commits[place].commit;
         commit.get(..DIGITS).unwrap_or(commit).to_owned()

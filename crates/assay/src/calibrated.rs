@@ -20,7 +20,7 @@ fn file() -> Option<PathBuf> {
     Some(store::state_directory()?.join("calibration.json"))
 }
 
-/// Returns true if there are facts of a calibration.
+/// Returns true if the facts of a calibration are stored.
 pub(crate) fn are_kept() -> bool {
     file().is_some_and(|path| path.exists())
 }

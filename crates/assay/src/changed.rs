@@ -38,16 +38,17 @@ pub(crate) struct Tracked {
     rules: Vec<Rule>,
 }
 
-/// The directory of a suite, and its way of selecting a part of its tests.
+/// The directory of a suite, and the way in which some of its tests can be selected.
 #[derive(Clone, Debug)]
 pub(crate) struct SuiteDirectory {
-    /// Path from the top of the project to that directory, prefixed to the names of its files.
+    /// Path of the directory, relative to the top of the project; a prefix for the names of files
+    /// in it.
     pub prefix: String,
     /// True if tests are selected by file.
     pub by_files: bool,
 }
 
-/// The change whose tests are wanted.
+/// The change whose affected tests are requested.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChangeQuery<'a> {
     /// Everything that changed since the tests ran.
@@ -72,7 +73,7 @@ pub(crate) enum Selection {
     Some {
         /// In the form that [`assay_suites::RunRequirements`] takes.
         only: Vec<String>,
-        /// The files among them, relative to the top of the project.
+        /// The whole files in `only`, by their paths from the top of the project.
         files: Vec<String>,
         /// Number of known tests left out.
         left: usize,
@@ -257,7 +258,7 @@ impl Tracked {
         self.store = None;
     }
 
-    /// Returns the place in which the suite is started.
+    /// Returns the directory in which the suite is started.
     pub fn place(&self) -> &SuiteDirectory {
         &self.place
     }

@@ -29,13 +29,13 @@ use assay_data::source::{
 use assay_data::system_error::reason;
 use assay_data::{Action, Finding, Metric, Samples, StopReason};
 use assay_measure::counters::{Event, Refusal};
+use assay_measure::environment::StolenTime;
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::hooks::HookError;
 use assay_measure::machine::Machine;
 use assay_measure::trace::Window;
 use assay_measure::{
-    LastWords, MeasureError, Output, RunOptions, RunResult, Runner, RunnerKind, environment, hooks,
-    interrupt,
+    LastWords, MeasureError, Output, RunOptions, RunResult, Runner, RunnerKind, hooks, interrupt,
 };
 use ending::{failure, failure_message, outcome};
 use passes::Passes;
@@ -45,8 +45,8 @@ use same::Same;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Once a command has written this many bytes to standard error in one run, later runs are not
-/// captured: that could fill the memory.
+/// Number of bytes written to standard error in one run after which later runs of that command are
+/// not captured, because their output could fill the memory.
 const TALKATIVE: usize = 4096;
 
 /// The settings for measuring commands.
@@ -81,7 +81,7 @@ pub(crate) struct Commands {
     left_behind: Vec<u32>,
     /// For each command, true if its last run left processes behind.
     has_left: Vec<bool>,
-    /// For each command, the number of runs with processes left behind after which `--conclude`
+    /// For each command, the number of runs that left processes behind and whose `--conclude`
     /// failed.
     needless: Vec<u32>,
     /// Wall time of the last run of each command, s.
@@ -92,9 +92,9 @@ pub(crate) struct Commands {
     /// Number of times that a metric of a command could not be read although it could be before,
     /// with the first reason.
     missing: BTreeMap<(usize, String), (u32, String)>,
-    /// Metrics that a command did not give during warm-up, with the first reason.
+    /// Metrics that a command did not provide during warm-up, with the first reason.
     unproved: BTreeMap<(usize, String), String>,
-    /// Metrics that each command has given.
+    /// For each command, the metrics that it has provided.
     proved: Vec<Vec<String>>,
     refused: Vec<Finding>,
     refusals: Vec<Refusal>,
@@ -167,9 +167,9 @@ pub(crate) fn measure(
     session: &mut CommandSession,
     progress: &mut Progress,
 ) -> (Result<StopReason, RunError>, Option<f64>) {
-    let (began, before) = (Instant::now(), environment::steal_seconds());
+    let (began, stolen) = (Instant::now(), StolenTime::start());
     let phase = session.measure(&mut |standing| progress.show(standing));
-    let stolen = before.and_then(|b| Some((environment::steal_seconds()? - b).max(0.0)));
+    let stolen = stolen.and_then(StolenTime::seconds);
     let cpus = session.samples.environment.number("cpus_online");
     let share = stolen.zip(cpus).map(|(s, cpus)| s / (began.elapsed().as_secs_f64() * cpus));
     (phase.map(|phase| phase.reason), share.filter(|share| share.is_finite()))
@@ -402,9 +402,9 @@ impl Commands {
             self.runners.forget_counts();
             // Stolen time is counted in coarse ticks, so it is not read for short runs.
             let counts_steal = self.settings.steal && self.last_wall[subject] >= STEAL_FROM_SECONDS;
-            let before = counts_steal.then(environment::steal_seconds).flatten();
+            let stolen = counts_steal.then(StolenTime::start).flatten();
             let ran = self.runners.run((subject, turn.build), self.commands[subject].jobs, options);
-            steal = before.and_then(|b| Some((environment::steal_seconds()? - b).max(0.0)));
+            steal = stolen.and_then(StolenTime::seconds);
             results = match ran {
                 Err(MeasureError::Control { setting, source, needs, .. }) if !self.recorded => {
                     self.do_without(setting, &source, needs)?;

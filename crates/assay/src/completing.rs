@@ -23,7 +23,7 @@ pub(crate) enum Names {
     Benchmarks,
 }
 
-/// Options whose values are such names.
+/// Options whose values are names of metrics or benchmarks.
 const NAMED: [(&str, Names); 4] = [
     ("primary", Names::Metrics),
     ("secondary", Names::Metrics),

@@ -1,6 +1,7 @@
-//! Counts taken of a run in a separate pass: allocations, and instructions on a simulated
-//! processor. This module wraps a command and reads the files that its run left behind; the caller
-//! that counts runs it. Nothing is timed in such a pass, because both kinds slow a program down.
+//! Counts collected from a run in a separate pass: allocations, and instructions on a simulated
+//! processor. This module wraps a command and reads the files that the run left behind; the caller
+//! runs the wrapped command. Nothing is timed in such a pass, because both kinds of counting slow
+//! the program down.
 
 use assay_data::code;
 use assay_data::finding::shared::not_counted;
@@ -138,7 +139,7 @@ pub(crate) struct Count {
     pub programs: Vec<PathBuf>,
     /// Name of a started program that was not counted because it has its own malloc.
     pub bypassed: Option<PathBuf>,
-    /// The programs that the counted ones executed, or tried to.
+    /// The programs that the counted ones executed, or tried to execute.
     pub executed: BTreeSet<Executed>,
 }
 

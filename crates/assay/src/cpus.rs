@@ -1,4 +1,13 @@
-//! Checks of CPU numbers that the user typed.
+//! The CPU for programs that use one, and checks of CPU numbers that the user typed.
+
+use assay_measure::environment::allowed_cpus;
+
+/// Returns the CPU on which programs are disturbed least: the last allowed one, since the system's
+/// own work gathers on the first. `None` if only one is allowed.
+pub(crate) fn quiet_cpu() -> Option<u32> {
+    let allowed = allowed_cpus();
+    allowed.last().copied().filter(|_| allowed.len() > 1)
+}
 
 /// Checks that the CPUs are online, if the online CPUs are known.
 ///

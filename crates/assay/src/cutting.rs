@@ -28,7 +28,7 @@ enum State {
     #[default]
     Idle,
     Running(Box<Program>),
-    /// The process cannot be started, or ended. Contains the reason until it is reported.
+    /// The process could not be started, or has ended. Contains the reason until it is reported.
     Gone(Option<String>),
 }
 
@@ -39,8 +39,8 @@ struct Program {
     output: BufReader<ChildStdout>,
     /// True once the program has identified itself.
     is_known: bool,
-    /// The text that was last split without others: after a save, two callers need it one after the
-    /// other.
+    /// The last request for a single text, with its blocks: after a save, two callers ask for the
+    /// same one in succession.
     last: Option<(Language, Vec<u8>, Blocks)>,
 }
 
@@ -57,7 +57,7 @@ impl Cutting {
         }
     }
 
-    /// Returns the consequences of a missing program as a message, once.
+    /// Returns a message about the consequences if the program cannot be used; only the first time.
     pub fn lost(&self) -> Option<String> {
         let State::Gone(why) = &mut *self.0.borrow_mut() else { return None };
         let why = why.take()?;

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 /// Width of the text, in columns.
 const WIDEST: usize = 80;
 
-/// Returns the verb or term that `asked` is a typing error of, as the end of a message.
+/// Returns the verb or term of which `asked` is probably a misspelling, as the end of a message.
 fn near(asked: &str, verbs: impl Iterator<Item = &'static str>) -> String {
     let distance =
         |known: &&str| strsim::osa_distance(&known.to_lowercase(), &asked.to_lowercase());

@@ -77,7 +77,8 @@ pub(crate) fn advised(error: Error, command: &mut Command, typed: &[OsString]) -
     }
 }
 
-/// Removes the parser's suggestions for a verb that no typing error explains.
+/// Removes those of the parser's suggestions that are too different from the typed verb to be
+/// meant.
 fn without_far(mut error: Error) -> Error {
     let typed = invalid(&error);
     let is_near = |known: &String| {

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 /// Fact that names a machine.
 const HOSTNAME: &str = "hostname";
-/// Fact that names its processor.
+/// Fact that names the processor of a machine.
 const PROCESSOR: &str = "cpu_model";
 /// Name of a store's file.
 const FILE: &str = "history.db";
@@ -83,7 +83,8 @@ pub(crate) fn on_this_machine(samples: &mut Samples, given: Option<&str>) {
     }
 }
 
-/// Returns the advice for a file that names no machine, but the processor of this one.
+/// Returns advice for a file that does not name its machine but names the processor of this
+/// machine.
 pub(crate) fn may_be_of_this_machine(samples: &Samples, file: &str) -> Option<String> {
     let own = &samples.environment;
     if own.text(HOSTNAME).is_some() {

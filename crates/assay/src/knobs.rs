@@ -5,7 +5,7 @@
 //! that outlives it does so if this process is killed; and if both are killed, the next run does it
 //! from a journal in the state directory. Settings that another run of assay currently holds are
 //! left alone, because two runs that set the same thing would undo each other.
-//! `assay_measure::machine` knows what a setting is and how it is written.
+//! `assay_measure::machine` defines the settings and how they are written.
 
 use crate::{output, store};
 use anyhow::Context;
@@ -264,7 +264,8 @@ impl CleanupReport {
         }
     }
 
-    /// Records that a change was undone; changes made after it were reported before.
+    /// Records that a change was undone. Changes are undone in reverse order, and several changes
+    /// of one file are reported as one: from the last value back to the original one.
     fn restored(&mut self, change: &Change) {
         match self.restored.iter_mut().find(|later| later.path == change.path) {
             Some(later) => later.before.clone_from(&change.before),

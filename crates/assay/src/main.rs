@@ -136,9 +136,9 @@ All commands: assay --help; one of them: assay help run; a word on a screen: ass
 struct Verb {
     name: &'static str,
     about: &'static str,
-    /// Adds what the parser needs.
+    /// Adds the arguments as the parser needs them.
     arguments: fn(Command) -> Command,
-    /// Adds the arguments with everything for help, completions and error messages.
+    /// Adds the arguments with everything that help, completions and error messages need.
     augment: fn(Command) -> Command,
     run: fn(&Command, &ArgMatches) -> Result<anyhow::Result<Ending>, clap::Error>,
 }
@@ -385,7 +385,8 @@ fn ending_with_hint(
     ending
 }
 
-/// Changes the maximum number of values in a file to that of the environment variable.
+/// Sets the maximum number of values in a file to the value of the environment variable, if it is
+/// set.
 fn allow_values() -> anyhow::Result<()> {
     let Some(given) = std::env::var_os(limits::VARIABLE) else { return Ok(()) };
     let most = given.to_str().and_then(|text| text.parse().ok());

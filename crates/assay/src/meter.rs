@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const CPU_PER_WALL: &str = "cpu_per_wall";
 /// Runs per second with several concurrent runs.
 const THROUGHPUT: &str = "throughput";
-/// Median time of one of several concurrent runs.
+/// Median duration of the concurrent runs of a command.
 const JOB_WALL: &str = "job_wall";
 /// Shortest run for which steal time is read, s: it is accounted in 10 ms ticks, which are too
 /// coarse for shorter runs.
@@ -194,7 +194,7 @@ impl Meter {
         }
     }
 
-    /// Returns these values in the order of the metrics; all others are missing.
+    /// Returns these values in the order of the metrics; the values of all other metrics are NaN.
     pub fn row<'a>(&self, known: impl Iterator<Item = (&'a str, f64)>) -> Vec<f64> {
         let mut values = vec![f64::NAN; self.metrics.len()];
         for (name, value) in known {
@@ -266,7 +266,7 @@ impl Meter {
         }
     }
 
-    /// Reads numbers that the program printed; several concurrent runs give their mean.
+    /// Reads the numbers that the program printed, averaged over concurrent runs.
     fn printed(&self, measured: &mut Measured, results: &[RunResult]) {
         for spec in self.requested.specs.iter().filter(|spec| !is_given(spec)) {
             let mut values = Vec::new();
@@ -294,8 +294,8 @@ impl Meter {
         }
     }
 
-    /// Reads numbers that the program reported by the sample protocol; several concurrent runs give
-    /// their mean.
+    /// Reads the numbers that the program reported through the sample protocol, averaged over
+    /// concurrent runs.
     fn given(&mut self, measured: &mut Measured, subject: usize, results: &[RunResult]) {
         let reports: Vec<Report> =
             results.iter().map(|result| protocol::parse(bytes(&result.samples))).collect();
@@ -403,8 +403,8 @@ impl Meter {
         self.multiplexed = None;
     }
 
-    /// Returns findings about commands of which everything reported by the sample protocol was
-    /// wanted, and that reported nothing.
+    /// Returns findings about commands that reported nothing through the sample protocol although
+    /// everything reported that way was requested.
     fn silent(&self, names: &[String]) -> Vec<Finding> {
         let (read, reporting) = &self.heard;
         let is_asked = self.requested.samples && !self.requested.specs.iter().any(is_given);

@@ -25,7 +25,7 @@ pub(crate) const SHIPPED: [(&str, &str); 2] = [
     ("mutate", "Make small changes to the source, and report those that no test notices"),
     ("farm", "Test and measure every version of a project on many machines"),
 ];
-/// Prefix of the file names.
+/// Prefix of the programs' file names.
 pub(crate) const PREFIX: &str = "assay-";
 /// Maximum time for all programs together to answer a question.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -70,8 +70,8 @@ pub(crate) fn missing(name: &str) -> anyhow::Error {
     )
 }
 
-/// Finds third-party programs by name. If two directories have one of the same name, the first is
-/// used, as in [`hand_over`].
+/// Finds third-party programs by name. If two directories have a program of the same name, the
+/// first is used, as in [`hand_over`].
 fn found(is_verb: impl Fn(&OsStr) -> bool) -> BTreeMap<String, PathBuf> {
     let mut found = installed(is_verb);
     found.retain(|name, _| SHIPPED.iter().all(|(own, _)| name != own));
@@ -93,12 +93,13 @@ fn installed(is_verb: impl Fn(&OsStr) -> bool) -> BTreeMap<String, PathBuf> {
     found
 }
 
-/// Adds the names of those programs to the verbs, so that a misspelled name can be recognized.
+/// Adds the names of third-party programs to the verbs, so that a misspelled name can be
+/// recognized.
 pub(crate) fn named(arguments: Arguments, is_verb: impl Fn(&OsStr) -> bool) -> Arguments {
     arguments.subcommands(found(is_verb).into_keys().map(verb))
 }
 
-/// Adds a list of those programs to the end of the help.
+/// Adds a list of third-party programs to the end of the help.
 pub(crate) fn listed(arguments: Arguments, is_verb: impl Fn(&OsStr) -> bool) -> Arguments {
     let programs = found(is_verb);
     if programs.is_empty() {

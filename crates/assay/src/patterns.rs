@@ -4,8 +4,8 @@ use anyhow::bail;
 use assay_measure::word_of;
 use std::path::{Path, PathBuf};
 
-/// Returns the wanted paths that match a pattern with `*` and `?` in its components, sorted by
-/// name.
+/// Returns the paths that match a pattern with `*` and `?` in its components and are `wanted`,
+/// sorted by name.
 pub(crate) fn matching(
     pattern: &str,
     wanted: fn(&PathBuf) -> bool,

@@ -129,7 +129,7 @@ pub(crate) fn check_threshold(plan: &Plan, metric: &Metric) -> Result<(), String
 
 /// Wording for a plan that has too little time.
 pub(crate) struct Words<'a> {
-    /// The unit that takes long.
+    /// Word for a block: `block` or `round`.
     pub block: &'a str,
     /// The subject of the verdict, appended to `a verdict`.
     pub on: &'a str,

@@ -21,8 +21,9 @@ pub(crate) const LOADS_WITHIN: Duration = Duration::from_secs(30);
 const BEGINS_WITHIN: Duration = Duration::from_secs(10);
 /// Maximum time until a process that cannot load reports it.
 const REFUSES_WITHIN: Duration = Duration::from_secs(1);
-/// Maximum length of a socket's path, and the part of the path after the directory.
+/// Maximum length of a socket's path, bytes.
 const LONGEST: usize = 107;
+/// Longest part of a socket's path after the directory.
 const BEHIND: &str = "/socket.stages";
 
 /// Returns the way in which a command is run in a preloaded process.
@@ -68,8 +69,8 @@ pub(crate) fn directory(command: &Command) -> Result<String, String> {
     path.into_os_string().into_string().map_err(|_| "the directory's name is not UTF-8".to_owned())
 }
 
-/// Returns true if a new process would first read one of the changed files and this process has not
-/// loaded that file, so that it cannot detect the change itself.
+/// Returns true if one of the changed files is of a kind that a process reads first and has not
+/// been loaded by this process, which therefore cannot detect the change itself.
 pub(crate) fn is_another(process: &Preloaded, changed: &[PathBuf]) -> bool {
     changed.iter().any(|path| is_read_first(path) && !process.has_loaded(path))
 }
@@ -98,16 +99,16 @@ pub(crate) fn fits(directory: &Path) -> Result<(), String> {
     ))
 }
 
-/// Returns the file in which a process records the files that its runs loaded, for the next process
-/// of its kind; `None` if there is no place for it.
+/// Returns the file in which a process lists the files that its runs loaded, for the process that
+/// replaces it; `None` if there is no place for it.
 pub(crate) fn seen(root: &Path, way: &Preloading) -> Option<PathBuf> {
     let directory = cache_directory()?.join("preloaded");
     private::directory(&directory).ok()?;
     Some(directory.join(format!("{:016x}", key(root, way))))
 }
 
-/// Returns the same key for a command in every session, although our runner is in a different
-/// temporary directory each time.
+/// Returns the key of a command, which is the same in every session although our runner is in a
+/// different temporary directory each time.
 fn key(root: &Path, way: &Preloading) -> u64 {
     let lasting = |word: &String| -> String {
         let mut parts = Path::new(word).components();

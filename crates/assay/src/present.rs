@@ -273,7 +273,7 @@ pub(crate) fn check_fail_if(
 /// Rejects `--fail-if slower` and `faster` for a metric without a direction.
 ///
 /// # Errors
-/// A message with the way to give one.
+/// A message that explains how to specify a direction.
 pub(crate) fn check_direction(
     samples: &Samples,
     primary: Option<&str>,
@@ -294,7 +294,7 @@ pub(crate) fn check_direction(
     }
 }
 
-/// Returns the message that a metric has no better direction, and how to give one.
+/// Returns the message that a metric has no direction in which it improves, and how to specify one.
 pub(crate) fn no_direction(metric: &Metric) -> String {
     let unit = match &metric.unit {
         Unit::One => String::new(),

@@ -43,7 +43,7 @@ pub(crate) struct Prepared {
     pub findings: Vec<Finding>,
     /// Commits of the revisions, as facts.
     commits: Vec<Option<String>>,
-    /// Keep the trees from being removed.
+    /// The built trees, which are not removed while these values exist.
     _built: Vec<Built>,
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn repository() -> anyhow::Result<Repository> {
     Repository::around(Path::new("."), &cache.join("revisions")).map_err(told)
 }
 
-/// Describes the linking of a revision that is linked several times.
+/// Returns a description of building a revision and linking it several times.
 fn linking(links: &Links) -> String {
     let by = links.linker.map_or(String::new(), |linker| format!(" by {}", linker.name()));
     format!("building it and linking it {} times, shuffled{by}", links.count)
@@ -221,8 +221,8 @@ fn uncommitted(revisions: &[Revision], head: &Revision) -> Option<Finding> {
     Some(finding.advise(Action::WorkingTree))
 }
 
-/// Returns the command in a directory below the top of its revision. A program that is named from
-/// the top is found from there.
+/// Returns the command with `directory`, below the top of its revision, as its working directory. A
+/// program given by a path relative to the top still refers to the same file.
 pub(crate) fn placed(mut command: Command, built: &Built, directory: Option<&Path>) -> Command {
     let Some(directory) = directory else { return command };
     if command.argv[0].to_string_lossy().contains('/') {

@@ -86,7 +86,7 @@ pub(crate) fn check_named(option: &str, path: &Path) -> anyhow::Result<()> {
 pub(crate) struct RecordFile {
     /// The file, empty.
     pub file: File,
-    /// Path of the earlier record until the new one is complete.
+    /// Path at which an earlier record is kept until the new one is complete.
     pub earlier: Option<PathBuf>,
 }
 

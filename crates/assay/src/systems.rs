@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 const BY_LAUNCHER: [&str; 7] = ["calibrate", "doctor", "load", "profile", "tests", "warm", "watch"];
 /// Verbs that run commands, available on all Unix-like systems.
 const BY_ANY_RUNNER: [&str; 6] = ["bench", "bisect", "check", "gate", "repeat", "run"];
-/// The documentation page about it.
+/// The documentation page that lists what each system lacks.
 const PAGE: &str = "docs/reference/systems.md";
 
 /// Returns an error if the word is a verb that this program has on other systems; `None` for any

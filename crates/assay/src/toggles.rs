@@ -118,14 +118,15 @@ impl ToggleArgs {
 
 /// The sides of a suite, with their servers and settings.
 pub(crate) struct Toggled {
-    /// The sides without settings, with each, and with all of them; a single side without toggles.
+    /// The sides: without settings, with each setting alone, and with all of them; a single side if
+    /// there are no toggles.
     pub sides: Vec<Side>,
     /// Settings that were left out, with the reasons.
     pub findings: Vec<Finding>,
     files: Room,
     servers: Servers,
     runner: Option<Runner>,
-    /// Switches off the lines that are currently on, should `assay` be killed.
+    /// Runs the OFF-LINEs of the settings that are currently on, if `assay` is killed.
     off: Option<Afterwards>,
 }
 
@@ -226,8 +227,8 @@ impl Toggled {
         Ok(())
     }
 
-    /// Undoes the lines of a side, as is needed after each of its runs. Settings of servers are
-    /// changed only when another side needs it.
+    /// Runs the OFF-LINEs of a side, which is necessary after each of its runs. Server settings
+    /// stay as they are until a side needs others.
     ///
     /// # Errors
     /// If a line fails.

@@ -33,14 +33,17 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
 const STARTS_WITHIN: Duration = Duration::from_secs(10);
 /// Interval between queries of a process that is loading.
 const LOOK: Duration = Duration::from_millis(5);
-/// Files in the directory of a keeper: its socket, its pid, the lock shared by runs, its messages.
+/// Name of the keeper's socket in its directory.
 const CONTROL: &str = "control";
+/// Name of the file with the keeper's pid.
 const NUMBER: &str = "keeper";
+/// Name of the lock that every run holds (shared) while it is in progress.
 const IN_USE: &str = "runs";
+/// Name of the file with the keeper's messages.
 const SAID: &str = "keeper.log";
-/// The preloaded process's own socket.
+/// Name of the preloaded process's own socket.
 const SOCKET: &str = "socket";
-/// Lock held while such a directory is created or removed.
+/// Name of the lock that is held while a keeper's directory is created or removed.
 const LOCK: &str = "lock";
 
 /// Variables that differ between terminals or commands and do not affect the loaded code.
@@ -138,7 +141,7 @@ fn root() -> anyhow::Result<PathBuf> {
 }
 
 impl ProcessDirectory {
-    /// Returns the place of a command, whether or not a process is there.
+    /// Returns the directory for a command's process, whether or not there is one.
     ///
     /// # Errors
     /// A message that explains why the command has no place.
@@ -182,7 +185,7 @@ impl ProcessDirectory {
         asked.is_ok()
     }
 
-    /// Ensures that a keeper is running, and only one even with concurrent calls.
+    /// Ensures that exactly one keeper is running, even with concurrent calls.
     fn keeper(&self, command: &Command, idle: Duration) -> anyhow::Result<()> {
         if self.is_kept() {
             return Ok(());

@@ -52,8 +52,9 @@ use std::time::{Duration, Instant};
 use telling::{Telling, TellingArgs};
 use times::Times;
 
-/// Time without a save before the next run, after a save ended a run: an editor that saves by
-/// renaming writes twice within less. It doubles with each further run ended in a row.
+/// Time without a save before the next run, after a save ended a run. It is longer than the time
+/// between the two writes of an editor that saves by renaming. It doubles with each further run in
+/// a row that is ended.
 const QUIET: Duration = Duration::from_millis(5);
 /// Upper limit of the doubled [`QUIET`].
 const LONGEST_QUIET: Duration = Duration::from_millis(200);
@@ -87,7 +88,7 @@ pub(crate) struct How {
     pub idle: Duration,
     pub limits: Limits,
     pub telling: TellingArgs,
-    /// The settings for trying changes when all tests pass, if requested.
+    /// The settings for trying mutations when all tests pass, if requested.
     pub mutate: Option<mutating::How>,
     pub json: bool,
     pub quiet: bool,
@@ -100,7 +101,7 @@ pub(crate) use state::FullRuns as Full;
 /// Something to run.
 struct WatchTask {
     what: What,
-    /// Files saved before it.
+    /// Files that were saved before this run, since the start of the previous one.
     changed: Vec<String>,
     why: String,
 }
@@ -129,7 +130,7 @@ struct Watcher {
     mutating: Option<Mutating>,
     /// The last run.
     last: Option<Came>,
-    /// True while an unreadable source is shown in its place.
+    /// True while the syntax error of a source is shown instead of the last run.
     is_broken: bool,
 }
 
@@ -248,7 +249,7 @@ impl Watcher {
         }
     }
 
-    /// Starts trying changes while all tests pass, and shows the results.
+    /// Starts trying mutations when all tests pass, and shows the results.
     fn look_at_changes(&mut self) -> anyhow::Result<()> {
         let look = self.screen.look();
         let is_green = self.state.all_is_green() && self.owed.is_none();

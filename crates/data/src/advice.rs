@@ -56,17 +56,17 @@ pub enum Action {
     MoreValues,
     /// Make the recording tool repeat more often.
     MoreRepetitions {
-        /// The setting of that tool that does this.
+        /// How to achieve this with the tool, such as an option to give it; `None` if unknown.
         setting: Option<String>,
     },
-    /// Record more of the units that hold the values.
+    /// Record more of the units to which the values belong.
     MoreUnits {
         /// Plural name of the units, such as `processes`.
         units: String,
     },
     /// Make the recording tool keep single values instead of summaries.
     KeepValues {
-        /// The setting of that tool that does this.
+        /// How to achieve this with the tool, such as an option to give it; `None` if unknown.
         setting: Option<String>,
     },
     /// Measure fewer rows.
@@ -76,11 +76,11 @@ pub enum Action {
     },
     /// Accept that only larger differences matter.
     LargerThreshold,
-    /// Give the threshold as an amount instead of a share.
+    /// Give the threshold as an amount instead of a percentage.
     ThresholdAsAmount,
     /// State the unit of the numbers.
     GiveUnit,
-    /// Control the false discovery rate instead of the chance of any error.
+    /// Control the false discovery rate instead of the probability of any error at all.
     FalseDiscoveryRate,
     /// Raise the time limit of a run.
     LongerTimeout,
@@ -93,9 +93,9 @@ pub enum Action {
     },
     /// Measure the sides in one run, in blocks.
     MeasureInBlocks,
-    /// Measure in one run what was recorded in several.
+    /// Measure in one run the sides that were recorded separately.
     MeasureTogether {
-        /// The kind of sides that were recorded.
+        /// What the recorded sides are.
         sides: RecordedSides,
     },
     /// Repeat the measurement at another time.
@@ -155,7 +155,7 @@ pub enum Action {
     },
 }
 
-/// The kind of sides in recordings other than commands that differ.
+/// What the sides of recordings are, unless they are different commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecordedSides {
@@ -206,7 +206,7 @@ impl From<Action> for Advice {
     }
 }
 
-/// Writes the imperative without the method.
+/// Writes the action as an imperative, without the option or command: `give it more time`.
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plain = match self {
@@ -272,7 +272,8 @@ impl fmt::Display for Action {
     }
 }
 
-/// Writes the imperative with the method: `give it more time with --time 30s`.
+/// Writes the action as an imperative, with the option or command if there is one: `give it more
+/// time with --time 30s`.
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.how, &self.action) {

@@ -16,7 +16,7 @@ const KNOWN: [&str; 21] = [
 /// Maximum length of a symbol, in characters.
 const MAX_SYMBOL: usize = 20;
 
-/// A declared unit: multiplying a number in it by `factor` gives the base unit.
+/// A declared unit. A number in it is converted to the base unit by multiplying it by `factor`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DeclaredUnit {
     /// The base unit.

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Names of facts that identify a person or a place. `--anonymous` removes them, along with all
-/// whose name begins with [`REPOSITORY`].
+/// facts whose names begin with [`REPOSITORY`].
 const PERSONAL: [&str; 4] = ["hostname", "user", "cwd", "paths"];
-/// Prefix of the names of facts about a repository: a commit identifies its owner as surely as an
-/// address does.
+/// Prefix of the names of facts about a repository. They identify a person as well: a commit
+/// reveals its owner as surely as an address does.
 const REPOSITORY: &str = "git_";
 
 /// Facts about the machine and its settings when a run began, by name.

@@ -4,7 +4,8 @@
 /// Maximum number of characters of an excerpt, not counting the ellipsis.
 const LONGEST: usize = 60;
 
-/// Number of characters shown from the beginning and the end of a longer message.
+/// Numbers of characters shown from the beginning and the end of a message that is longer than both
+/// together.
 const KEPT: (usize, usize) = (1000, 500);
 
 /// Returns the text, cut after 60 characters, with control characters and bidirectional marks
@@ -21,8 +22,8 @@ pub(crate) fn excerpt(text: &str) -> String {
     out
 }
 
-/// Returns a whole message, which may contain foreign names, with the same escapes; the middle of a
-/// very long message is omitted.
+/// Returns a message, which may contain foreign names, with control characters and bidirectional
+/// marks escaped; the middle of a very long message is omitted.
 pub(crate) fn visible(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
     let (first, last) = KEPT;

@@ -32,15 +32,15 @@ use crate::{Design, Environment, Observation, Outcome, Pass, Samples};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Converts seconds to nanoseconds that give the same bits when divided by 10⁹, wherever a double
-/// allows it.
+/// Converts seconds to nanoseconds that give the same bits when divided by 10⁹, if such a double
+/// exists.
 pub(crate) fn in_nanoseconds(seconds: f64) -> f64 {
     const PER_SECOND: f64 = 1e9;
     shortest(seconds * PER_SECOND, |ns| ns / PER_SECOND == seconds)
 }
 
-/// Converts bytes per second to megabytes that give the same bits when multiplied by 10⁶, wherever
-/// a double allows it.
+/// Converts bytes per second to megabytes per second that give the same bits when multiplied by
+/// 10⁶, if such a double exists.
 fn in_megabytes(bytes: f64) -> f64 {
     const BYTES: f64 = 1e6;
     shortest(bytes / BYTES, |megabytes| megabytes * BYTES == bytes)
@@ -64,7 +64,7 @@ pub fn cell_of_text(text: &str) -> Cow<'_, str> {
     if is_like_a_formula(text) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
-/// Returns the text that [`cell_of_text`] turned into `cell`.
+/// Reverses [`cell_of_text`]: returns the text from which `cell` was made.
 pub(crate) fn text_of_cell(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|text| is_like_a_formula(text)).unwrap_or(cell)
 }
@@ -144,8 +144,8 @@ fn in_rows(samples: &Samples) -> impl Iterator<Item = Observation> + '_ {
     sorted.into_iter().chain(plain).filter_map(|index| samples.observation(index))
 }
 
-/// Returns the first of these facts that the environment has, as text: importers keep the names of
-/// their tools.
+/// Returns the text of the first of these facts that the environment has. A fact may have several
+/// names, because importers keep the tools' own names.
 fn text_of<'a>(environment: &'a Environment, names: &[&str]) -> Option<&'a str> {
     names.iter().find_map(|name| environment.text(name))
 }

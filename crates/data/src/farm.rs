@@ -31,7 +31,7 @@ pub enum State {
 }
 
 impl State {
-    /// All states, in order of meaning.
+    /// All states, in the order of their definition.
     pub const ALL: [Self; 8] = [
         Self::Passed,
         Self::Failed,

@@ -76,7 +76,7 @@ impl Finding {
         self
     }
 
-    /// Returns true if it has this code.
+    /// Returns true if the finding has this code.
     pub fn is(&self, code: &Code) -> bool {
         self.code == code.name
     }

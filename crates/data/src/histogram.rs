@@ -48,7 +48,7 @@ impl Histogram {
         self.buckets.saturating_record(nanoseconds);
     }
 
-    /// Adds all counts of `other`. Exact: the buckets are the same.
+    /// Adds all counts of `other`. Exact, because the buckets are the same.
     pub fn add(&mut self, other: &Self) {
         // Both have the same bounds.
         let _never = self.buckets.add(&other.buckets);
@@ -75,9 +75,9 @@ impl Histogram {
     }
 
     /// Returns the quantile of order `share`, in seconds, where `beyond` further times are known
-    /// only to be longer than every counted one. Returns `None` if the quantile is among these, NaN
-    /// if there are no times at all. The rank is `share` times the number of all times, rounded up
-    /// (type 1 of Hyndman and Fan, 1996).
+    /// only to be longer than every counted one. Returns `None` if the quantile is one of those
+    /// longer times, and NaN if there are no times at all. The rank is `share` times the number of
+    /// all times, rounded up (type 1 of Hyndman and Fan, 1996).
     pub fn quantile_seconds(&self, share: f64, beyond: u64) -> Option<f64> {
         let all = self.count() + beyond;
         if all == 0 {

@@ -89,8 +89,8 @@ use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Maximum number of bytes searched for the first data. A file whose first megabytes are comments
-/// is read as columns, whose reader reports the problem.
+/// Maximum number of bytes searched for the first line of data. A file whose first megabytes are
+/// comments is read as columns, whose reader reports the problem.
 const LONGEST_HEAD: usize = 4 * 1024 * 1024;
 
 /// Maximum number of bytes of standard input that are kept for a second reading.
@@ -99,7 +99,7 @@ const KEPT_OF_STDIN: u64 = 64 * 1024 * 1024;
 /// The origin of an input.
 enum Source<'a> {
     File(&'a Path),
-    /// The beginning of standard input, and whether that is all of the input.
+    /// The bytes kept of standard input, and true if they are all of it.
     Stdin(Arc<[u8]>, bool),
 }
 
@@ -268,7 +268,7 @@ fn leave_out(samples: &mut Samples, options: &ImportOptions) -> Result<(), Impor
     Ok(())
 }
 
-/// Reads one input from memory, for callers without a file; messages call it `name`.
+/// Reads one input from memory, for callers without a file; `name` identifies it in messages.
 ///
 /// # Errors
 /// As for [`load`].
@@ -290,8 +290,8 @@ pub fn load_bytes(
     Ok(samples)
 }
 
-/// Reads the report of a test framework from memory, test by test; messages call it `name`.
-/// O(bytes).
+/// Reads the report of a test framework from memory, test by test; `name` identifies it in
+/// messages. O(bytes).
 ///
 /// # Errors
 /// If the bytes are not such a report, or if it is truncated. Tests without times and reports
@@ -334,7 +334,7 @@ pub fn read_tests(bytes: Vec<u8>, name: &str) -> Result<TestResults, ImportError
     }
 }
 
-/// Returns the error. Keeps its advice only if the file can be read by following it.
+/// Returns the error, with its advice only if the file can be read by following that advice.
 fn tried(mut error: ImportError, context: &Context<'_>, again: Reopen<'_>) -> ImportError {
     if let ImportError::WhichColumn { advice, .. } = &mut error {
         let reads = |columns: &TableColumns| {

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
 
-/// Number of bytes read at first, which is the maximum that recognition can examine.
+/// Number of bytes read at first, for recognition; [`Input::extend_head`] reads more if necessary.
 pub(crate) const HEAD: u64 = 64 * 1024;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -58,7 +58,7 @@ fn open(path: &Path) -> Result<File, ReadError> {
 pub(crate) struct Input {
     /// Name for messages.
     pub file: String,
-    /// The first [`HEAD`] bytes, or all if there are fewer.
+    /// The first bytes: [`HEAD`] bytes until the head is extended, or all if there are fewer.
     pub head: Vec<u8>,
     rest: Box<dyn BufRead>,
 }

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-/// Environment variable that sets the number of values a file may hold, as named in messages.
+/// Environment variable that sets the number of values a file may hold; messages mention it.
 pub const VARIABLE: &str = "ASSAY_MAX_VALUES";
 /// Default number of values. A comparison of two files of this size takes 2 GB.
 const USUAL: usize = 20_000_000;

@@ -115,7 +115,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Returns the error for a failed read, classified by its possible remedy.
+/// Returns the error for a failed read: either damaged compressed data or an error of the system.
 pub(crate) fn io_error(file: &str, source: std::io::Error) -> ReadError {
     let file = file.to_owned();
     let compressed =

@@ -17,7 +17,7 @@ pub fn first<S: AsRef<str>>(names: &[S], most: usize) -> String {
     counted(&names[..names.len().min(most)], names.len())
 }
 
-/// Returns the known ones of `count` names, and the number of the others.
+/// Returns `names`, which are some of `count` names, and the number of the others.
 pub fn counted<S: AsRef<str>>(names: &[S], count: usize) -> String {
     let known = with_commas(names);
     match count.saturating_sub(names.len()) {

@@ -9,17 +9,17 @@ pub enum Fate {
     Killed,
     /// The tests took much longer than without the mutant and were stopped.
     TimedOut,
-    /// All tests that may use its code passed.
+    /// All tests that may use the mutant's code passed.
     Survived,
     /// Not tried: the program is the same as with another mutant, which survived.
     Implied,
-    /// No test uses its code.
+    /// No test uses the mutant's code.
     Uncovered,
     /// All tests passed, as they must: according to the compiler the program is unchanged.
     Equivalent,
     /// The tests could not be run with the mutant: it cannot be built or loaded.
     Unviable,
-    /// A comment accepts that it survives; not tried.
+    /// Not tried: a comment in the source accepts that the mutant survives.
     Kept,
     /// The code is not part of the program under test: it belongs to another platform or to a
     /// disabled feature. Not tried.
@@ -81,7 +81,7 @@ impl Fate {
 pub struct MutatedFile {
     /// Path relative to the top of the project.
     pub path: String,
-    /// Usual name of its language.
+    /// Usual name of the programming language.
     pub language: String,
     /// Source text.
     pub source: String,
@@ -90,7 +90,7 @@ pub struct MutatedFile {
 /// A function or method.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MutatedUnit {
-    /// Index of its file.
+    /// Index of the file that contains it.
     pub file: usize,
     /// Name of the function or method.
     pub name: String,
@@ -115,7 +115,7 @@ pub struct LineColumn {
 pub struct MutantResult {
     /// Identifier.
     pub id: String,
-    /// Index of its unit.
+    /// Index of the unit that it changes.
     pub unit: usize,
     /// Name of the mutation operator.
     pub operator: String,
@@ -131,12 +131,13 @@ pub struct MutantResult {
     pub diff: String,
     /// Result.
     pub fate: Fate,
-    /// Indices of the tests that ran its code, or would have; `None` if unknown.
+    /// Indices of the tests that run the mutant's code, whether or not it was tried; `None` if
+    /// unknown.
     pub covered_by: Option<Vec<usize>>,
     /// Indices of the tests that failed.
     pub killed_by: Vec<usize>,
-    /// True if all tests that may use it ran, so that the list of failing tests is complete;
-    /// otherwise the first failure ended the run.
+    /// True if all tests that may use the mutant ran, so that the list of failing tests is
+    /// complete; otherwise the first failure ended the run.
     pub is_complete: bool,
     /// Number of tests that finished.
     pub tests_run: usize,
@@ -181,7 +182,7 @@ pub struct Mutation {
     pub tests: Vec<MutationTest>,
     /// Names of tests that failed in some runs without any mutant; they were left out.
     pub flaky: Vec<String>,
-    /// The revision against which lines had to differ to be mutated; `None` for all lines.
+    /// The revision since which a line must have changed to be mutated; `None` if all lines were.
     pub since: Option<String>,
     /// Duration of the whole suite, in seconds.
     pub suite_seconds: f64,

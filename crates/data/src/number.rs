@@ -106,7 +106,8 @@ impl Style {
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     style: Style,
-    /// The tool that always writes the same marks, regardless of the user's locale.
+    /// The tool that wrote the file, if it always writes the same marks, regardless of the user's
+    /// locale.
     fixed: Cell<Option<&'static str>>,
     only_point: RefCell<Option<String>>,
     only_comma: RefCell<Option<String>>,

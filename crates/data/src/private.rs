@@ -17,8 +17,8 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Creates a directory of ours, with missing parents. Access by others to an existing one, from an
-/// earlier version or made by hand, is removed if possible.
+/// Creates a directory of ours, with missing parents. If the directory exists, created by an
+/// earlier version or by hand, access by others is removed if possible.
 ///
 /// # Errors
 /// If the directory cannot be created.

@@ -1,15 +1,15 @@
-//! Removes from published pages everything that they must not reveal unless requested: paths on the
-//! author's disk, and anything that looks like a secret.
+//! Removes from pages to be published what they must not reveal unless the author requests it:
+//! paths on the author's disk, and anything that looks like a secret.
 //!
-//! The page keeps its names of files, options and numbers. Records are not changed; `--anonymous`
-//! is for them.
+//! Names of files, options and numbers stay on the page. Records are not changed; `--anonymous`
+//! does that.
 
 use crate::samples::without_secrets;
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// Directories that are the same on every machine and do not identify it; findings name files in
-/// them.
+/// Directories that are the same on every machine and do not identify it. Paths in them are kept,
+/// because findings name such files.
 const EVERYWHERE: [&str; 9] = ["bin", "dev", "etc", "lib", "lib64", "proc", "sbin", "sys", "usr"];
 
 /// An absolute path of at least one directory, and the text before it.

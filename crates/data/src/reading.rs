@@ -291,8 +291,8 @@ impl MetricSpec {
     }
 }
 
-/// Returns the error that a match is not a number, with the regular expression to write if it has
-/// no group for the number in it.
+/// Returns the error for a match that is not a number. If the match has digits and the regular
+/// expression has no group, the error suggests an expression with a group for the number.
 fn with_group(error: ReadingError, regex: &Regex) -> ReadingError {
     match error {
         ReadingError::NotANumber { text }

@@ -1,9 +1,9 @@
 //! Samples: subjects, metrics and observations, stored in columns.
 //!
-//! An observation is one measured occasion with all its metrics together, so that they can be
-//! joined, and with its position in its block. Observations are stored as columns, because an
-//! analysis walks one metric of one subject, and because ten thousand runs must use little memory.
-//! Nothing is interpreted here.
+//! An observation is one measurement of a subject, with the values of all metrics together, so that
+//! they can be related to each other, and with its position in its block. Observations are stored
+//! as columns, because an analysis walks one metric of one subject, and because ten thousand runs
+//! must use little memory. Nothing is interpreted here.
 
 use crate::environment::Environment;
 use crate::finding::Finding;
@@ -50,13 +50,13 @@ pub use summary::Summary;
 pub enum Design {
     /// In blocks: every subject once per block, in random order.
     Blocks,
-    /// Recorded separately: drift between the recordings is not in the numbers.
+    /// Recorded separately: the numbers do not show how much drift there was between recordings.
     Unpaired,
     /// Only a summary is available.
     Summary,
 }
 
-/// One measured occasion, as passed to [`Samples::push`].
+/// One measurement of a subject, with the values of all metrics, as passed to [`Samples::push`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observation {
     /// Index of the subject.
@@ -115,7 +115,7 @@ pub struct Samples {
     pub started: Option<String>,
     /// The command line of the measuring program.
     pub argv: Vec<String>,
-    /// Values of metrics for which programs reported several within one run.
+    /// Values of metrics for which a program reported several values within one run.
     pub inner: Vec<Inner>,
     /// Histograms of the slices of a load test.
     pub histograms: Vec<Buckets>,
@@ -235,8 +235,8 @@ impl Samples {
         }
     }
 
-    /// Sets the first observations of empty samples: all of one subject, with whole columns of
-    /// values of the same length.
+    /// Fills empty samples with observations of one subject, given as whole columns of values of
+    /// the same length.
     pub(crate) fn take_columns(
         &mut self,
         subject: usize,

@@ -1,8 +1,8 @@
 //! Recordings of the parts of a project that the tests of a run used: the code they entered, the
 //! files they opened, the programs they started.
 //!
-//! The data are those written by the processes of the suite: lines, and paths from the top of the
-//! project. `assay_suites::coverage` interprets them for a change.
+//! Lines, and paths relative to the top of the project, are stored as the suite's processes wrote
+//! them. `assay_suites::coverage` uses them to select the tests affected by a change.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub struct Started {
     pub words: Vec<String>,
     /// Working directory; `None` for the top of the project.
     pub place: Option<String>,
-    /// True if it had further or unknown arguments.
+    /// True if `words` is incomplete: the program had further or unknown arguments.
     pub is_cut: bool,
 }
 

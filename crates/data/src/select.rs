@@ -45,8 +45,8 @@ pub enum Key {
 }
 
 impl Key {
-    /// Returns the value of this key for a subject and, for two of the keys, for a metric; `None`
-    /// for a parameter that the subject does not have.
+    /// Returns the value of this key for a subject, or for a metric if the key is `Metric` or
+    /// `Unit`; `None` for a parameter that the subject does not have.
     fn value<'a>(
         &self,
         samples: &'a Samples,

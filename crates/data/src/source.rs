@@ -1,6 +1,6 @@
 //! The interface between the engine, which chooses the next run, and everything that produces
-//! numbers (commands, benchmark programs, samplers, counters, the replay of a file, a program of
-//! the user).
+//! numbers (commands, benchmark programs, samplers, counters, the replay of a file, a user's
+//! program).
 //!
 //! A *unit* consists of the things that one run measures together: a command, a benchmark, or a
 //! program whose benchmarks cannot be run separately. It has *places*, which are compared with each
@@ -62,9 +62,9 @@ pub struct Unit {
     /// Number of builds of each place. Builds alternate: in one block, one build of every place is
     /// run. Empty means one each.
     pub builds: Vec<u32>,
-    /// True if the places are ordered for a search for a single step, the first place before it and
-    /// the last after it. Each block then measures only some of them, and only a place that fails
-    /// is left out. Such a unit has one row.
+    /// True if the unit is a search for a single step: the places are in order, the first one
+    /// before the step and the last one after it. Each block then measures only some of them, and
+    /// only a place that fails is left out. Such a unit has one row.
     pub search: bool,
 }
 
@@ -196,7 +196,7 @@ pub enum Obstacle<E> {
     /// The run was lost for a reason unrelated to the measured program, and the source is ready to
     /// repeat the turn.
     Lost,
-    /// The user stopped it during the run.
+    /// The user stopped the session during the run.
     Interrupted,
     /// The time budget does not suffice for the run.
     OutOfTime,

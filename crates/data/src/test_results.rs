@@ -47,8 +47,8 @@ pub struct TestResults {
     /// Errors of the report as a whole, one sentence each: an unmet plan, or failures that are
     /// counted but belong to no test.
     pub faults: Vec<String>,
-    /// Groups that ran as one: name, start and end in seconds since 1970 (libtest: since the start
-    /// of the group).
+    /// Groups of tests that ran as one: name, start and end in seconds since 1970 (libtest: since
+    /// the start of the group).
     pub groups: Vec<(String, f64, f64)>,
     /// True if the report was read to the end.
     pub(crate) is_whole: bool,

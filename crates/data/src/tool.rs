@@ -9,14 +9,14 @@ use crate::Environment;
 pub struct Tool {
     /// Name of the tool, as its importer records it before the version.
     pub name: &'static str,
-    /// Option that makes it repeat often enough for a verdict.
+    /// Option, or other means, that makes the tool repeat often enough for a verdict.
     pub repetitions: Option<&'static str>,
-    /// Option that makes it keep single values, if it may otherwise keep summaries only.
+    /// Option that makes the tool keep single values, if it may otherwise keep only summaries.
     pub single_values: Option<&'static str>,
     /// True if one file holds the things that are compared, such as several commands, rather than
     /// benchmarks common to several files.
     pub compares_within: bool,
-    /// True if it measures commands or servers, which have no names.
+    /// True if the tool measures commands or servers, which have no names.
     is_unnamed: bool,
 }
 
@@ -84,7 +84,7 @@ const TOOLS: [Tool; 32] = [
 ];
 
 impl Tool {
-    /// Returns true if its results are benchmarks that are matched by their names.
+    /// Returns true if the tool's results are benchmarks that are matched by their names.
     pub fn names_benchmarks(&self) -> bool {
         !self.compares_within && !self.is_unnamed
     }

@@ -203,13 +203,14 @@ const COSTS: [&str; 8] = [
     "allocations",
 ];
 
-/// Events of which fewer are better, whatever they are divided by.
+/// Events of which fewer are better, in total and per anything except a processor cycle.
 const TROUBLES: [&str; 10] = [
     "fault", "faults", "miss", "misses", "error", "errors", "failure", "failures", "timeout",
     "timeouts",
 ];
 
-/// Units of energy and power. They are costs: more of anything per unit is better.
+/// Units of energy and power. They are costs: less of them is better, and more of anything per
+/// unit.
 const ENERGY: [&str; 12] =
     ["J", "kJ", "mJ", "uJ", "µJ", "joule", "joules", "W", "mW", "watt", "Wh", "kWh"];
 
@@ -224,8 +225,8 @@ pub fn unit_of_symbol(symbol: &str) -> Option<(f64, Unit)> {
     Some((entry.factor, entry.unit.clone()))
 }
 
-/// Returns the time that a word such as `SEC` or `Seconds` means. The symbols of sizes differ only
-/// in case.
+/// Returns the time that a word such as `SEC` or `Seconds` means. Sizes are not matched this way,
+/// because some of their symbols differ only in case.
 fn time_in_capitals(word: &str) -> Option<&'static UnitEntry> {
     let word = Some(word).filter(|word| word.len() >= SHORTEST_WORD)?.to_lowercase();
     let is_named =
@@ -262,9 +263,9 @@ pub(crate) fn rate_of_symbol(symbol: &str) -> Option<f64> {
     is_rate.then_some(factor)
 }
 
-/// Returns the better direction of values in this unit, from its dimension: less time and memory is
-/// better, in total and per item; more of anything per time is better. `None` for plain numbers and
-/// unknown units.
+/// Returns the direction in which values in this unit improve, according to its dimension: less
+/// time and memory is better, in total and per item; more of anything per time is better. `None`
+/// for plain numbers and unknown units.
 pub fn direction(unit: &Unit) -> Option<Better> {
     match unit {
         Unit::Second | Unit::Byte => Some(Better::Lower),
@@ -274,14 +275,15 @@ pub fn direction(unit: &Unit) -> Option<Better> {
     }
 }
 
-/// Returns the better direction implied by a unit's symbol, or by a name that is a unit: `fps`,
-/// `cache-misses`.
+/// Returns the direction of improvement implied by a unit's symbol, or by a name that is a unit:
+/// `fps`, `cache-misses`.
 pub(crate) fn direction_of_symbol(symbol: &str) -> Option<Better> {
     let is_time = |word: &str| matches!(unit_of_symbol(word), Some((_, Unit::Second)));
     let (above, below) = fraction(symbol);
     // A name may precede the unit: `p50-ns/op`.
     let last = above.rsplit(['-', ' ']).next().unwrap_or(above);
-    if TROUBLES.contains(&last.to_lowercase().as_str()) && !below.iter().any(is_cycle) {
+    let is_trouble = TROUBLES.contains(&last.to_lowercase().as_str());
+    if is_trouble && !below.iter().any(is_cycle) {
         return Some(Better::Lower);
     }
     if below.iter().any(|word| is_time(word)) {
@@ -296,7 +298,7 @@ pub(crate) fn direction_of_symbol(symbol: &str) -> Option<Better> {
     // misses.
     if below.iter().any(is_cycle) {
         let is_work = !is_word_of_cost(last) || last.to_lowercase().starts_with("instruction");
-        return (is_work && !TROUBLES.contains(&last)).then_some(Better::Higher);
+        return (is_work && !is_trouble).then_some(Better::Higher);
     }
     if below.iter().any(|word| ENERGY.contains(word)) {
         return Some(Better::Higher);
@@ -309,7 +311,7 @@ pub(crate) fn direction_of_symbol(symbol: &str) -> Option<Better> {
 }
 
 fn is_cycle(word: &&str) -> bool {
-    matches!(*word, "cycle" | "cycles")
+    matches!(word.to_lowercase().as_str(), "cycle" | "cycles")
 }
 
 /// Returns true for the name of a rate: `fps`, `GFLOPS`, `MiBps`.
@@ -355,7 +357,7 @@ pub fn parse_quantity(text: &str) -> Result<Quantity, QuantityError> {
     }
 }
 
-/// Better direction of a metric.
+/// The direction in which a metric improves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
@@ -445,6 +447,7 @@ mod tests {
             ("Kb", None),
             ("hits", None),
             ("misses/cycle", None),
+            ("Misses/Cycle", None),
             ("cycles/cycle", None),
             ("steps", None),
             ("points per game", None),

@@ -34,7 +34,7 @@ pub enum Tag<'a> {
     Close {
         /// The name of the element.
         name: &'a str,
-        /// The beginning of the text before it.
+        /// The beginning of the text before the end of the element.
         before: &'a str,
     },
 }
@@ -45,15 +45,17 @@ pub struct Xml<R> {
     file: String,
     /// The line that was read last, from 1.
     line: u64,
-    /// The tag, without its brackets, and the text before it.
+    /// The tag, without its brackets.
     tag: Vec<u8>,
+    /// The beginning of the text before the tag.
     text: Vec<u8>,
     /// The first bytes of a character in the text whose remaining bytes have not been read.
     begun: Vec<u8>,
-    /// Concatenated names of the open elements; `begins` has the start of each.
+    /// Concatenated names of the open elements.
     open: String,
+    /// Start of each name in `open`.
     begins: Vec<usize>,
-    /// True if the tag is an empty element that was returned as opened.
+    /// True if the last tag was an empty element of which only the start has been returned.
     is_empty: bool,
 }
 
@@ -242,15 +244,15 @@ impl<R: BufRead> Xml<R> {
     }
 }
 
-/// Purpose of reading.
+/// The kind of content being read.
 #[derive(Clone, Copy)]
 enum ScanPurpose {
     Text,
     Tag,
 }
 
-/// Continues UTF-8 text with this piece. `begun` holds the bytes of a character that the previous
-/// piece did not complete, and receives those of this piece.
+/// Checks that this piece continues the UTF-8 text before it. `begun` holds the bytes of a
+/// character that the previous piece did not complete, and receives those of this piece.
 ///
 /// # Errors
 /// If the text is not UTF-8: the number of bytes of the piece before the error.

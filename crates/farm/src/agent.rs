@@ -57,7 +57,7 @@ const CONFLICTS: u32 = 5;
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub name: String,
-    /// Run only one job: the given job, or any job.
+    /// If set, run only one job: the given one, or any job if the inner value is `None`.
     pub once: Option<Option<i64>>,
     pub directory: PathBuf,
     /// Use only these of the available runtimes; empty means all.
@@ -204,7 +204,7 @@ impl Agent<'_> {
         }
     }
 
-    /// Waits after a request without an answer.
+    /// Counts a request that got no answer, and waits before the next one.
     ///
     /// # Errors
     /// If the server refused the request.
@@ -290,7 +290,8 @@ impl Agent<'_> {
         }
     }
 
-    /// Finishes an agent for one job: its result is submitted first, unless it is interrupted.
+    /// Submits the result of an agent that runs only one job, repeatedly until the server answers
+    /// or the agent is interrupted.
     fn last(&mut self) -> anyhow::Result<Ending> {
         loop {
             match self.spool.replay(&self.client, &mut say) {
@@ -396,7 +397,7 @@ impl Agent<'_> {
         }
     }
 
-    /// Checks whether this node may measure, if that is due.
+    /// Checks whether this node may measure, if a calibration is due.
     fn calibrates(&mut self) {
         let Some((assay, every)) = self.assay.as_ref().zip(self.settings.calibrates) else {
             return;
@@ -422,7 +423,7 @@ impl Agent<'_> {
         }
     }
 
-    /// Looks for new versions, if that is due.
+    /// Looks for new versions, if the interval between searches has passed.
     fn discovers(&mut self) {
         let Some(every) = self.settings.discovers else { return };
         if self.discovered.is_some_and(|last| last.elapsed() < every) {
@@ -481,8 +482,8 @@ pub(crate) fn assay() -> Option<PathBuf> {
     named.into_iter().chain(beside).find(|own| own.is_absolute() && own.is_file())
 }
 
-/// Like [`assay()`], but readable for the user of the sandbox: the program itself, or a copy in the
-/// agent's directory.
+/// Like [`assay()`], but returns a path that the sandbox's user can read: the program itself, or a
+/// copy of it in the agent's directory.
 fn measuring(directory: &Path, walls: &Walls) -> anyhow::Result<Option<PathBuf>> {
     let Some(found) = assay() else { return Ok(None) };
     let policy = assay_measure::sandbox::Policy::default();

@@ -23,9 +23,9 @@ const FORMAT: u64 = 1;
 const ROWS: &str = "store.jsonl";
 /// The last entry of the file.
 const MANIFEST: &str = "manifest.json";
-/// Directories that are stored alongside the store.
+/// Directories that are backed up along with the store.
 const DIRECTORIES: [&str; 2] = ["logs", "samples"];
-/// Maximum size of a manifest, bytes; it needs more than a hundred per file.
+/// Maximum size of a manifest, bytes. A manifest has more than a hundred bytes for each file.
 const LARGEST_MANIFEST: u64 = 4 << 30;
 
 /// The contents of a backup.

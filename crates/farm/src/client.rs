@@ -283,7 +283,7 @@ pub fn jittered(time: Duration) -> Duration {
     time.mul_f64(0.5 + drawn / 1_000_003.0)
 }
 
-/// Creates an HTTP agent with a time limit. Certificates are trusted as by the system.
+/// Creates an HTTP agent with a time limit. It trusts the certificates that the system trusts.
 #[must_use]
 pub fn agent(patience: Duration, redirects: u32) -> Agent {
     let found = rustls_native_certs::load_native_certs();

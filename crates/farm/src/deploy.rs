@@ -18,7 +18,7 @@ pub enum StepResult {
     Changed,
     /// Nothing had to be done.
     AsItWas,
-    /// The step does not apply there, for this reason.
+    /// The step does not apply to this machine, for the given reason.
     LeftOut(String),
 }
 

@@ -4,8 +4,8 @@
 /// Maximum length of a line.
 const LONGEST: usize = 500;
 
-/// Returns a text on one line, without control characters and marks that change the direction of
-/// writing; truncated if it is much too long.
+/// Returns a text on one line, without control characters and without marks that change the writing
+/// direction; truncated if it is much too long.
 pub fn line(text: &str) -> String {
     let harmless = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',

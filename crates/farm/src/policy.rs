@@ -43,8 +43,8 @@ pub(crate) const WRITERS: usize = 4;
 pub(crate) const WAITING: usize = 2_048;
 /// Maximum size of all cached answers, bytes.
 pub(crate) const KEPT: usize = 64 << 20;
-/// Number of bytes of a too large body that are read and discarded, so that the client receives the
-/// answer before the connection is closed.
+/// Number of bytes of an oversized body that are read and discarded, so that the client receives
+/// the answer before the connection is closed.
 pub(crate) const THROWN_AWAY: usize = 32 << 20;
 /// Time limit for discarding a body.
 pub(crate) const THROWING: Duration = Duration::from_secs(2);

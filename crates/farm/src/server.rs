@@ -197,7 +197,7 @@ async fn sweep(app: Arc<App>) {
     }
 }
 
-/// Writes to the store when nodes and tokens were last seen: at intervals, not with each request.
+/// Stores when nodes and tokens were last seen. Called at intervals rather than for each request.
 async fn flush(app: &App) -> Result<(), Failure> {
     let seen = mem::take(&mut *app.context.seen.lock().unwrap_or_else(PoisonError::into_inner));
     let used = mem::take(&mut *app.context.used.lock().unwrap_or_else(PoisonError::into_inner));

@@ -17,7 +17,7 @@ use crate::reply::{Answer, Reply};
 use assay_data::import::{self, ImportOptions};
 use std::path::{Path, PathBuf};
 
-/// Name by which users choose it.
+/// Name by which users choose this harness.
 pub(crate) const NAME: &str = "benchmarkdotnet";
 
 const HARNESS: &str = "BenchmarkDotNet";
@@ -135,8 +135,8 @@ fn results(scratch: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the error for messages, which is on standard output. The line with an exception, or with
-/// the harness's own error mark, is the most informative.
+/// Returns the error to show. It is on standard output; the most informative line is one with an
+/// exception or with the harness's own error mark.
 fn error_message(reply: &Reply) -> Option<String> {
     let text = reply.text();
     let telling = |line: &&str| {

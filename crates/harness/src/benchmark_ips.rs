@@ -21,15 +21,16 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Name by which users choose it.
+/// Name by which users choose this harness.
 pub(crate) const NAME: &str = "benchmark-ips";
 
 /// Metric for the number of calls in the warm-up.
 const WARM_UP: &str = "warm_up";
-/// Metric for the seconds that later runs save by warming up for this number of calls.
+/// Metric for the seconds that later runs save by warming up only for the number of calls in
+/// `WARM_UP`.
 const SAVED: &str = "warm_up_saved";
 
-/// Loaded before the script.
+/// Ruby code that is loaded before the script.
 const SHIM: &str = include_str!("shims/benchmark_ips.rb");
 
 /// A script that uses benchmark-ips.
@@ -52,7 +53,7 @@ impl BenchmarkIps {
 /// Ruby interpreters.
 const RUBIES: [&str; 3] = ["ruby", "jruby", "truffleruby"];
 
-/// Recognizes a script that requires it.
+/// Recognizes a script that requires benchmark-ips.
 pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     let first = program.text.lines().next().unwrap_or_default();
     let is_ruby = (first.starts_with("#!") && first.contains("ruby"))
@@ -66,14 +67,14 @@ pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     .then(|| assumed(program))
 }
 
-/// Creates the driver for any command that runs such a script.
+/// Creates the driver for any command that runs a script with benchmark-ips.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(BenchmarkIps::new(RUBIES.iter().any(|name| program.is_called(name))))
 }
 
 impl BenchmarkIps {
-    /// Stores the metrics of the warm-up, and removes them from the results. Adds the CPUs that were
-    /// busy.
+    /// Stores the number of warm-up calls and the seconds saved, and removes both metrics from the
+    /// results. Adds the number of CPUs that were busy.
     fn without_warm_ups(&self, mut found: Vec<Reading>) -> Vec<Reading> {
         for reading in &mut found {
             reading.values.retain(|(metric, value)| match metric.name.as_str() {
@@ -95,7 +96,8 @@ impl BenchmarkIps {
         found
     }
 
-    /// Returns the request to run the script with the shim, which answers in this file.
+    /// Returns the request to run the script with the shim, which writes its answer to the file
+    /// `answer` in `scratch`.
     fn shimmed(&self, scratch: &Path, answer: &str) -> Request {
         let shim = scratch.join("assay_benchmark_ips.rb");
         let answer = scratch.join(answer);

@@ -15,24 +15,25 @@ use crate::reading::{Reading, add_iterations, imported, readings};
 use crate::reply::{Answer, Reply};
 use std::path::Path;
 
-/// Name by which users choose it.
+/// Name by which users choose this harness.
 pub(crate) const NAME: &str = "catch2";
 
 const HARNESS: &str = "Catch2";
 
-/// The tests that run by default, and the hidden benchmarks.
+/// Test specification that selects the tests that run by default and the hidden benchmarks.
 const BENCHMARKS_TOO: &str = "~[.],[!benchmark]";
 
 /// Minimum and maximum number of samples; the default is a hundred.
 const SAMPLES: (f64, f64) = (10.0, 100.0);
 
-/// Number of samples per second of run time: each of them may be a slow iteration.
+/// Number of samples per second of run time; low, since a sample takes at least one iteration,
+/// which may be slow.
 const SAMPLES_PER_SECOND: f64 = 1000.0;
 
 /// A program linked with Catch2.
 #[derive(Debug)]
 struct Catch2 {
-    /// Version as in its help, `3.7.1`; empty if not stated.
+    /// Catch2's version as stated in the program's help, such as `3.7.1`; empty if not stated.
     version: String,
     /// True if the user gave arguments, which may select what runs.
     is_chosen: bool,
@@ -135,8 +136,9 @@ fn is_whole(xml: &str) -> bool {
     end.ends_with("</Catch2TestRun>") || end.ends_with("</Catch>")
 }
 
-/// Returns the total number of iterations of a benchmark, from the tag with its samples and the
-/// iterations of each. Quotes in names are entities.
+/// Returns the total number of iterations of a benchmark: the product of two attributes of its tag,
+/// samples and iterations per sample. Quotes in names are written as entities, so they do not end
+/// an attribute.
 fn iterations(line: &str) -> Option<u64> {
     let number = |name: &str| -> Option<u64> {
         let (_, rest) = line.split_once(name)?;

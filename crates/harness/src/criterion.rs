@@ -16,13 +16,13 @@ use crate::reply::{Answer, Reply};
 use crate::rust;
 use std::path::Path;
 
-/// Name by which users choose it.
+/// Name by which users choose this harness.
 pub(crate) const NAME: &str = "criterion";
 
 const HARNESS: &str = "criterion";
 
-/// Fraction of a run's time used for warm-up, from which criterion estimates the number of
-/// iterations in the rest.
+/// Fraction of a run's time that is spent on the warm-up, from which criterion estimates the number
+/// of iterations for the rest.
 const WARM_UP: f64 = 0.2;
 
 /// Minimum time for a run, in seconds: fractions of a nanosecond are refused.
@@ -31,7 +31,7 @@ const SHORTEST: f64 = 1e-6;
 /// A program linked with criterion.
 #[derive(Debug)]
 struct Criterion {
-    /// True if it has a quick mode.
+    /// True if the program accepts `--quick`.
     has_quick: bool,
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
@@ -39,12 +39,12 @@ struct Criterion {
     debug_build: Option<String>,
 }
 
-/// The environment variable that criterion reads: an executable linked with it contains the name,
-/// stripped or not.
+/// Environment variable that criterion reads. An executable linked with criterion contains this
+/// name, even if stripped.
 const HOME: &str = "CRITERION_HOME";
 
-/// The answer of the parser of 0.5 to `--help`: it was built without help (criterion.rs, issue
-/// 702).
+/// Part of the answer of criterion 0.5 to `--help`: its argument parser was built without help
+/// (criterion.rs, issue 702).
 const WITHOUT_HELP: &str = "unexpected argument found";
 
 /// Recognizes the harness by the program's help or, if it has none, by the contents of its file.

@@ -4,9 +4,10 @@
 //! The table is the only output: it has times with four digits, so that changes below a thousandth
 //! may not show, and the iterations of a run in its last column. Its own list leaves out arguments
 //! and numbers of threads, so the list is taken from the output of a run with one iteration each.
-//! Iterations are divided evenly among at most a hundred samples, its default: their number is
-//! rounded to a multiple of that, in the same way on all sides. If a benchmark is run with several
-//! numbers of threads, each run goes through all of them: filters do not select threads.
+//! Iterations are divided evenly among at most a hundred samples, divan's default, so the number of
+//! iterations is rounded to a multiple of the number of samples, in the same way on all sides. If a
+//! benchmark is run with several numbers of threads, each run goes through all of them: filters do
+//! not select threads.
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::HarnessError;
@@ -16,7 +17,7 @@ use crate::reply::Reply;
 use crate::rust;
 use std::path::Path;
 
-/// Name by which users choose it.
+/// Name by which users choose this harness.
 pub(crate) const NAME: &str = "divan";
 
 const HARNESS: &str = "divan";
@@ -24,8 +25,8 @@ const HARNESS: &str = "divan";
 /// Number of samples of a run, unless there are fewer iterations.
 const SAMPLES: u64 = 100;
 
-/// Longer than any run: it overrides a limit set by the benchmark itself, which would reduce the
-/// number of iterations.
+/// Time limit longer than any run, in seconds. It overrides a limit set by the benchmark itself,
+/// which would reduce the number of iterations.
 const NO_LIMIT: &str = "1000000";
 
 /// A program linked with divan.

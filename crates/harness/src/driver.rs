@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Amount of work in a run of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effort {
-    /// The harness finds the number of iterations that take about this many seconds.
+    /// As many iterations as take about this many seconds; the harness determines the number.
     Seconds(f64),
     /// Exactly this many iterations, after the harness's warm-up. Only for drivers that
     /// [pin](Driver::pins).
@@ -34,10 +34,11 @@ pub struct Request {
     /// Environment variables with options of an interpreter (`RUBYOPT`): appended to the user's
     /// value, separated by a blank.
     pub options: Vec<(String, String)>,
-    /// Variables with lists of directories (`PYTHONPATH`), and directories that go before the user's.
+    /// Variables that list directories (`PYTHONPATH`), each with a directory to insert before the
+    /// user's.
     pub directories: Vec<(String, PathBuf)>,
-    /// Files with their text that must exist when the program starts. The caller creates them, with
-    /// their parent directories, after emptying the scratch directory, which contains them.
+    /// Files, with their contents, that must exist when the program starts. The caller empties the
+    /// scratch directory, and then creates these files and their parent directories in it.
     pub files: Vec<(PathBuf, String)>,
     /// Location of the answer.
     pub answer: Answer,
@@ -63,7 +64,7 @@ impl Request {
         self
     }
 
-    /// Adds an option to those of an interpreter.
+    /// Adds an option to an environment variable that holds an interpreter's options.
     #[must_use]
     pub fn option(mut self, variable: &str, option: &str) -> Self {
         match self.options.iter_mut().find(|(name, _)| name == variable) {
@@ -73,7 +74,7 @@ impl Request {
         self
     }
 
-    /// Adds a directory in front of those of a variable.
+    /// Inserts a directory before those that an environment variable lists.
     #[must_use]
     pub fn directory(mut self, variable: &str, directory: PathBuf) -> Self {
         self.directories.insert(0, (variable.to_owned(), directory));
@@ -107,8 +108,8 @@ pub enum Language {
 
 /// A harness, as detected in one of its programs.
 pub trait Driver: std::fmt::Debug {
-    /// Returns its usual name, with the version if the program states it, as in
-    /// `Google Benchmark 1.7`.
+    /// Returns the harness's usual name, with the version if the program states it, as in `Google
+    /// Benchmark 1.7`.
     fn name(&self) -> String;
 
     /// Returns true if a run can be restricted to one benchmark. Otherwise every run measures all
@@ -117,11 +118,11 @@ pub trait Driver: std::fmt::Debug {
         true
     }
 
-    /// Returns true if the number of iterations can be set: every side then does the same work, and
-    /// differs only in the time that it takes.
+    /// Returns true if the number of iterations can be set, so that every side does the same work
+    /// and only the time differs.
     fn pins(&self) -> bool;
 
-    /// Returns the length of a turn, s, if two processes can measure in turns
+    /// Returns the length of a turn in seconds; `None` if two processes cannot measure in turns
     /// ([`Turns`](crate::Turns)).
     fn turn_seconds(&self) -> Option<f64> {
         None
@@ -143,8 +144,8 @@ pub trait Driver: std::fmt::Debug {
     /// If the answer is not from this harness.
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError>;
 
-    /// Returns the groups of benchmarks that the program itself compares, each against its first;
-    /// known after [`Driver::listed`].
+    /// Returns the groups of benchmarks that the program itself compares, each benchmark with the
+    /// first of its group. They are known only after [`Driver::listed`].
     fn compared(&self) -> Vec<Vec<String>> {
         Vec::new()
     }
@@ -171,8 +172,8 @@ pub trait Driver: std::fmt::Debug {
         None
     }
 
-    /// Returns true if its programs run on Node.js, which can record the parts of the scripts that
-    /// a benchmark executes.
+    /// Returns true if programs of this harness run on Node.js, which can record the parts of the
+    /// scripts that a benchmark executes.
     fn notes_scripts(&self) -> bool {
         false
     }

@@ -9,7 +9,7 @@ pub enum HarnessError {
     /// The program lists no benchmarks.
     #[error("it lists no benchmark{}", .said.as_deref().map_or(String::new(), |s| format!("; it said: {s}")))]
     NoBenchmark {
-        /// Output of the program instead of a list.
+        /// Last line of what the program printed instead of a list.
         said: Option<String>,
     },
     /// The test framework lacks the plugin that measures.
@@ -20,7 +20,7 @@ pub enum HarnessError {
         /// The command that installs it.
         install: &'static str,
     },
-    /// The file of the answer does not exist.
+    /// The file that should contain the answer does not exist or cannot be read.
     #[error(
         "it left no result in {}: {reason}{}",
         .path.display(), .said.as_deref().map_or(String::new(), |s| format!("; it said: {s}")), reason = reason(source)
@@ -45,8 +45,8 @@ pub enum HarnessError {
     },
 }
 
-/// Returns the last line of a program's output for messages, preferring standard error. At most 200
-/// characters.
+/// Returns the last line of a program's output for use in an error message, preferring standard
+/// error; at most 200 characters of it.
 pub(crate) fn tail(errors: &[u8], output: &[u8]) -> Option<String> {
     let last = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);

@@ -1,5 +1,5 @@
-//! Requests for the functions that a benchmark program executes, their answers, and requests that delay
-//! the calls of one function.
+//! Requests to report the functions that a benchmark program executes, the parsing of the answers,
+//! and requests to delay the calls of one function.
 //!
 //! In Python and Ruby, every function call is recorded or delayed by a file of ours that the
 //! interpreter loads first: a `sitecustomize`, which then loads the user's, or one that `RUBYOPT`
@@ -36,17 +36,19 @@ const DELAYED: [&str; 2] = ["ASSAY_DELAYED", "ASSAY_DELAY"];
 /// The text of a file to be added to a package of Go, below its `package` clause: calls of
 /// `assayWait(n)` then wait if function `n` is the delayed one.
 pub const GO_WAIT: &str = include_str!("shims/delay.go.txt");
-/// The directory of our file and of its answers.
+/// Directory, within the scratch directory, of our files and their answers.
 const DIRECTORY: &str = "executed";
-/// Our files, and their texts.
+/// Name and text of the file that Python loads first.
 const PYTHON: (&str, &str) = ("sitecustomize.py", include_str!("shims/executed.py"));
+/// Name and text of the file that Ruby loads first.
 const RUBY: (&str, &str) = ("executed.rb", include_str!("shims/executed.rb"));
+/// Name and text of the file that Node.js loads first.
 const NODE: (&str, &str) = ("executed.mjs", include_str!("shims/executed.mjs"));
-/// Name of the file with Go's answer.
+/// Name of the file in which Go records its coverage.
 const GO: &str = "executed.cover";
 
 impl Language {
-    /// Returns a request that also records in `scratch` what is executed.
+    /// Returns a request that also records in `scratch` which code is executed.
     #[must_use]
     pub fn asking(self, request: Request, scratch: &Path) -> Request {
         match self {
@@ -58,8 +60,9 @@ impl Language {
         }
     }
 
-    /// Returns a request in which every call of a function takes `nanoseconds` longer. The function is
-    /// named by its first line, and for Go by its number. `scratch` is as for [`Self::asking`].
+    /// Returns a request in which every call of a function takes `nanoseconds` longer. Python and
+    /// Ruby identify the function by its first line, Go by its number. `scratch` is as for
+    /// [`Self::asking`].
     #[must_use]
     pub fn delaying(
         self,
@@ -78,7 +81,7 @@ impl Language {
         }
     }
 
-    /// Adds the file that the interpreter loads first.
+    /// Adds our file, which the interpreter loads before the program.
     fn with_our_file(self, request: Request, scratch: &Path) -> Request {
         let directory = scratch.join(DIRECTORY);
         let (name, text) = if self == Self::Ruby { RUBY } else { PYTHON };
@@ -113,7 +116,7 @@ impl Language {
     }
 }
 
-/// Returns a request that also records in `scratch` what Node.js executes.
+/// Returns a request that also records in `scratch` which code Node.js executes.
 #[must_use]
 pub fn noting_scripts(request: Request, scratch: &Path) -> Request {
     let (name, text) = NODE;
@@ -134,14 +137,14 @@ pub fn executed_scripts(scratch: &Path) -> Option<Vec<ExecutedScript>> {
     (!scripts.is_empty()).then_some(scripts)
 }
 
-/// Returns the texts that our files wrote, one for each process.
+/// Returns what our files recorded, one text for each process.
 fn answers(scratch: &Path) -> Option<Vec<String>> {
     let entries = std::fs::read_dir(scratch.join(DIRECTORY)).ok()?.flatten();
     let answers = entries.filter(|own| own.path().extension() == Some("started".as_ref()));
     answers.map(|own| std::fs::read_to_string(own.path()).ok()).collect()
 }
 
-/// Parses a line of our file: a line number and a path.
+/// Parses a line that our file recorded: a line number and a path.
 fn started(line: &str) -> Option<SourceLine> {
     let (number, file) = line.split_once('\t')?;
     Some(SourceLine { file: file.to_owned(), line: number.parse().ok()? })

@@ -2,8 +2,8 @@
 //!
 //! Only a run shows the names of sub-benchmarks, so the list is taken from the output of a run with
 //! one iteration each. `-test.bench` is split at every `/` into regular expressions, one for each
-//! part of a name; the number of processors after the last dash is not part of the name that they
-//! are matched with. Memory is always requested: Go counts it anyway.
+//! part of a name; the number of processors after the last dash is not part of the name that Go
+//! matches against them. Memory is always requested: Go counts it anyway.
 
 use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, tail};
@@ -12,7 +12,7 @@ use crate::reading::{Reading, add_iterations, imported_or_said, readings};
 use crate::reply::Reply;
 use std::path::Path;
 
-/// Name by which users choose it.
+/// Name by which users choose this harness.
 pub(crate) const NAME: &str = "go";
 
 const HARNESS: &str = "go test";
@@ -152,7 +152,7 @@ fn processors(benchmark: &str) -> Option<&str> {
         .then_some(&benchmark[dash..])
 }
 
-/// Returns the number of iterations of a result line: the text before the first pair of value and
+/// Returns the number of iterations in a result line: the number before the first pair of value and
 /// unit.
 fn iterations(line: &str) -> Option<u64> {
     let is_pair = |piece: &str| {
@@ -175,8 +175,8 @@ fn iterations(line: &str) -> Option<u64> {
     pieces.last()?.split_ascii_whitespace().next_back()?.parse().ok()
 }
 
-/// Returns the failed benchmarks with their messages. One that failed only because a part of it did
-/// is left out.
+/// Returns the failed benchmarks with their messages. A benchmark that failed only because one of
+/// its sub-benchmarks did is left out.
 fn failed(text: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let mut is_open = false;
@@ -209,7 +209,7 @@ fn failed(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Returns the error for messages: the line of a panic rather than the end of its trace.
+/// Returns the error to show: the line of a panic rather than the end of its trace.
 fn error_message(reply: &Reply) -> Option<String> {
     let errors = String::from_utf8_lossy(&reply.errors);
     let panic = errors
@@ -218,8 +218,8 @@ fn error_message(reply: &Reply) -> Option<String> {
     tail(panic.map_or(&reply.errors, str::as_bytes), &reply.output)
 }
 
-/// Returns the flags of an unoptimized build. Go stores the build flags in its programs as text;
-/// for test programs only newer versions do.
+/// Returns the compiler flags if they show an unoptimized build. Go stores the build flags in its
+/// programs as text; in test programs, only newer versions do.
 fn built_for_debugging(program: &Program) -> Option<String> {
     if program.kind != Kind::Executable {
         return None;

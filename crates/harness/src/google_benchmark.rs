@@ -1,11 +1,11 @@
-//! Google Benchmark: `--benchmark_list_tests`, a filter that is an anchored regular expression,
+//! Google Benchmark: `--benchmark_list_tests`, a filter that is an anchored regular expression, and
 //! JSON in a separate file.
 //!
 //! Since 1.8, `--benchmark_min_time=Nx` fixes the number of iterations. Earlier versions accept
-//! only a time, and every process searches for its number itself; the help shows which kind the
-//! program is. The search also warms up; a fixed number of iterations is preceded by a warm-up
-//! where the version has one (since 1.7) and the user did not set it. The result is written to a
-//! file, because programs print anything on standard output.
+//! only a time, and every process searches for the number itself; the help shows which kind of
+//! version the program uses. The search also serves as a warm-up. Runs with a fixed number of
+//! iterations use the library's own warm-up, if the version has one (since 1.7) and the user did
+//! not set it. The result is written to a file, because programs print anything on standard output.
 
 mod symbols;
 
@@ -20,23 +20,23 @@ use assay_data::code;
 use regex::Regex;
 use std::path::Path;
 
-/// Name by which users choose it.
+/// Name by which users choose this harness.
 pub(crate) const NAME: &str = "google-benchmark";
 
 /// A program linked with Google Benchmark.
 #[derive(Debug)]
 struct GoogleBenchmark {
-    /// True if it is 1.8 or later.
+    /// True if the number of iterations can be set (since 1.8).
     pins: bool,
     /// True if runs with a fixed number of iterations are to be warmed up.
     warms_up: bool,
 }
 
-/// Flag for the seconds of an untimed phase before the measured one.
+/// Flag that sets the length of the untimed warm-up phase, in seconds.
 const WARM_UP: &str = "--benchmark_min_warmup_time=";
 
-/// Seconds of that phase: 2 ms reduced the excess of the first iterations, with a map of strings,
-/// from 15 % to 5 % (tried manually with 1.7).
+/// Length of the untimed warm-up phase, in seconds. In a manual test with Google Benchmark 1.7 and
+/// a map of strings, 2 ms reduced the excess time of the first iterations from 15 % to 5 %.
 const WARM_UP_SECONDS: f64 = 0.002;
 
 /// Recognizes the harness by the program's help.
@@ -49,7 +49,7 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
     help.contains("--benchmark_list_tests").then(|| Box::new(driver) as Box<dyn Driver>)
 }
 
-/// Creates a driver that uses only features of all versions.
+/// Creates a driver that uses only features that all versions have.
 pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(GoogleBenchmark { pins: false, warms_up: false })
 }
@@ -134,7 +134,8 @@ impl Driver for GoogleBenchmark {
     }
 }
 
-/// Returns the single benchmark of an answer that contains only its error.
+/// Returns the reading of an answer whose only benchmark ended with an error, so that it contains
+/// no numbers.
 fn gave_up(reply: &Reply) -> Option<Reading> {
     let text = String::from_utf8(reply.bytes().ok()?).ok()?;
     let string = |key: &str| {

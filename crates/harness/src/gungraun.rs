@@ -15,7 +15,7 @@ use crate::reply::Reply;
 use crate::rust;
 use std::path::Path;
 
-/// Name by which users choose it.
+/// Name by which users choose this harness.
 pub(crate) const NAME: &str = "gungraun";
 
 /// A program linked with gungraun.
@@ -89,15 +89,15 @@ impl Driver for Gungraun {
     }
 }
 
-/// Converts a printed benchmark with its id and its arguments, `sums::group::fib long:(15)`, to its
-/// name in the list: `sums::group::fib::long`.
+/// Converts the printed name of a benchmark, with its id and arguments (`sums::group::fib
+/// long:(15)`), to its name in the list, `sums::group::fib::long`.
 fn listed_as(printed: &str) -> String {
     let Some((path, rest)) = printed.split_once(' ') else { return printed.to_owned() };
     format!("{path}::{}", rest.split(':').next().unwrap_or_default())
 }
 
-/// Returns the line with its own error, above a trace that may follow; otherwise that of a panic in
-/// the benchmark.
+/// Returns the line with gungraun's own error, which a trace may follow; otherwise the line of a
+/// panic in the benchmark.
 fn error_message(reply: &Reply) -> Option<String> {
     message_line(&reply.errors, &reply.output, |line| {
         line.contains("Error: ") || line.contains("panicked")

@@ -15,17 +15,19 @@ use crate::turns::Turns;
 use assay_data::Metric;
 use std::path::Path;
 
-/// Names by which users choose them.
+/// Name by which users choose tinybench.
 pub(crate) const TINYBENCH: &str = "tinybench";
+/// Name by which users choose mitata.
 pub(crate) const MITATA: &str = "mitata";
+/// Name by which users choose vitest.
 pub(crate) const VITEST: &str = "vitest";
 
-/// Metric of the CPUs that a benchmark keeps busy.
+/// Metric for the number of CPUs that a benchmark keeps busy.
 const BUSY: &str = "busy";
-/// Loaded before the script.
+/// Module that is loaded before the script.
 const SHIM: &str = include_str!("shims/javascript.mjs");
 
-/// A script that uses this library.
+/// A script that uses tinybench or mitata.
 #[derive(Debug)]
 struct Script {
     library: &'static str,
@@ -41,12 +43,12 @@ pub(crate) fn looks_like_mitata(program: &Program) -> Option<Box<dyn Driver>> {
     imports(program, MITATA).then(|| mitata(program))
 }
 
-/// Creates the driver for any command that runs such a script.
+/// Creates the driver for any command that runs a script with tinybench.
 pub(crate) fn tinybench(_program: &Program) -> Box<dyn Driver> {
     Box::new(Script { library: TINYBENCH })
 }
 
-/// Creates the driver for any command that runs such a script.
+/// Creates the driver for any command that runs a script with mitata.
 pub(crate) fn mitata(_program: &Program) -> Box<dyn Driver> {
     Box::new(Script { library: MITATA })
 }
@@ -73,7 +75,7 @@ impl Script {
     }
 }
 
-/// Returns the file's URL. Node splits its options at blanks.
+/// Returns the file's URL, which contains no blanks: Node splits its options at them.
 pub(crate) fn url(path: &Path) -> String {
     let mut url = "file://".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -97,7 +99,8 @@ impl Driver for Script {
         self.library == TINYBENCH
     }
 
-    /// mitata calls a benchmark some 50,000 times in a turn, however short it is meant to be.
+    /// Returns a longer turn for mitata, which calls a benchmark some 50,000 times per turn,
+    /// however short the turn is meant to be.
     fn turn_seconds(&self) -> Option<f64> {
         Some(if self.library == TINYBENCH { Turns::SECONDS } else { 0.1 })
     }
@@ -156,7 +159,7 @@ impl Driver for Script {
     }
 }
 
-/// Moves the metric that is not a result.
+/// Moves the number of busy CPUs out of the metrics, since it is not a result.
 fn without_cpus(mut reading: Reading) -> Reading {
     let is_busy = |(metric, _): &mut (Metric, f64)| metric.name == BUSY;
     reading.busy_cpus = reading.values.extract_if(.., is_busy).last().map(|(_, value)| value);
@@ -183,7 +186,7 @@ pub(crate) fn looks_like_vitest(program: &Program) -> Option<Box<dyn Driver>> {
     (program.words.iter().any(names) && program.has_word("bench")).then(|| vitest(program))
 }
 
-/// Creates the driver for any command that ends in its arguments.
+/// Creates the driver for any command that passes its last arguments to vitest.
 pub(crate) fn vitest(_program: &Program) -> Box<dyn Driver> {
     Box::new(Vitest)
 }

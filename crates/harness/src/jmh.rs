@@ -18,10 +18,10 @@ use crate::reply::{Answer, Reply};
 use std::cell::RefCell;
 use std::path::Path;
 
-/// Name by which users choose it.
+/// Name by which users choose this harness.
 pub(crate) const NAME: &str = "jmh";
 
-/// JMH's list of benchmarks in a jar.
+/// Path, within a jar, of JMH's list of benchmarks.
 const LIST: &str = "META-INF/BenchmarkList";
 
 /// Main class of JMH, for users who give a class path instead of a jar.
@@ -32,7 +32,7 @@ const MAIN: &str = "org.openjdk.jmh.Main";
 struct Jmh {
     /// The user's options.
     given: Vec<String>,
-    /// The benchmarks of the list; empty before it was read.
+    /// The listed benchmarks; empty until the list has been read.
     known: RefCell<Vec<ParameterizedMethod>>,
 }
 
@@ -49,7 +49,7 @@ struct ParameterizedMethod {
     parameters: Vec<(String, String)>,
 }
 
-/// Recognizes a jar with a list of benchmarks.
+/// Recognizes `java` with a jar that contains a list of benchmarks, or with JMH's main class.
 pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     let has_list = program.kind == Kind::Archive && program.text.lines().any(|name| name == LIST);
     let is_jmh = program.is_called("java") && (has_list || program.has_word(MAIN));
@@ -157,8 +157,8 @@ impl Driver for Jmh {
     }
 }
 
-/// Returns the name of a method with its parameters, which are sorted because list and result order
-/// them differently.
+/// Returns the name of a method with its parameters. These are sorted, because the list and the
+/// results order them differently.
 fn named(method: &str, parameters: &[(String, String)]) -> String {
     let mut sorted: Vec<_> = parameters.iter().collect();
     sorted.sort();
@@ -213,8 +213,8 @@ fn listed(text: &str) -> Result<Vec<ParameterizedMethod>, String> {
     Ok(found)
 }
 
-/// Returns one reading for every name of the list. If two modes give the same metric, the second
-/// one keeps the name of its mode.
+/// Merges the readings of all modes of a method, so that there is one reading for every name in the
+/// list. If two modes give the same metric, the name of the second metric includes its mode.
 fn merged(readings: Vec<Reading>) -> Vec<Reading> {
     let mut found: Vec<Reading> = Vec::new();
     for mut reading in readings {
@@ -241,8 +241,8 @@ fn merged(readings: Vec<Reading>) -> Vec<Reading> {
     found
 }
 
-/// Parses the output about failed benchmarks: `# Benchmark: …` and `# Parameters: (a = 1, b = 2)`
-/// come first, then the exception.
+/// Parses the output about failed benchmarks: the lines `# Benchmark: …` and `# Parameters: (a = 1,
+/// b = 2)` precede the exception.
 fn failures(text: &str) -> Vec<Reading> {
     let mut found: Vec<Reading> = Vec::new();
     let (mut method, mut parameters) = ("", Vec::new());

@@ -44,18 +44,17 @@ pub use reading::Reading;
 pub use reply::{Answer, Reply};
 pub use turns::Turns;
 
-/// Returns the request for a program whose harness is not recognized by its file: the request for
-/// its help.
+/// Returns the request for the help of a program whose harness was not recognized by its file.
 pub fn question() -> Request {
     Request::with(["--help"])
 }
 
 /// A harness and the ways to recognize it.
 struct HarnessEntry {
-    /// Name by which users choose it.
+    /// Name by which users choose this harness.
     name: &'static str,
-    /// Recognizes the harness by the program's file alone, for programs that would measure rather than
-    /// answer a question.
+    /// Recognizes the harness by the program's file alone, for programs that would start measuring
+    /// instead of answering a question.
     by_looks: fn(&Program) -> Option<Box<dyn Driver>>,
     /// Recognizes the harness by the program's help.
     by_help: fn(&Program, &str) -> Option<Box<dyn Driver>>,
@@ -163,30 +162,30 @@ pub fn names() -> Vec<&'static str> {
     HARNESSES.iter().map(|known| known.name).collect()
 }
 
-/// Returns the harness that the user names.
+/// Returns the driver of the harness with this name; `None` if there is no such harness.
 pub fn by_name(name: &str, program: &Program) -> Option<Box<dyn Driver>> {
     HARNESSES.iter().find(|known| known.name == name).map(|known| (known.assumed)(program))
 }
 
-/// Returns the harness of a program that is recognized by its file.
+/// Returns the driver for a program whose file shows its harness.
 pub fn by_looks(program: &Program) -> Option<Box<dyn Driver>> {
     HARNESSES.iter().find_map(|known| (known.by_looks)(program))
 }
 
-/// Returns the harness of a program from its answer to [`question`], which may be in either of its
-/// outputs.
+/// Returns the driver for a program from its answer to [`question`], which may be on standard
+/// output or standard error.
 pub fn by_help(program: &Program, reply: &Reply) -> Option<Box<dyn Driver>> {
     let text = format!("{}\n{}", reply.text(), String::from_utf8_lossy(&reply.errors));
     HARNESSES.iter().find_map(|known| (known.by_help)(program, &text))
 }
 
-/// Returns the request for a program whose help no harness recognized: a plain run.
+/// Returns the request for a plain run, for a program whose help no harness recognized.
 pub fn plain_run() -> Request {
     Request::default()
 }
 
-/// Returns the harness of a program from the results that it printed in a plain run or in spite of
-/// the question; `None` if the numbers could be anything.
+/// Returns the driver for a program from the results that it printed in a plain run, or instead of
+/// answering [`question`]; `None` if the output is not known to be that of a benchmark tool.
 pub fn by_output(reply: &Reply) -> Option<Box<dyn Driver>> {
     printing::recognise(reply)
 }

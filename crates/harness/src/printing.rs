@@ -16,12 +16,12 @@ use assay_data::Samples;
 use assay_data::import::{self, ImportOptions};
 use std::path::Path;
 
-/// Name by which users choose it.
+/// Name by which users choose this harness.
 pub(crate) const NAME: &str = "printing";
 
 const HARNESS: &str = "a benchmark tool";
 
-/// Name of results that have none. It must be the same on all sides.
+/// Name of a benchmark whose results have no name. It must be the same on all sides.
 const UNNAMED: &str = "output";
 
 /// A program that prints results.

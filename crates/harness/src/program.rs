@@ -12,14 +12,14 @@ pub enum Kind {
     Script,
     /// A zip archive, such as a jar.
     Archive,
-    /// Anything else, or nothing readable.
+    /// Any other file, or one that cannot be read.
     Other,
 }
 
 /// A program with the user's own arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// The program, then the user's arguments.
+    /// The command line: the program, then the user's arguments.
     pub words: Vec<OsString>,
     /// The file that identifies it: the program's or, for an interpreter (`ruby x.rb`,
     /// `python3 -I x.py`, `java -jar x.jar`, `bundle exec ruby x.rb`), the script's.
@@ -34,17 +34,23 @@ pub struct Program {
 /// Maximum number of bytes read from a script.
 const LONGEST_TEXT: usize = 256 * 1024;
 
-/// Programs that run a file given to them.
+/// Programs that run a script or an archive given as an argument.
 const INTERPRETERS: [&str; 8] =
     ["python", "pypy", "ruby", "java", "jruby", "node", "tsx", "dotnet"];
 
-/// Programs that run a command given to them.
+/// Programs that run a command given as arguments.
 const STARTERS: [&str; 16] = [
     "bundle", "env", "uv", "poetry", "pipenv", "pdm", "hatch", "nice", "taskset", "chrt",
     "numactl", "setarch", "rbenv", "npx", "pnpm", "yarn",
 ];
 
-/// Returns the index of the interpreter among the words.
+/// File extensions of scripts and of jars.
+const ENDINGS: [&str; 9] = ["py", "rb", "js", "mjs", "cjs", "ts", "mts", "cts", "jar"];
+/// Options that are followed by code or by a name instead of a script. A module may have any
+/// arguments, unless it is pytest.
+const NO_SCRIPT: [&str; 5] = ["-c", "-e", "-p", "-S", "-m"];
+
+/// Returns the index of the interpreter in the command line, if there is one.
 fn interpreter_in(words: &[OsString]) -> Option<usize> {
     let is_interpreter = |word: &OsString| {
         let name = base_name(word);
@@ -59,7 +65,8 @@ fn interpreter_in(words: &[OsString]) -> Option<usize> {
 }
 
 impl Program {
-    /// Examines the files named by the words; `found` is the file of the first word.
+    /// Examines the files named on the command line; `found` is the path at which the first word
+    /// was found.
     pub fn look(words: &[OsString], found: &Path) -> Self {
         let interpreter = interpreter_in(words);
         let script = words
@@ -82,13 +89,28 @@ impl Program {
         Self { words: words.to_vec(), file, kind, text }
     }
 
-    /// Returns the name of the interpreter, if any, at the beginning or after one of the commands
-    /// that start others.
+    /// Returns the name of the interpreter, if the command begins with one or with a program that
+    /// starts other commands (`bundle exec ruby`).
     pub fn interpreter(&self) -> Option<String> {
         interpreter_in(&self.words).map(|at| base_name(&self.words[at]))
     }
 
-    /// Returns true if the program (or its interpreter) has this name, ignoring a version after it.
+    /// Returns the script given to an interpreter, or the test file given to pytest, if it does not
+    /// exist.
+    pub fn missing_script(&self) -> Option<&Path> {
+        let pytest = self.words.iter().position(|word| base_name(word) == "pytest");
+        let starter = pytest.or(interpreter_in(&self.words))?;
+        let words = &self.words[starter + 1..];
+        let first = words.iter().map(Path::new).find(|word| {
+            let ending = word.extension().unwrap_or_default();
+            word.exists() || ENDINGS.iter().any(|known| ending == *known)
+        })?;
+        let is_other = words.iter().any(|word| NO_SCRIPT.iter().any(|option| word == *option));
+        (!is_other && !first.exists()).then_some(first)
+    }
+
+    /// Returns true if the command begins with a program of this name, ignoring a version number
+    /// after the name.
     pub fn is_called(&self, name: &str) -> bool {
         self.words.first().is_some_and(|word| {
             base_name(word)
@@ -118,7 +140,7 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Maximum size of the directory of an archive.
+/// Maximum size of an archive's directory, in bytes.
 const LONGEST_DIRECTORY: u32 = 64 * 1024 * 1024;
 
 /// Returns the names in a zip archive, one per line, from the directory at its end (PKWARE's
@@ -209,6 +231,36 @@ mod tests {
             assert_eq!(file(words), Path::new(script), "{words:?}");
         }
         assert_eq!(file(&["./program", "ruby", script]), Path::new("/found"));
+    }
+
+    #[test]
+    fn a_script_that_does_not_exist_is_missing() {
+        let directory = tempfile::tempdir().unwrap();
+        let there = directory.path().join("x.rb");
+        std::fs::write(&there, "puts 1").unwrap();
+        let there = there.to_str().unwrap();
+        let missing = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            let program = Program::look(&words, Path::new("/found"));
+            program.missing_script().map(Path::to_path_buf)
+        };
+        for words in [
+            &["ruby", "no.rb"][..],
+            &["bundle", "exec", "ruby", "-W0", "no.rb", there],
+            &["pytest", "-q", "no.rb"],
+            &["python3", "-m", "pytest", "no.rb"],
+        ] {
+            assert_eq!(missing(words).as_deref(), Some(Path::new("no.rb")), "{words:?}");
+        }
+        for words in [
+            &["ruby", there, "no.rb"][..],
+            &["ruby", "-e", "puts 1", "no.rb"],
+            &["python3", "-m", "own", "no.py"],
+            &["./program", "no.rb"],
+            &["node", "--version"],
+        ] {
+            assert_eq!(missing(words), None, "{words:?}");
+        }
     }
 
     #[test]

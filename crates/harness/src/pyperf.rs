@@ -7,8 +7,8 @@
 //! a task, which runs every benchmark once. A benchmark that is not in this driver's list is
 //! measured by a run of all of them, which is slower but equally correct.
 //!
-//! A run that is timed begins with an untimed value, as pyperf's own runs do by default; a
-//! calibration warms up by its trials.
+//! A timed run begins with an untimed value, as pyperf's own runs do by default; the trials of a
+//! calibration serve as its warm-up.
 
 use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, tail};
@@ -20,14 +20,14 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::path::Path;
 
-/// Name by which users choose it.
+/// Name by which users choose this harness.
 pub(crate) const NAME: &str = "pyperf";
 
 /// A script that uses pyperf.
 #[derive(Debug, Default)]
 struct Pyperf {
-    /// The benchmarks in the script's order, which numbers the tasks; empty before the list was
-    /// read.
+    /// The benchmarks in the script's order, which gives the tasks their numbers; empty until the
+    /// list has been read.
     tasks: RefCell<Vec<Task>>,
 }
 
@@ -35,7 +35,7 @@ struct Pyperf {
 #[derive(Debug)]
 struct Task {
     name: String,
-    /// Number of times that its function repeats the work within a loop.
+    /// Number of times that the benchmark's function repeats the work in one loop.
     inner: f64,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(Pyperf::default())
 }
 
-/// Returns the request for a worker that takes this many values, after untimed ones.
+/// Returns the request for a worker that measures `values` values after `warm_ups` untimed ones.
 fn worker(warm_ups: u32, values: u32, scratch: &Path) -> Request {
     let file = scratch.join("result.json");
     Request::with(["--worker"])
@@ -147,13 +147,13 @@ impl Driver for Pyperf {
     }
 }
 
-/// Returns the file as JSON, for data that its importer does not keep; null if it is invalid, which
-/// the importer reports.
+/// Returns the answer as JSON, for data that the importer does not keep; null if it is invalid,
+/// which the importer reports.
 fn parsed(reply: &Reply) -> Result<Value, HarnessError> {
     Ok(serde_json::from_slice(&reply.bytes()?).unwrap_or(Value::Null))
 }
 
-/// Data of one benchmark in a file, other than its values.
+/// Data about one benchmark in a result file, other than its values.
 struct PyperfBenchmark<'f> {
     name: String,
     loops: Option<f64>,
@@ -163,7 +163,8 @@ struct PyperfBenchmark<'f> {
     timed: bool,
 }
 
-/// Returns a fact of a benchmark or, if it has none, of the whole file.
+/// Returns a metadata entry of a benchmark or, if the benchmark does not have it, of the whole
+/// file.
 fn metadata<'f>(file: &'f Value, benchmark: &'f Value, name: &str) -> Option<&'f Value> {
     let of = |place: &'f Value| place.get("metadata")?.get(name);
     of(benchmark).or_else(|| of(file))
@@ -187,9 +188,9 @@ fn benchmarks(file: &Value) -> Vec<PyperfBenchmark<'_>> {
     all.iter().filter_map(own).collect()
 }
 
-/// Returns the results of workers that searched for their number of loops. They have no values:
-/// their trials are listed as warm-ups, each with its number of loops and its time per loop, and
-/// the last one is the one that was long enough.
+/// Returns the results of workers that searched for their number of loops. Such workers have no
+/// values: their trials are listed as warm-ups, each with its number of loops and its time per
+/// loop, and the last trial is the one that took long enough.
 fn calibrations(file: &Value) -> Vec<Reading> {
     let calibrated = |own: PyperfBenchmark<'_>| {
         let [run] = own.runs else { return None };

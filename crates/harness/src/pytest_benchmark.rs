@@ -8,8 +8,9 @@
 //! `--setup-plan` lists the tests with their fixtures, without running them: those with the fixture
 //! `benchmark` are the list. The number of iterations is always determined by the harness and
 //! cannot be given; marks of a test (`@pytest.mark.benchmark(min_rounds=…)`) and `pedantic`
-//! override the requested effort. A plugin of ours is loaded from `PYTHONPATH`; without it, where a
-//! command sets this variable itself, a run takes seconds longer and no turns.
+//! override the requested effort. A plugin of ours is loaded from `PYTHONPATH`. If a command sets
+//! this variable itself, the plugin is missing: a run then takes seconds longer, and two processes
+//! cannot take turns.
 
 use crate::driver::{Driver, Effort, Language, Request};
 use crate::error::{HarnessError, tail};
@@ -19,15 +20,16 @@ use crate::reply::{Answer, Reply};
 use crate::turns::Turns;
 use std::path::Path;
 
-/// Name by which users choose it.
+/// Name by which users choose this harness.
 pub(crate) const NAME: &str = "pytest-benchmark";
 
-/// A round takes at least the run's time divided by this number, which gives enough rounds to be
-/// informative and few enough to be written.
+/// Maximum number of rounds in the time of a run: enough to be informative, and few enough to be
+/// written out.
 const ROUNDS: f64 = 50.0;
 
-/// Directory of our plugin, its files, and their texts.
+/// Directory of our plugin, within the scratch directory.
 const DIRECTORY: &str = "plugin";
+/// The files of our plugin: names and texts.
 const FILES: [(&str, &str); 2] = [
     ("sitecustomize.py", include_str!("shims/measuring.py")),
     ("assay_pytest.py", include_str!("shims/pytest_plugin.py")),
@@ -51,7 +53,7 @@ pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(PytestBenchmark)
 }
 
-/// Returns the options of every call: little output, the reasons of failures on one line, and
+/// Returns the options that every call needs: little output, reasons for failures on one line, and
 /// nothing left in the user's directories.
 fn quiet(scratch: &Path) -> Request {
     Request::with(["--verbosity=-1", "--color=no", "-rfE", "-o"])
@@ -165,8 +167,8 @@ fn failure(line: &str) -> Option<Reading> {
     })
 }
 
-/// Returns the line that best explains a missing result: that of an exception, or an error of
-/// pytest itself.
+/// Returns the line that best explains a missing result: the line of an exception, or of an error
+/// of pytest itself.
 fn error_message(reply: &Reply) -> Option<String> {
     let telling = |line: &&str| {
         line.starts_with("E  ") || line.starts_with("ERROR: ") || line.contains(": error: ")

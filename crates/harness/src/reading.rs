@@ -31,30 +31,31 @@ pub struct Reading {
     pub error: Option<String>,
     /// True if the iterations were still getting faster when they were measured.
     pub is_cold: bool,
-    /// Seconds of this run that later ones do not take.
+    /// Seconds that this run took and later ones will not.
     pub once_seconds: f64,
-    /// CPU time divided by the time that passed, while the benchmark was measured; `None` if the
-    /// harness does not measure both.
+    /// CPU time divided by elapsed time while the benchmark was measured; `None` if the harness
+    /// does not measure both.
     pub busy_cpus: Option<f64>,
 }
 
-/// Go's counts that are the same for the same work.
+/// Go's metrics that are counts, and therefore equal for equal work.
 const COUNTS_OF_GO: [&str; 2] = ["B/op", "allocs/op"];
 
-/// Returns true if a metric is a count per iteration that is always the same.
+/// Returns true if a metric is a count per iteration that is the same in every run.
 fn is_count(metric: &str) -> bool {
     metric.ends_with(PER_ITERATION) || COUNTS_OF_GO.contains(&metric)
 }
 
 impl Reading {
-    /// Returns the counters that this reading gives per iteration, by their names in the benchmark.
+    /// Returns the names, as used in the benchmark, of the counters that this reading gives per
+    /// iteration.
     pub fn divided(&self) -> impl Iterator<Item = &str> {
         self.values.iter().filter_map(|(metric, _)| metric.name.strip_suffix(PER_ITERATION))
     }
 
-    /// Divides the counters with these names by the iterations, unless this was already done. A
-    /// single run cannot always show that a counter is a total (zero calls in a million iterations
-    /// are also zero per iteration), but other runs of the same suite can.
+    /// Divides the counters with these names by the number of iterations, unless this was already
+    /// done. A single run cannot always show that a counter is a total (zero calls in a million
+    /// iterations are also zero per iteration), but other runs of the same suite can.
     pub fn divide(&mut self, totals: &BTreeSet<String>) {
         let Some(iterations) = self.iterations else { return };
         let own: Vec<String> = self.divided().map(str::to_owned).collect();
@@ -78,7 +79,7 @@ pub(crate) fn imported(reply: &Reply, harness: &'static str) -> Result<Samples, 
     imported_or_said(reply, harness, || tail(&reply.errors, &reply.output))
 }
 
-/// Like [`imported`], for harnesses whose error messages are at a known place in their output.
+/// Like [`imported`], for harnesses whose error messages are in a known part of their output.
 pub(crate) fn imported_or_said(
     reply: &Reply,
     harness: &'static str,
@@ -160,9 +161,9 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
     found
 }
 
-/// Adds to readings the numbers of iterations, which are only in the text of an answer: one per
-/// benchmark, in the order of the readings. If the counts do not match, their assignment is
-/// unknown, and none is added.
+/// Adds the numbers of iterations, which appear only in the text of an answer, to the readings: one
+/// per benchmark, in the order of the readings. If the two lengths differ, it is unknown which
+/// number belongs to which reading, and none is added.
 pub(crate) fn add_iterations(found: &mut [Reading], counts: impl Iterator<Item = u64>) {
     let counts: Vec<u64> = counts.collect();
     if counts.len() == found.len() {
@@ -172,7 +173,8 @@ pub(crate) fn add_iterations(found: &mut [Reading], counts: impl Iterator<Item =
     }
 }
 
-/// Returns the message of the answer's finding with this code about a benchmark.
+/// Returns the message of the answer's finding with this code about the benchmark `name`, if there
+/// is one.
 fn message_of(samples: &Samples, code: &Code, name: &str) -> Option<String> {
     let is = |f: &&assay_data::Finding| f.is(code) && f.subject.as_deref() == Some(name);
     samples.findings.iter().find(is).map(|finding| finding.message.clone())

@@ -1,4 +1,4 @@
-//! The reply of a run of a benchmark program.
+//! The answer of a benchmark program after a run.
 
 use crate::error::HarnessError;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Location of a run's answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Answer {
-    /// On its standard output.
+    /// On the program's standard output.
     #[default]
     Output,
     /// In this file, which the run creates.
@@ -15,26 +15,28 @@ pub enum Answer {
     Directory(PathBuf),
 }
 
-/// Result of one run.
+/// The output of one run, and the location of its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// Standard output.
     pub output: Vec<u8>,
-    /// Standard error, or its end.
+    /// Standard error, or the last part of it.
     pub errors: Vec<u8>,
     /// True if the run ended with status 0.
     pub success: bool,
     /// Location of the answer.
     pub answer: Answer,
-    /// The program's own output, independent of its arguments; filled by [`Driver::own_words`].
+    /// What the program itself prints regardless of its arguments: the output of a run of
+    /// [`Driver::own_words`](crate::Driver::own_words).
     pub own: Vec<u8>,
 }
 
 impl Reply {
-    /// Returns the lines of standard output without the program's own. A line that differs from one
-    /// of the program's own lines only in digits (a time, a process number) counts as the program's
-    /// own as well. Output without a line feed precedes the first line of the harness, and output
-    /// after that is a separate line.
+    /// Returns the lines of standard output that the harness printed, without the program's own. A
+    /// line that differs from one of the program's own only in numbers (a time, a process ID) also
+    /// counts as the program's own. Text that the program prints before the harness, without a line
+    /// feed, is removed from the harness's first line; text that it prints afterwards is a separate
+    /// line.
     pub(crate) fn lines_of_harness(&self) -> Vec<String> {
         let text = self.text();
         let mut lines: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
@@ -71,7 +73,8 @@ impl Reply {
         String::from_utf8_lossy(&self.output).into_owned()
     }
 
-    /// Returns the bytes of the answer: of the file if it is in one, otherwise of standard output.
+    /// Returns the bytes of the answer: those of the file if the answer is in one, otherwise those
+    /// of standard output.
     ///
     /// # Errors
     /// [`HarnessError::NoAnswer`] if the file was not created, or cannot be read.

@@ -1,4 +1,4 @@
-//! Common code for benchmark programs built by `cargo bench`, for all harnesses.
+//! Code shared by the harnesses whose programs are built by `cargo bench`.
 
 use crate::error::tail;
 use crate::program::Program;
@@ -16,13 +16,13 @@ pub(crate) fn built_for_debugging(program: &Program) -> Option<String> {
     })
 }
 
-/// Returns the flag without which the program would test its benchmarks rather than measure them,
-/// unless the user gave it; it is allowed only once.
+/// Returns `--bench`, without which the program would test its benchmarks rather than measure them;
+/// `None` if the user gave it, since it is allowed only once.
 pub(crate) fn bench_flag(program: &Program) -> Option<&'static str> {
     (!program.has_word("--bench")).then_some("--bench")
 }
 
-/// Returns the error for messages: the text of a panic rather than the notes after it.
+/// Returns the error to show: the text of a panic rather than the notes after it.
 pub(crate) fn error_message(reply: &Reply) -> Option<String> {
     let errors = String::from_utf8_lossy(&reply.errors);
     let mut lines = errors.lines().skip_while(|line| !line.contains(" panicked at "));

@@ -25,8 +25,8 @@ pub struct NewRun<'a> {
     pub machine: Option<&'a str>,
     /// Revision that was measured.
     pub revision: Option<Revision>,
-    /// Revisions of sides that have their own: the values of the facts `git_commit@SIDE`, each with
-    /// its revision.
+    /// Revisions of sides that were measured at a revision of their own: each value of a fact
+    /// `git_commit@SIDE`, with its revision.
     pub of_sides: Vec<(String, Revision)>,
     /// True if the working tree had uncommitted changes.
     pub changed: bool,
@@ -57,7 +57,7 @@ impl Added {
 }
 
 impl Store {
-    /// Adds a run with everything that belongs to it, or nothing at all. O(its size · log).
+    /// Adds a run with everything that belongs to it, or nothing at all. O(size of the run · log).
     ///
     /// # Errors
     /// If the run contains no result, or the store cannot be written.
@@ -131,7 +131,7 @@ impl Store {
         })
     }
 
-    /// Restores the original name of a benchmark. Returns false if it had no other.
+    /// Restores the original name of a benchmark. Returns false if it was not renamed.
     ///
     /// # Errors
     /// If the store cannot be written.
@@ -295,7 +295,7 @@ struct Ids {
     recording: i64,
 }
 
-/// Returns the id of a row, which is inserted if it does not exist.
+/// Returns the id of a row, which is inserted first if it does not exist.
 fn id_of(db: &Db, select: &str, insert: &str, values: &[Value<'_>]) -> Result<i64, DbError> {
     match db.first(select, values)? {
         Some(id) => Ok(id),

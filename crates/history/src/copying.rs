@@ -94,12 +94,12 @@ impl Store {
         written.map_err(|stop| self.stopped(stop))
     }
 
-    /// Replaces the contents of a store with the rows of such lines. Returns the number of rows.
-    /// The store must have the version of the one that the lines came from.
+    /// Replaces the contents of a store with the rows in lines that [`Self::copy_out`] wrote.
+    /// Returns the number of rows. The store must have the same version as the one that the lines
+    /// came from.
     ///
-    /// # Errors
-    /// If the store cannot be written, or the lines are incomplete or do not fit such a store. The
-    /// store is then unchanged.
+    /// # Errors If the store cannot be written, or the lines are incomplete or do not fit the
+    /// store. The store is then unchanged.
     pub fn copy_in(&self, lines: &mut dyn BufRead) -> Result<u64, CopyError> {
         self.db.transact(|db| read_all(db, lines)).map_err(|stop| self.stopped(stop))
     }
@@ -112,7 +112,8 @@ impl Store {
     }
 }
 
-/// Returns the tables in the order of their creation, so that a table follows those it refers to.
+/// Returns the tables in the order of their creation, so that every table comes after those that it
+/// refers to.
 fn tables(db: &Db) -> Result<Vec<String>, DbError> {
     let statement = if db.is_server() { sql::TABLES_SERVER } else { sql::TABLES_FILE };
     db.rows(statement, &[], |row| row.get(0))
@@ -245,8 +246,8 @@ impl Adding {
         Self { head, waiting: Vec::new() }
     }
 
-    /// Adds a row, which is inserted by the end of [`Adding::end`] at the latest. Returns `None` if
-    /// a value does not fit its column.
+    /// Adds a row, which is inserted at the latest by [`Adding::end`]. Returns `None` if a value
+    /// does not fit its column.
     fn add(&mut self, db: &Db, cells: Vec<Json>) -> Result<Option<()>, DbError> {
         let kinds = self.head.columns.iter().map(|(_, kind)| *kind);
         let kept: Option<Vec<OwnedValue>> =
@@ -348,7 +349,7 @@ fn insert(head: &Head, rows: usize) -> String {
     format!("INSERT INTO \"{}\" ({}) VALUES {}", head.table, names.join(", "), all.join(", "))
 }
 
-/// Sets the server's own id counters to values after the ids that were read.
+/// Advances the server's own id counters past the ids that were read.
 fn number_on(db: &Db, tables: &[String]) -> Result<(), DbError> {
     for table in tables {
         if db.first::<i64>(sql::COUNTS_SERVER, values![table])? == Some(1) {

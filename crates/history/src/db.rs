@@ -53,7 +53,7 @@ impl Db {
         Self::Server(Box::new(RefCell::new(client)))
     }
 
-    /// Returns true if it is a server, to which others may write at the same time.
+    /// Returns true if the store is on a server, so that others may write to it at the same time.
     #[must_use]
     pub fn is_server(&self) -> bool {
         matches!(self, Self::Server(_))
@@ -146,7 +146,8 @@ impl Db {
         self.within(sql::BEGIN_SERVER, write)
     }
 
-    /// Like [`Db::transact`], but other writers on a server wait only for rows that both change.
+    /// Like [`Db::transact`], but on a server, other writers wait only if they change the same
+    /// rows.
     ///
     /// # Errors
     /// If `write` or the database fails.
@@ -204,7 +205,7 @@ impl Row<'_> {
     }
 }
 
-/// Reads a type that both database clients support themselves.
+/// Reads a value of a type that both database clients support.
 fn plain<T>(row: &Row<'_>, at: usize) -> Result<T, DbError>
 where
     T: FromSql + FromServer,

@@ -12,7 +12,7 @@ use thiserror::Error;
 /// Reasons why a store cannot be used.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// The text begins like the address of a PostgreSQL database, but is invalid.
+    /// The text begins like the address of a PostgreSQL database, but is not a valid one.
     #[error(
         "`{shown}` is not the address of a PostgreSQL database ({said}); write postgres://USER@HOST/DATABASE, or for a socket postgres:///DATABASE?host=/run/postgresql"
     )]
@@ -38,7 +38,7 @@ pub enum StoreError {
         /// Expected location of the store.
         place: StoreLocation,
     },
-    /// There is something other than a store.
+    /// The location contains something other than a store.
     #[error("`{place}` is not a history of assay; name another one with `--store`")]
     Foreign {
         /// The expected location of the store.
@@ -84,7 +84,7 @@ pub enum StoreError {
         /// File of the log.
         log: String,
     },
-    /// No space is left.
+    /// There is no space left for the store.
     #[error(
         "there is no space for the history `{place}` ({said}): free some space, raise the limit on file sizes, or name another place with `--store`; its previous contents are unchanged"
     )]
@@ -169,13 +169,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns true if the server is unreachable, so that the run to be added has to wait.
+    /// Returns true if the server is unreachable, so that a run to be added has to wait until
+    /// later.
     pub fn is_gone(&self) -> bool {
         matches!(self, Self::Gone { .. })
     }
 
-    /// Converts an error of the database for the store at `place`; `seconds` is how long a lock was
-    /// waited for.
+    /// Converts an error of the database for the store at `place`; `seconds` is the time spent
+    /// waiting for a lock.
     pub(crate) fn of(error: DbError, place: &StoreLocation, seconds: u64) -> Self {
         match error {
             DbError::File(error) => Self::of_file(&error, place.clone(), seconds),

@@ -1,7 +1,7 @@
 //! The store of recorded runs: all samples, with the measured revision and the machine.
 //!
-//! A run is stored as a whole, as the compressed text of its `.assay` file. Alongside it are small
-//! rows for the most frequent queries: one for each metric of each benchmark, the verdict, and the
+//! A run is stored as a whole, as the compressed text of its `.assay` file. Small rows alongside it
+//! serve the most frequent queries: one for each metric of each benchmark, the verdict, and the
 //! findings. A run is identified by its contents, so that adding it twice changes nothing, and the
 //! cost of adding does not depend on the size of the store. Everything about a run is written in
 //! one transaction, so it is stored completely or not at all, even after a crash.

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Prefixes of a server's address.
+/// Prefixes that mark an address as that of a server.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 /// Placeholder shown instead of a password.
 const HIDDEN: &str = "***";

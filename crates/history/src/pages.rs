@@ -22,7 +22,7 @@ const FRAME_HEADER: u64 = 24;
 /// A row of samples: length of the text, and the compressed text; `None` if a part of it is lost.
 pub(crate) type Packed = Option<(u64, Vec<u8>)>;
 
-/// A file with its write-ahead log.
+/// A file and its write-ahead log, if it has one.
 pub(crate) struct Pages {
     file: File,
     log: Option<File>,
@@ -67,7 +67,7 @@ impl Pages {
         Ok(pages)
     }
 
-    /// Finds the pages of which the log has a later version, up to the last complete transaction.
+    /// Finds the pages that have a later version in the log, up to the last complete transaction.
     fn read_log(&mut self) {
         let Some(log) = &self.log else { return };
         let mut header = [0; LOG_HEADER as usize];
@@ -134,7 +134,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Reads the row of a cell; `None` if it is not a row of samples.
+    /// Reads the row in a cell; `None` if it is not a row of samples.
     fn row(&self, page: &[u8], cell: usize) -> Option<(i64, Packed)> {
         let cell = page.get(cell..self.usable)?;
         let (payload, first) = varint(cell)?;
@@ -180,8 +180,8 @@ struct Shape {
 }
 
 impl Shape {
-    /// Returns the shape of a samples record: NULL (the run's id is that of the row), a length, and
-    /// bytes. `None` for any other record.
+    /// Returns the shape of a samples record, which consists of NULL (the run's id is the id of the
+    /// row), a length, and bytes. `None` for any other record.
     fn of(record: &[u8], payload: usize) -> Option<Self> {
         let (header, at) = varint(record)?;
         let (own, next) = varint(record.get(at..)?)?;

@@ -63,8 +63,8 @@ impl Store {
         Ok(found.into_iter().collect())
     }
 
-    /// Returns the results of a run from [`Self::measured`] for its revision. O(results of the
-    /// run).
+    /// Returns the results that a run from [`Self::measured`] has for its revision. O(results of
+    /// the run).
     ///
     /// # Errors
     /// If the store cannot be read.

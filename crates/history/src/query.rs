@@ -165,7 +165,7 @@ impl Store {
     }
 
     /// Returns the fingerprint and the name of the machine that this environment describes. `given`
-    /// replaces its host name.
+    /// replaces the host name.
     pub fn machine(environment: &Environment, given: Option<&str>) -> (String, String) {
         machine_of(environment, given)
     }
@@ -235,8 +235,9 @@ impl Store {
     }
 
     /// Returns the benchmarks that are missing from the runs that they belonged to: later runs on
-    /// the same machine that contain at least half of the other benchmarks of its last run. A
-    /// benchmark that was alone in its run never counts as missing. O(results of these benchmarks).
+    /// the same machine that contain at least half of the other benchmarks from the missing
+    /// benchmark's last run. A benchmark that was alone in its run never counts as missing.
+    /// O(results of these benchmarks).
     ///
     /// # Errors
     /// If the store cannot be read.

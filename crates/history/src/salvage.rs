@@ -1,7 +1,7 @@
 //! Salvages a damaged store: recovers every run whose samples are intact, whatever else is damaged.
-//! Their rows are searched for on every page of the file ([`crate::pages`]), so that a damaged page
-//! loses only its own contents and not those that it points to. SQLite is used only to find out
-//! which runs there should be.
+//! Rows of samples are searched for on every page of the file ([`crate::pages`]), so that only the
+//! contents of a damaged page itself are lost, not those of the pages that it points to. SQLite is
+//! used only to find out which runs should exist.
 
 use crate::error::StoreError;
 use crate::location::StoreLocation;

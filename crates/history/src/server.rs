@@ -31,8 +31,7 @@ pub struct Client {
 
 /// Parses the address of a database. `password` is used if the address has none.
 ///
-/// # Errors
-/// If the address is malformed or requires TLS; the reason in words.
+/// # Errors If the address is malformed or requires TLS; the error is the reason in words.
 pub(crate) fn parse(address: &str, password: Option<&str>) -> Result<Address, String> {
     let mut config: Address = address.parse().map_err(|error: ServerError| words(&error))?;
     if config.get_ssl_mode() == SslMode::Require {
@@ -112,7 +111,7 @@ impl<T: for<'a> FromSql<'a>> FromServer for T {
     }
 }
 
-/// Returns a text as it was before [`escaped`].
+/// Returns a text column, undoing the replacements of [`escaped`].
 pub(crate) fn text(row: &ServerRow, at: usize) -> Result<Option<String>, ServerError> {
     Ok(row.try_get::<_, Option<String>>(at)?.map(|text| unescaped(&text)))
 }
@@ -185,7 +184,8 @@ fn kind(error: &ServerError) -> Trouble {
     }
 }
 
-/// Returns the server's own message, or the reason there is none, without the library's wording.
+/// Returns the server's own message or, if there is none, the reason, without the library's
+/// wording.
 fn words(error: &ServerError) -> String {
     match (error.as_db_error(), error.source()) {
         (Some(said), _) => said.message().to_owned(),

@@ -1,4 +1,4 @@
-//! Replacement of the PostgreSQL client in builds without the feature `postgresql`: types without
+//! Replacement for the PostgreSQL client in builds without the feature `postgresql`: types without
 //! values, so that the compiler removes the code that would use them.
 
 use crate::trouble::Trouble;

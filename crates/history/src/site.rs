@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 /// Confidence of intervals and of the locations of changes.
 const CONFIDENCE: f64 = 0.95;
 
-/// A series with the commands that narrow down its changes.
+/// A series, and the commands that narrow down its changes.
 type DrawnSeries = (Trend, Vec<Option<String>>);
 
 /// Functions that return the command to narrow down changes, if there is one.
@@ -42,7 +42,7 @@ pub struct Narrow {
 }
 
 impl Narrow {
-    /// For revisions that are not commits of an available repository.
+    /// Returns no commands: for revisions that are not commits of an available repository.
     pub const NOTHING: Self = Self { change: |_, _, _, _| None, event: |_, _, _| None };
 }
 
@@ -71,10 +71,11 @@ pub struct Site<S> {
     frame: Frame,
     index: Index,
     benchmarks: Vec<Benchmark>,
-    /// Names of the benchmarks on pages, and their files.
+    /// Names of the benchmarks as shown on pages.
     names: Vec<String>,
+    /// Files of the benchmarks, in the same order.
     files: Vec<String>,
-    /// Accepted levels, with names as on pages.
+    /// Accepted levels, with benchmark names as shown on pages.
     blessings: Vec<Blessing>,
     last: Option<Run>,
     /// Summary of all benchmarks, generated on first use.
@@ -86,7 +87,7 @@ pub struct Site<S> {
 struct Whole {
     rows: BTreeMap<usize, Row>,
     gathering: Gathering,
-    /// Events of these benchmarks, with the commands to narrow down the latest ones.
+    /// Events of all benchmarks, with the commands to narrow down the latest ones.
     events: Option<(Events, Vec<Option<String>>)>,
     candidates: Vec<Candidate>,
 }
@@ -126,8 +127,8 @@ impl<S: Borrow<Store>> Site<S> {
         self.store.borrow()
     }
 
-    /// Returns the path, within the site, of the page of the benchmark with this name; the first
-    /// page if there are none or several.
+    /// Returns the path, within the site, of the page of the benchmark with this name; that of the
+    /// first page if there is no such benchmark, or several.
     pub fn place_of(&self, benchmark: &str) -> String {
         let mut found =
             (0..self.benchmarks.len()).filter(|&n| self.benchmarks[n].name == benchmark);
@@ -170,7 +171,7 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(())
     }
 
-    /// Returns the page, script or style with this name within the site; `None` if there is none.
+    /// Returns the page, script or style at this path within the site; `None` if there is none.
     ///
     /// # Errors
     ///
@@ -220,7 +221,7 @@ impl<S: Borrow<Store>> Site<S> {
         data::series(key, trend, narrow, &numbers, &self.frame.stamp)
     }
 
-    /// Returns the results of the runs of one file, read by run.
+    /// Returns the contents of one file of runs: their results, read run by run.
     fn file_of_runs(&self, file: usize) -> anyhow::Result<Option<String>> {
         let together = data::runs_of_a_file(&self.index);
         let from = file.saturating_mul(together);
@@ -245,9 +246,9 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(Some(text))
     }
 
-    /// Returns all series of the benchmarks with this name, of one metric or of all, by the number
-    /// of the benchmark and with the deciding one first. Runs added since the pages were begun are
-    /// left out.
+    /// Returns all series of the benchmarks with this name, for one metric or for all, by the
+    /// number of the benchmark. Series of the deciding metric come first. Runs added since the
+    /// index was read are left out.
     fn found(
         &self,
         name: &str,
@@ -322,7 +323,7 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(site::benchmark(&page)?)
     }
 
-    /// Returns a finding if later runs lack the benchmarks with this name.
+    /// Returns a finding for each benchmark with this name that later runs lack.
     fn gone(&self, name: &str) -> anyhow::Result<Vec<Finding>> {
         let Some(gone) = self.store().vanished(&self.frame.project, name)? else {
             return Ok(Vec::new());
@@ -335,7 +336,7 @@ impl<S: Borrow<Store>> Site<S> {
         if self.unredacted { name.to_owned() } else { publishable(name) }
     }
 
-    /// Records all benchmarks that later runs lack.
+    /// Records all benchmarks that are missing from later runs.
     fn note_gone(&self, whole: &mut Whole) -> anyhow::Result<()> {
         let project = &self.frame.project;
         let gone = self.store().vanished_among(project, &self.store().benchmarks(project)?)?;
@@ -343,7 +344,7 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(())
     }
 
-    /// Returns the summary of all benchmarks.
+    /// Returns the summary of all benchmarks, generating it on the first call.
     fn whole(&mut self) -> anyhow::Result<&Whole> {
         if self.whole.is_none() {
             let mut whole = Whole::default();
@@ -462,7 +463,7 @@ impl<S: Borrow<Store>> Site<S> {
         ))
     }
 
-    /// Returns the page of the machines, and its data.
+    /// Returns the page about the machines, and its data.
     fn machines(&self) -> anyhow::Result<(String, String)> {
         let states = self.store().machine_states(&self.frame.project)?;
         let states: Vec<(i64, String, f64)> = states

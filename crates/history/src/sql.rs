@@ -2,10 +2,10 @@
 //! PostgreSQL; the few differences are translated by [`in_postgres`], or both versions are given
 //! below.
 
-/// The stored direction of metrics without a direction.
+/// Stored in place of a direction for metrics that have none.
 pub(crate) const UNDIRECTED: &str = "unknown";
 
-/// Translates a statement to PostgreSQL: parameter markers and column types. Texts are sorted by
+/// Translates a statement to PostgreSQL: parameter markers and column types. Texts are collated by
 /// their bytes, as in SQLite.
 pub(crate) fn in_postgres(statement: &str) -> String {
     let words = [
@@ -22,12 +22,14 @@ pub(crate) fn in_postgres(statement: &str) -> String {
 
 /// Begins a write transaction. One program writes at a time, and the others wait.
 pub(crate) const BEGIN_FILE: &str = "BEGIN IMMEDIATE";
-/// The number is `assa`, which is unlikely to be used by another lock of the database.
+/// Begins a write transaction under an advisory lock, for which the others wait. Its number is
+/// `assa`, which is unlikely to be used by another lock of the database.
 pub(crate) const BEGIN_SERVER: &str =
     "BEGIN; SET LOCAL lock_timeout = '10s'; SELECT pg_advisory_xact_lock(1634956129)";
 /// Begins a write transaction that does not exclude others.
 pub(crate) const BEGIN_BESIDE: &str = "BEGIN; SET LOCAL lock_timeout = '10s'";
-/// Until it is reset, the log takes as much space as everything that was rewritten.
+/// Rewrites the file without free pages, and then resets the log, which would otherwise keep taking
+/// as much space as everything that was rewritten.
 pub(crate) const COMPACT: &str = "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)";
 pub(crate) const COMMIT: &str = "COMMIT";
 pub(crate) const ROLLBACK: &str = "ROLLBACK";
@@ -35,7 +37,8 @@ pub(crate) const ROLLBACK: &str = "ROLLBACK";
 /// Begins a consistent read of everything.
 pub(crate) const SNAPSHOT_FILE: &str = "BEGIN";
 pub(crate) const SNAPSHOT_SERVER: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-/// All tables with their own rows, in order of creation. The version of the history is not copied.
+/// All tables with rows of their own, in the order of their creation. The version of the history is
+/// not copied.
 pub(crate) const TABLES_FILE: &str = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid";
 pub(crate) const TABLES_SERVER: &str = "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
      WHERE n.nspname = 'assay' AND c.relkind = 'r' AND c.relname <> 'version' ORDER BY c.oid";
@@ -50,14 +53,14 @@ pub(crate) const FETCHED: usize = 1000;
 /// Number of rows inserted at a time. With the largest number of columns of any table, this is
 /// fewer values than either database allows in one statement.
 pub(crate) const ADDED: usize = 100;
-/// References between rows are checked once all rows are present.
+/// Defers the check of references between rows until all rows are present.
 pub(crate) const DEFER_FILE: &str = "PRAGMA defer_foreign_keys = ON";
 
 /// Tests whether a file contains any table.
 pub(crate) const FILE_TABLES: &str = "SELECT count(*) FROM sqlite_master";
 
-/// Statements at the beginning of every connection to a server. The tables are in a separate
-/// schema.
+/// Statements at the beginning of every connection to a server. The tables have a schema of their
+/// own.
 pub(crate) const SERVER_BEGIN: &str =
     "SET search_path TO assay; SET client_min_messages TO warning";
 pub(crate) const SERVER_READS: &str = "SET default_transaction_read_only TO on";
@@ -181,7 +184,7 @@ pub(crate) const KINDS: &str = "WITH RECURSIVE kind (metric, machine) AS ( \
      (SELECT max(s.started) FROM result s WHERE s.benchmark = ?1 AND s.metric = k.metric AND s.machine = k.machine) \
      FROM kind k JOIN metric x ON x.id = k.metric JOIN machine m ON m.id = k.machine \
      WHERE x.name = coalesce(?2, x.name) AND (m.name = coalesce(?3, m.name) OR m.fingerprint = ?3) ORDER BY x.id, m.id";
-/// One range of the index, the latest first.
+/// Results for a benchmark, metric and machine, the latest first: one range of the index.
 pub(crate) const SERIES: &str = "SELECT r.digest, s.started, v.commit_name, v.parent, v.ordinal, v.committed, s.n, s.units, \
      s.centre, s.lower, s.upper FROM result s JOIN recording r ON r.id = s.recording \
      LEFT JOIN revision v ON v.id = s.revision \
@@ -195,7 +198,7 @@ pub(crate) const SUITE: &str = "SELECT DISTINCT benchmark FROM result WHERE reco
 pub(crate) const LATER: &str = "SELECT l.id FROM recording r JOIN recording l ON l.project = r.project AND l.machine = r.machine \
      AND (l.started, l.id) > (r.started, r.id) WHERE r.id = ?1 ORDER BY l.started DESC, l.id DESC LIMIT ?2";
 
-/// Numbers that change with every run that is added or removed.
+/// Numbers that change whenever a run is added or removed.
 pub(crate) const STAMP: &str = "SELECT count(*), coalesce(max(id), 0), coalesce(max(added), 0) FROM recording WHERE project = ?1";
 /// The columns of [`RECORDING`], once for each revision that a run measured.
 pub(crate) const MEASURED: &str = "SELECT r.id, r.digest, r.started, r.changed, r.source, r.argv, r.tool, r.results, r.verdict, \

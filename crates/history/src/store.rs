@@ -1,5 +1,5 @@
-//! Opens a store, checking its kind, its version, and its single writer. Its contents are read and
-//! written by other modules.
+//! Opens a store: checks its kind and its version, and ensures that there is a single writer. Other
+//! modules read and write its contents.
 
 use crate::db::{Column, Db, DbError, Row, Value, values};
 use crate::error::StoreError;
@@ -13,9 +13,9 @@ use std::time::Duration;
 
 /// The application id `assa`, stored in the first page of every file.
 const APPLICATION: i64 = 0x6173_7361;
-/// Time that a writer waits for another one. For servers, see [`sql::BEGIN_SERVER`].
+/// Time that a writer waits for another writer of a file. For servers, see [`sql::BEGIN_SERVER`].
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Number of prepared statements kept by a connection, enough for those that a program repeats.
+/// Number of prepared statements kept by a connection: enough for all that a program repeats.
 const STATEMENTS: usize = 128;
 
 /// The mode in which a store is opened.
@@ -164,7 +164,8 @@ impl Store {
         self.db.execute(statement, values).map_err(|error| self.failed(error))
     }
 
-    /// Frees the space of removed runs. O(size of the store) for a file; a server does so itself.
+    /// Frees the space of removed runs. O(size of the store) for a file; does nothing for a server,
+    /// which frees space by itself.
     ///
     /// # Errors
     /// If the store cannot be written.

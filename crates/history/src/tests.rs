@@ -1,5 +1,5 @@
-//! The store as a whole: added runs can be read back, and whatever happens to the file, nothing
-//! recoverable is lost.
+//! The store as a whole: added runs can be read back, and no recoverable data are lost, whatever
+//! happens to the file.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod copying;
@@ -27,7 +27,7 @@ const PROJECT: &str = "demo";
 /// Location of a test's store.
 struct Home {
     directory: TempDir,
-    /// Address of the database, if it is one.
+    /// Address of the database; `None` for a file.
     address: Option<String>,
 }
 
@@ -83,7 +83,7 @@ fn file(store: &Store) -> &rusqlite::Connection {
     }
 }
 
-/// Returns a run of these benchmarks, each with nine values around its number.
+/// Returns a run of benchmarks, each with nine values around the number given with its name.
 fn samples(benchmarks: &[(&str, f64)]) -> Samples {
     let mut samples = Samples::new(vec![Metric::wall()]);
     samples.environment = Environment::from_facts([("hostname".to_owned(), "build-1".into())]);

@@ -1,4 +1,4 @@
-//! Kinds of errors of a database, whichever reported it.
+//! Kinds of database errors, regardless of which database reported them.
 
 /// Reasons why a database fails a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

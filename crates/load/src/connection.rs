@@ -17,20 +17,22 @@ const IDLE: u64 = 500_000_000;
 pub(crate) struct Flight {
     /// Number of the request in the schedule.
     pub index: u64,
-    /// Times at which it was due, was sent, and the first byte of its answer came, in ns of the
-    /// clock; 0 if not yet.
+    /// Time at which the request was due, in ns of the clock.
     pub due: u64,
+    /// Time at which the request was sent, in ns of the clock; 0 if it was not sent yet.
     pub sent: u64,
+    /// Time of the first byte of the answer, in ns of the clock; 0 if there is none yet.
     pub first: u64,
     /// Index of the request in the scenario.
     pub request: usize,
-    /// True if it is in the measured part.
+    /// True if the request is in the measured part.
     pub counts: bool,
-    /// Number of times that it was lost with a connection, or rejected unprocessed, and sent again
-    /// over another.
+    /// Number of times the request was sent again over another connection, after it was lost with a
+    /// connection or rejected unprocessed.
     pub again: u8,
-    /// Number of redirections followed, and the target of the last one.
+    /// Number of redirections followed.
     pub hops: u8,
+    /// Target of the last redirection followed.
     pub redirected: Option<RedirectTarget>,
     /// State kept between the steps of a session.
     pub jar: Option<Box<Jar>>,
@@ -58,8 +60,9 @@ pub(crate) struct Connection {
     pub socket: OwnedFd,
     pub phase: Phase,
     pub tls: Option<Box<tls::Session>>,
-    /// Start of the connection, and time at which TCP was established, in ns of the clock.
+    /// Time at which connecting began, in ns of the clock.
     pub began: u64,
+    /// Time at which the TCP connection was established, in ns of the clock.
     pub connected: u64,
     /// Requests that were sent or are waiting to be sent, in the order of the expected answers.
     pub flights: VecDeque<Flight>,
@@ -70,7 +73,7 @@ pub(crate) struct Connection {
     pub served: u64,
     /// Time of the last answer, in ns of the clock.
     pub answered: u64,
-    /// True if it is in the list of connections waiting for work.
+    /// True if the connection is in the list of connections waiting for work.
     pub listed: bool,
 }
 
@@ -131,9 +134,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Returns true if its first unanswered request was sent after an idle period in which the
-    /// server may have closed the connection. A server that closes a busy connection without an
-    /// answer counts as a failure.
+    /// Returns true if the connection's first unanswered request was sent after an idle period in
+    /// which the server may have closed the connection. A server that closes a busy connection
+    /// without an answer counts as a failure.
     pub(crate) fn was_idle(&self) -> bool {
         self.flights.front().is_none_or(|flight| flight.sent > self.answered + IDLE)
     }

@@ -41,8 +41,8 @@ const ROOM: usize = 256 * 1024;
 const MOST_READS: usize = 8;
 /// Maximum number of events returned by one wait.
 const EVENTS: usize = 256;
-/// Bounds of the interval between checks of time limits, in ns; it is a twentieth of the shortest
-/// limit.
+/// Bounds of the interval between checks of time limits, in ns. Within these bounds, the interval
+/// is a twentieth of the shortest limit.
 const SWEEP: (u64, u64) = (1_000_000, 50_000_000);
 /// Interval between progress reports, in ns.
 const TELL: u64 = 200_000_000;
@@ -64,9 +64,9 @@ pub enum LoadError {
         "{asked} connections exceed this process's limit of open files ({limit}): raise it with `ulimit -n`, or use fewer connections"
     )]
     Descriptors {
-        /// Connections of this generator.
+        /// Number of connections requested from this generator.
         asked: usize,
-        /// The limit of open files.
+        /// The limit on the number of open files.
         limit: u64,
     },
     /// A system call failed.
@@ -226,7 +226,7 @@ fn share(all: usize, (number, of): (u64, u64)) -> usize {
     all / of + usize::from(number < all % of)
 }
 
-/// Raises the limit of file descriptors to the maximum, since each connection takes one, and
+/// Raises the limit on file descriptors to the maximum, since each connection takes one, and
 /// returns it; `None` if there is no limit. If raising it is not permitted, requests fail with an
 /// error about the limit.
 fn raise_limit() -> Option<u64> {
@@ -256,7 +256,7 @@ enum HeldConnection {
     Http2(Box<Http2>),
 }
 
-/// A request in its user's think time, with the time at which that ends.
+/// The time at which a user's think time ends, and the request that is sent then.
 struct Thinking(u64, Flight);
 
 impl PartialEq for Thinking {
@@ -285,9 +285,11 @@ struct Engine<'j> {
     connecting: &'j ConnectionSettings,
     expect: &'j Expect,
     keep: Keep,
-    /// Times of the clock, in ns.
+    /// Start of the slice, in ns of the clock.
     started: u64,
+    /// Start of the measured part, in ns of the clock.
     counts_from: u64,
+    /// End of the measured part, in ns of the clock.
     ends: u64,
     closed: bool,
     /// True if answers that arrive now are in the measured part.
@@ -297,7 +299,8 @@ struct Engine<'j> {
     /// Maximum number of open connections.
     most: usize,
     slots: Vec<Slot>,
-    /// Connections of a closed test that were answered in this turn, with their ages.
+    /// Slots of a closed test's connections that received an answer in this turn of the loop, with
+    /// their ages.
     asks: Vec<(usize, u32)>,
     /// Slot at which the next check of time limits begins.
     swept: usize,
@@ -310,10 +313,12 @@ struct Engine<'j> {
     /// Due requests that have no connection because the maximum number is open.
     backlog: VecDeque<Flight>,
     thinking: BinaryHeap<Reverse<Thinking>>,
-    /// Connections with more data than one turn reads, or with something to send.
+    /// Slots of connections with more data than is read in one turn, or with something to send,
+    /// with their ages.
     unfinished: Vec<(usize, u32)>,
-    /// Number of the next request, and the increment to the one after.
+    /// Number of the next request.
     index: u64,
+    /// Increment from the number of one request to that of the next.
     stride: u64,
     tally: Tally,
     second: Histogram,

@@ -39,8 +39,9 @@ enum Stage {
 struct Stream {
     flight: Flight,
     stage: Stage,
-    /// Declared and received length of the body, in bytes.
+    /// Declared length of the body, in bytes.
     promised: Option<u64>,
+    /// Number of bytes of the body that were received.
     came: u64,
     /// Time of the last piece of the body, in ns of the clock; 0 before the first.
     last_piece: u64,
@@ -67,23 +68,25 @@ pub(crate) struct Http2 {
     /// Requests that wait until the preface has been sent.
     early: Vec<(Flight, http::Request<()>, Bytes)>,
     seen: Rc<RefCell<ReceiveState>>,
-    /// Times between successive pieces of bodies without a declared length, in ns, until taken.
+    /// Times between successive pieces of bodies without a declared length, in ns, kept until
+    /// [`Http2::take_gaps`] is called.
     gaps: Vec<u64>,
-    /// True if it is in the list of connections waiting for work.
+    /// True if the connection is in the list of connections waiting for work.
     pub listed: bool,
     /// True if there is something to send.
     pub is_dirty: bool,
-    /// True if it accepts no more requests.
+    /// True if the connection accepts no more requests.
     pub retired: bool,
 }
 
 /// State of the data received from the socket.
 #[derive(Debug, Default)]
 struct ReceiveState {
-    /// Number of bytes since the last query.
+    /// Number of bytes received since [`Http2::take_received`] was last called.
     received: u64,
-    /// `begun` is true once anything was received; `is_http1` if that was an HTTP/1 answer.
+    /// True once anything was received.
     begun: bool,
+    /// True if the first bytes received were those of an HTTP/1 answer.
     is_http1: bool,
 }
 
@@ -310,8 +313,9 @@ fn begin(sender: &mut SendRequest<Bytes>, head: http::Request<()>, body: Bytes) 
     Some(Stage::Head(answer))
 }
 
-/// Classifies a stream without an answer: a GOAWAY without an error excludes the streams after its
-/// last one, as REFUSED_STREAM excludes a single stream.
+/// Classifies the error of a stream that got no answer. A GOAWAY without an error means that the
+/// server did not process the streams after the last one it names; REFUSED_STREAM means this for a
+/// single stream.
 fn without_answer(error: &h2::Error) -> RequestOutcome {
     match error.reason() {
         Some(h2::Reason::NO_ERROR) if error.is_go_away() => RequestOutcome::Untouched,
@@ -320,7 +324,8 @@ fn without_answer(error: &h2::Error) -> RequestOutcome {
     }
 }
 
-/// Classifies an error of a stream or its connection. HTTP/2 errors have names (RFC 9113, 7).
+/// Classifies an error of a stream or its connection. Details include the name of the HTTP/2 error
+/// code (RFC 9113, 7).
 fn broken(error: &h2::Error) -> RequestOutcome {
     let Some(reason) = error.reason() else {
         return RequestOutcome::Failed(Failure::Closed, None);

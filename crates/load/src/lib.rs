@@ -2,8 +2,8 @@
 //! pace, and records the outcome of each.
 //!
 //! A [`GeneratorJob`] describes one slice completely: the requests, their schedule, the connections
-//! and the expected answers. [`generate`] runs it and returns a [`Tally`]: counts and histograms
-//! that can be added exactly over several generators. This crate computes no statistics and prints
+//! and the expected answers. [`generate`] runs it and returns a [`Tally`]: counts and histograms,
+//! which can be added up exactly across generators. This crate computes no statistics and prints
 //! nothing.
 #![cfg_attr(
     not(feature = "generator"),

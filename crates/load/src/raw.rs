@@ -6,20 +6,20 @@ use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 
 /// One request, with its times in ns since the start of the measured part; 0 for events that did
-/// not happen, or happened before.
+/// not happen or happened before that start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raw {
-    /// Time at which it was due.
+    /// Time at which the request was due.
     pub due: u64,
-    /// Time at which it was sent.
+    /// Time at which the request was sent.
     pub sent: u64,
-    /// Time of the first byte of its answer.
+    /// Time of the first byte of the answer.
     pub first: u64,
-    /// Time at which it ended.
+    /// Time at which the request was answered or failed.
     pub ended: u64,
-    /// Status of its answer; 0 if there is no answer.
+    /// Status of the answer; 0 if there is no answer.
     pub status: u16,
-    /// The failure, as an index into [`Failure::ALL`]; `None` if it was successful.
+    /// The failure, as an index into [`Failure::ALL`]; `None` if the request was successful.
     failed: Option<u8>,
 }
 
@@ -29,7 +29,7 @@ impl Raw {
         Self { due, sent, first, ended, status, failed: failed.map(|failure| failure as u8) }
     }
 
-    /// Returns the failure; `None` if it was successful.
+    /// Returns the failure; `None` if the request was successful.
     pub fn failure(&self) -> Option<Failure> {
         self.failed.and_then(|index| Failure::ALL.get(usize::from(index)).copied())
     }

@@ -9,7 +9,7 @@ use std::mem::take;
 pub(crate) const MOST_HEAD: usize = 256 * 1024;
 /// Maximum number of interim answers (1xx) before the final one.
 const MOST_INTERIM: u32 = 1000;
-/// Number of header fields that is parsed without allocating.
+/// Maximum number of header fields that are parsed without allocating.
 const USUAL_FIELDS: usize = 128;
 /// Maximum number of header fields of an answer.
 const MOST_FIELDS: usize = 2048;
@@ -22,8 +22,9 @@ pub(crate) struct Answer {
     pub status: u16,
     /// True if the connection may be reused.
     pub stays: bool,
-    /// Target of a redirection and the cookies that are set, if fields are kept.
+    /// Target of a redirection, if fields are kept.
     pub location: Option<String>,
+    /// Cookies that are set, if fields are kept.
     pub cookies: Vec<String>,
     /// The body, if it is kept.
     pub body: Vec<u8>,
@@ -71,18 +72,20 @@ pub(crate) struct Reader {
     keep: Keep,
     /// True if the request was HEAD, whose answer has no body.
     headless: bool,
-    /// Number of line ends in an incomplete head, of interim answers since the last final one, and
-    /// of bytes of trailer fields.
+    /// Number of line ends in an incomplete head.
     lines: usize,
+    /// Number of interim answers since the last final one.
     interim: u32,
+    /// Number of bytes of trailer fields.
     trailer: usize,
-    /// The rule of HTTP that the last answer violated.
+    /// The HTTP rule that the last answer violated.
     pub problem: Option<&'static str>,
-    /// Times of the current read and of the last chunk, in ns of the clock; 0 before the first.
+    /// Time of the current read, in ns of the clock; 0 before the first.
     now: u64,
+    /// Time of the last chunk, in ns of the clock; 0 before the first.
     last_chunk: u64,
-    /// Times between successive chunks of a body, in ns, until taken. Bodies with a declared length
-    /// have none.
+    /// Times between successive chunks of a body, in ns, kept until the caller takes them. Bodies
+    /// with a declared length have none.
     pub gaps: Vec<u64>,
 }
 

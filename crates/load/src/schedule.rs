@@ -43,7 +43,8 @@ pub(crate) struct Due<'a> {
     /// Total duration, in seconds.
     seconds: f64,
     next: u64,
-    /// Index of the first arrival that is taken, and the stride between arrivals.
+    /// Index of the first arrival that belongs to this generator, and the distance from one to the
+    /// next.
     part: (u64, u64),
     random: Option<Pcg64Mcg>,
     /// Time of the last arrival in seconds, for processes in which each time depends on the one

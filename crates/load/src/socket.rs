@@ -20,7 +20,7 @@ pub(crate) enum Io {
 /// Starts connecting; epoll reports when that is done.
 ///
 /// # Errors
-/// If the kernel fails immediately.
+/// If connecting fails immediately.
 pub(crate) fn open(address: &SocketAddrAny) -> Result<OwnedFd, Failure> {
     let family = address.address_family();
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
@@ -38,7 +38,7 @@ pub(crate) fn open(address: &SocketAddrAny) -> Result<OwnedFd, Failure> {
     }
 }
 
-/// Returns the result of connecting, once epoll has reported the end.
+/// Returns the result of connecting, once epoll has reported that connecting is done.
 pub(crate) fn connected(socket: &OwnedFd) -> Result<(), Failure> {
     match sockopt::socket_error(socket) {
         Ok(Ok(())) => Ok(()),

@@ -1,5 +1,5 @@
-//! The outcomes of the requests of one slice: counts and histograms, which can be added exactly
-//! over several generators. No conclusions are drawn here.
+//! The outcomes of the requests of one slice: counts and histograms, which can be added up exactly
+//! across generators. No conclusions are drawn here.
 
 use crate::failure::Failure;
 use crate::raw::Raw;
@@ -74,7 +74,7 @@ impl AnswerDigest {
 pub struct Tally {
     /// Number of requests that were due in the measured part.
     pub due: u64,
-    /// Number of those with a successful answer.
+    /// Number of due requests that were answered successfully.
     pub answered: u64,
     /// Number of answers received in the measured part, whenever the requests were due: the
     /// server's throughput.
@@ -100,7 +100,8 @@ pub struct Tally {
     pub latency: Histogram,
     /// From sending a request to the end of its answer.
     pub service: Histogram,
-    /// Lateness of the generator itself.
+    /// From the time at which a request was due to the time at which the generator handled it: the
+    /// lateness of the generator itself.
     pub lateness: Histogram,
     /// Time to establish a connection.
     pub connect: Histogram,
@@ -158,7 +159,7 @@ impl Tally {
         self.failed[failure as usize]
     }
 
-    /// Counts the requests whose end is unknown as timed out.
+    /// Counts the requests whose outcome is unknown as timed out.
     pub fn give_up_unknown(&mut self) {
         self.failed[Failure::Timeout as usize] += std::mem::take(&mut self.unknown);
     }
@@ -207,8 +208,8 @@ impl Tally {
         ]
     }
 
-    /// Adds the counts of another generator for the same slice. Exact, except for the maxima, for
-    /// which the sum is an upper bound.
+    /// Adds the counts of another generator for the same slice. The sums are exact, except for
+    /// those of the maxima, which are upper bounds.
     pub fn add(&mut self, other: &Self) {
         self.due += other.due;
         self.answered += other.answered;

@@ -1,5 +1,5 @@
-//! TLS: configuration and connections. The kind of handshake, full or resumed, is chosen, and the
-//! kind that took place is counted.
+//! TLS: configuration and connections. The caller chooses the kind of handshake, full or resumed;
+//! the kind that actually took place is counted.
 
 use crate::failure::Failure;
 use crate::socket::{self, Io};
@@ -16,7 +16,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The kind of handshakes.
+/// The kind of TLS handshake to request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Handshakes {
@@ -218,7 +218,8 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// A socket in the form that the library requires.
+/// Implements [`Read`] and [`Write`] for a socket, as rustls requires; a failure is stored in the
+/// second field.
 struct Wire<'a>(&'a OwnedFd, &'a mut Option<Failure>);
 
 impl Wire<'_> {

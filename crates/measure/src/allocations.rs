@@ -5,9 +5,9 @@
 //! embedded, and unpacked into the user's cache. Each process leaves a file in a directory of the
 //! run; this module creates the directory, provides the environment variables that point to it, and
 //! reads the files. [`refusal`] determines before the run whether a program can be counted at all;
-//! [`notes`] describes the memory that its runtime hides from malloc; and [`Executed`] is a program
-//! that it ran, which may not have been counted. Nothing is run here. Counting slows a program
-//! down, so such runs must not be timed.
+//! [`notes`] describes the memory that a program's runtime hides from malloc; and [`Executed`] is a
+//! program that a counted process ran, and that may itself not have been counted. Nothing is run
+//! here. Counting slows a program down, so such runs must not be timed.
 //!
 //! ```
 //! use assay_measure::{Command, RunOptions, Runner, allocations::Counting};

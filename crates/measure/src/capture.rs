@@ -1,8 +1,9 @@
 //! Captures the output of a run: standard output, standard error, samples.
 //!
 //! Output to be kept goes to files in memory, which need no reader during the run. Pipes are read
-//! during the run: the last part of standard error is kept, standard output is counted or traced.
-//! Their end is never awaited, since a process that outlives the run may hold them open.
+//! during the run: the last part of standard error is kept, and standard output is counted or
+//! traced. The end of a pipe is never awaited, since a process that outlives the run may hold it
+//! open.
 
 use std::fs::File;
 use std::io;
@@ -40,7 +41,7 @@ pub struct KeptOutput {
 pub(crate) struct CaptureRequest {
     /// If true, standard output goes to a pipe and is counted. Excludes `keep_output`.
     pub(crate) pipe_output: bool,
-    /// Standard output goes to a pipe and is traced, with this window.
+    /// If given, standard output goes to a pipe and is traced, and this window of it is kept.
     pub(crate) trace_output: Option<Window>,
     pub(crate) keep_output: bool,
     pub(crate) keep_errors: bool,
@@ -64,7 +65,7 @@ pub(crate) enum Samples {
 pub(crate) struct Capture {
     output: Option<OwnedFd>,
     errors: Option<OwnedFd>,
-    /// `None` unless requested.
+    /// Number of bytes of standard output; `None` unless requested.
     output_bytes: Option<u64>,
     tracer: Option<Tracer>,
     /// Data read from the pipe of standard error.
@@ -87,7 +88,7 @@ pub(crate) struct CaptureResult {
     pub(crate) samples: Option<KeptOutput>,
 }
 
-/// The descriptors for the launcher, to be dropped once it has them.
+/// The descriptors to send to the launcher, to be dropped once it has received them.
 #[derive(Default)]
 pub(crate) struct Writers {
     stdout: Option<OwnedFd>,

@@ -1,14 +1,14 @@
 //! Compares the machine code of a function and everything it calls between two builds, independent
 //! of their placement by the linker.
 //!
-//! [`Code::digest`] walks from a function to everything it refers to in the same file, and digests
-//! it in the order of the first visits. Addresses do not count: each is replaced by its target.
-//! Names do not count either, except those of functions in shared libraries. Equal code therefore
-//! has equal digests, regardless of its placement.
+//! [`Code::digest`] walks from a function to everything that it refers to in the same file, and
+//! digests these objects in the order in which they are first visited. Addresses do not count: each
+//! is replaced by its target. Names do not count either, except those of functions in shared
+//! libraries. Equal code therefore has equal digests, regardless of its placement.
 //!
 //! The digest covers calls, jumps and taken addresses; jump tables; the content and the pointers of
-//! data with a symbol (virtual function tables, constants, initial values of variables); and for
-//! data without a symbol a text, a float, or otherwise the first eight bytes.
+//! data with a symbol (virtual function tables, constants, initial values of variables); and, for
+//! data without a symbol, a text, a float, or otherwise the first eight bytes.
 //!
 //! It does not cover: the behavior of shared libraries; anything known only at run time (callbacks
 //! registered by others, values set by `main` or a constructor); on 64-bit ARM, data that GCC
@@ -32,13 +32,13 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::rc::Rc;
 
-/// Maximum depth of pointers to pointers that is followed.
+/// Maximum depth to which pointers to pointers are followed.
 const DEEPEST: u32 = 4;
-/// Number of bytes used of data without a symbol and of unknown length.
+/// Number of bytes digested of data that has no symbol and whose length is unknown.
 const UNNAMED: usize = 8;
 const LONGEST_TEXT: u64 = 1 << 16;
 
-/// Bytes with addresses set to zero, and their targets.
+/// Code with its addresses set to zero, and the addresses with their targets.
 #[derive(Debug, Default)]
 struct MaskedCode {
     bytes: Vec<u8>,
@@ -61,11 +61,11 @@ struct Address {
 #[derive(Debug, Default)]
 struct Piece {
     digest: Sha256,
-    /// The start addresses of other pieces.
+    /// Start addresses of the pieces that this one refers to, in order.
     refers: Vec<u64>,
 }
 
-/// A function, with all parts of it and others of the same name.
+/// All code under one name: the parts of a function, and other functions of the same name.
 #[derive(Debug, Default)]
 struct Function {
     digests: Vec<Vec<u8>>,
@@ -73,15 +73,16 @@ struct Function {
     is_reached: bool,
 }
 
-/// A function whose own code, not that of others it calls, differs between two programs, or that
-/// only one of them has.
+/// A function that only one of two programs has, or whose own code, without that of functions it
+/// calls, differs between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
     /// The name of its symbol.
     pub name: String,
     /// Length of the function in the program in which it is longer.
     pub bytes: u64,
-    /// True if, in either program, a wanted symbol refers to it, directly or through others.
+    /// True if the function is reached, directly or through others, from a wanted symbol in either
+    /// program.
     pub is_reached: bool,
 }
 
@@ -126,13 +127,14 @@ impl Code {
         (is_known && !image.named.is_empty()).then(|| Self { image, known: HashMap::new() })
     }
 
-    /// Returns true if any symbol has such a name.
+    /// Returns true if there is a symbol for whose name `is_wanted` returns true.
     pub fn has(&self, is_wanted: impl Fn(&str) -> bool) -> bool {
         self.image.named.iter().any(|(name, _)| is_wanted(name))
     }
 
-    /// Returns the combined digest of everything with such names, of everything it refers to, and
-    /// of the libraries in `beside`, given by their digests; `None` if no symbol matches.
+    /// Returns the combined digest of all symbols for whose names `is_wanted` returns true, of
+    /// everything that they refer to, and of the libraries in `beside`, given by their digests;
+    /// `None` if no symbol matches.
     pub fn digest(
         &mut self,
         is_wanted: impl Fn(&str) -> bool,
@@ -352,8 +354,8 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Returns true if a data symbol is a single object: Go's linker gathers many under names such
-    /// as `type:*`.
+    /// Returns true if a data symbol is a single object: Go's linker combines many objects under
+    /// names such as `go:string.*`.
     fn is_whole(&self, symbol: &Extent) -> bool {
         !(self.image.is_go && symbol.name.ends_with(".*"))
     }
@@ -387,15 +389,16 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the length of a zero-terminated text; the order of adjacent texts is arbitrary.
+/// Returns the length of the zero-terminated text at the beginning; `None` if there is none. What
+/// follows is not part of it, since the order of adjacent texts is arbitrary.
 fn text(bytes: &[u8]) -> Option<usize> {
     let end = bytes.iter().position(|&byte| byte == 0)?;
     let is_text = |byte: &u8| *byte >= b' ' || byte.is_ascii_whitespace();
     (end > 0 && bytes[..end].iter().all(is_text)).then_some(end)
 }
 
-/// Returns the place from which the linker's stub for a function of a shared library takes its
-/// address.
+/// Returns the place from which the linker's stub for a function in a shared library loads the
+/// function's address.
 fn plt_slot(image: &Image, stub: u64) -> Option<u64> {
     let bytes = image.bytes(stub, 16)?;
     if image.architecture == Architecture::Aarch64 {

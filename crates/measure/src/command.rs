@@ -29,7 +29,7 @@ pub struct Command {
     pub input: Input,
     /// Destination of the command's output.
     pub output: Output,
-    /// True if `argv` is a shell with the text as argument.
+    /// True if `argv` is a shell whose argument is the text of the command.
     pub shell: bool,
     /// Settings of its processes.
     pub control: Control,
@@ -37,17 +37,19 @@ pub struct Command {
     /// every run, so that no reader is needed during the run. Requires [`Output::Null`] as
     /// [`Command::output`].
     pub keep_output: bool,
-    /// The same for standard error. With [`Output::Inherit`] it is kept instead of being shown.
+    /// Like [`Command::keep_output`], for standard error. With [`Output::Inherit`], it is kept
+    /// instead of being shown.
     pub keep_errors: bool,
     /// Channel for samples that the command provides.
     pub samples: Channel,
 }
 
-/// Channel through which a command passes samples to `assay`. The variable `ASSAY_SAMPLES` informs
-/// the command; without a channel it has no such variable. The first 64 MiB of its data are kept.
+/// Channel through which a command passes samples to `assay`. The variable `ASSAY_SAMPLES` tells
+/// the command which channel to use; without a channel, it is not set. The first 64 MiB of the data
+/// are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Channel {
-    /// None.
+    /// No channel.
     #[default]
     None,
     /// Descriptor 7 (`ASSAY_SAMPLES=fd:7`), which always appends to a file in memory.
@@ -90,7 +92,7 @@ pub enum CommandError {
     /// The text has no words.
     #[error("the command is empty: name a program to run")]
     Empty,
-    /// The text has only variables.
+    /// The text has only variable assignments, and no program.
     #[error("`{text}` sets variables but names no program: add one after them")]
     NoProgram {
         /// The text.
@@ -120,7 +122,7 @@ pub enum CommandError {
         /// The text.
         text: String,
     },
-    /// Output must be kept but also go elsewhere.
+    /// Output must be kept but would also go elsewhere.
     #[error(
         "the output of `{program}` cannot be both kept and shown, piped or written to a file: choose one"
     )]
@@ -219,7 +221,7 @@ impl Command {
 /// Scans a text and refuses syntax that only a shell understands. It does not build words.
 struct Scanner<'a> {
     text: &'a str,
-    /// Characters of the current word, without quotes; empty if it has only quoted characters.
+    /// Unquoted characters of the current word; empty if all of them are quoted.
     word: String,
     in_word: bool,
     /// True if the current word has no quote or backslash yet: `NAME=` may still be an assignment.
@@ -243,7 +245,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Returns the number of leading words that are variables.
+    /// Returns the number of leading words that are variable assignments.
     fn scan(mut self) -> Result<usize, CommandError> {
         let mut characters = self.text.chars().zip(1..);
         while let Some((c, column)) = characters.next() {

@@ -55,7 +55,7 @@ impl Control {
         }
     }
 
-    /// Returns the processors as a bit mask for the kernel; `None` if one of them has no bit.
+    /// Returns the processors as a bit mask for the kernel; `None` if a number exceeds the mask.
     pub(crate) fn mask(&self) -> Option<[u64; MOST_CPUS / 64]> {
         let mut mask = [0; MOST_CPUS / 64];
         for &cpu in &self.cpus {
@@ -66,7 +66,7 @@ impl Control {
 }
 
 impl Setting {
-    /// Returns the system's requirements for this setting, in words for the user.
+    /// Returns what the system requires for this setting, in words for the user.
     pub(crate) fn needs(self, error: Errno) -> &'static str {
         match (self, error) {
             (Self::Pin, Errno::INVAL) => {

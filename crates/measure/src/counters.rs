@@ -1,12 +1,13 @@
 //! Events counted over a whole run: processor events (instructions, cache misses), and kernel
 //! events (page faults, migrations).
 //!
-//! Events are opened on the *launcher*, before anything runs. They are inactive there, and
-//! inherited by every process it starts; the `execve` of that process activates them. Therefore the
-//! launcher's own work is never counted, and all work of a command and its children is. When a
-//! process ends, the kernel adds its counts to the launcher's events; the difference between two
-//! readings is the count of everything that ran between them. Counting costs the command little
-//! (the kernel saves and restores counters at each task switch), but not nothing.
+//! Events are opened on the *launcher*, before anything runs. They are inactive there, and are
+//! inherited by every process that the launcher starts; the `execve` of that process activates
+//! them. Therefore the launcher's own work is never counted, whereas all work of a command and its
+//! children is. When a process ends, the kernel adds its counts to the launcher's events; the
+//! difference between two readings is the count of everything that ran between them. Counting costs
+//! the command little (the kernel saves and restores counters at each task switch), but not
+//! nothing.
 //!
 //! Nothing is decided here. An event that can't be counted is a [`Refusal`] with its reason, never
 //! a zero. If more events are requested than the processor has counters, the kernel multiplexes
@@ -22,7 +23,7 @@ use crate::sys::perf::{self, Descriptor, KNOWN, Opener, Reading, Source};
 /// A named event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Name of the event in perf.
+    /// The event's name in perf.
     pub name: &'static str,
     source: Source,
 }
@@ -34,8 +35,8 @@ impl Event {
         if self.source.is_time() { Unit::Second } else { Unit::One }
     }
 
-    /// Returns true if the processor rather than the kernel counts it. Virtual machines often offer
-    /// none of these.
+    /// Returns true if the event is counted by the processor rather than by the kernel. Virtual
+    /// machines often offer no such events.
     pub fn is_hardware(&self) -> bool {
         self.source.is_hardware()
     }
@@ -135,9 +136,9 @@ pub struct Refusal {
 /// The count of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Count {
-    /// Value in the event's unit; scaled up to the whole time if `share` is below 1.
+    /// Value in the event's unit; extrapolated to the whole time if `share` is below 1.
     pub value: f64,
-    /// The share of the time during which it was actually counted, above 0, at most 1.
+    /// The fraction of the time during which the event was actually counted; above 0, at most 1.
     pub share: f64,
 }
 
@@ -211,9 +212,9 @@ impl Counters {
     }
 
     /// Returns the counts since the last call, or since [`open`]; in the order of
-    /// [`events`](Self::events). `None` if unknown: nothing was started since, the event is gone,
-    /// or the processor never had a free counter for it. A running process counts up to this
-    /// moment.
+    /// [`events`](Self::events). A count is `None` if it is unknown: nothing has been started
+    /// since, the event is gone, or the processor never had a free counter for it. A running
+    /// process is counted up to this moment.
     ///
     /// One system call per event, about 1 µs.
     pub fn take(&mut self) -> Vec<Option<Count>> {
@@ -239,7 +240,7 @@ impl Counters {
     }
 }
 
-/// Returns the count between two readings; each of the three totals only grows.
+/// Returns the count between two readings; none of the three totals ever decreases.
 fn difference(before: Reading, now: Reading, in_ns: bool) -> Option<Count> {
     let value = now.value.checked_sub(before.value)?;
     let enabled = now.enabled.checked_sub(before.enabled)?;

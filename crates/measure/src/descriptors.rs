@@ -13,7 +13,8 @@ pub fn close_on_exec() {
 }
 
 /// Creates a named pipe, and opens it for reading and writing, so that a program does not wait for
-/// another to open it. Neither waits: an empty pipe is read with [`io::ErrorKind::WouldBlock`].
+/// another to open it. Reading does not wait either: on an empty pipe it fails with
+/// [`io::ErrorKind::WouldBlock`].
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! The directories of a user in which `assay` keeps files. They are `None` if neither the variable
-//! that names them nor `HOME` is an absolute path.
+//! The directories of a user in which `assay` keeps files. A directory is `None` if neither the
+//! variable that names it nor `HOME` is an absolute path.
 
 use std::env;
 use std::path::PathBuf;

@@ -12,13 +12,14 @@ use serde_json::Value;
 use crate::git;
 use crate::sys::{clock, facts};
 
-/// Duration for which the clock is read without pause: enough for a thousand readings. What other
-/// processes take of it does not count.
+/// Duration for which the clock is read without pause: enough for a thousand readings. Time that
+/// other processes take during it does not count.
 const SPIN: Duration = Duration::from_micros(50);
-/// The same duration if our share of a processor is requested, too. The kernel assigns processors
-/// in slices of some milliseconds, so less would show a whole slice or none.
+/// Duration for which the clock is read if our share of a processor is requested as well. The
+/// kernel assigns processors in slices of some milliseconds, so a shorter time would show a whole
+/// slice or none.
 const SPIN_AT_LENGTH: Duration = Duration::from_millis(800);
-/// Maximum number of readings, for a clock that does not advance.
+/// Maximum number of readings, in case a clock does not advance.
 const MOST_READINGS: u32 = 1 << 20;
 /// Maximum duration of `git status`; beyond it, whether files were changed is unknown.
 const GIT_PATIENCE: Duration = Duration::from_millis(200);
@@ -38,8 +39,8 @@ pub fn capture_with_share() -> Vec<(String, Value)> {
     captured(&|_| true, GIT_PATIENCE, Some(SPIN_AT_LENGTH))
 }
 
-/// Like [`capture`], without `git_dirty`, which requires starting `git`: for facts without a
-/// reader.
+/// Like [`capture`], without `git_dirty`, for which `git` would have to be started: for callers
+/// that do not need that fact.
 pub fn capture_without_git() -> Vec<(String, Value)> {
     captured(&|_| true, Duration::ZERO, None)
 }
@@ -120,11 +121,22 @@ pub fn can_pin(cpu: u32) -> bool {
     facts::can_pin(cpu)
 }
 
-/// Returns the processor time that a hypervisor gave to others, summed over all processors since
-/// boot, in seconds; `None` if the system does not count it. Read it before and after a series of
-/// measurements.
-pub fn steal_seconds() -> Option<f64> {
-    facts::steal_seconds()
+/// The processor time that a hypervisor gives to others after a certain moment.
+#[derive(Clone, Copy, Debug)]
+pub struct StolenTime {
+    before: f64,
+}
+
+impl StolenTime {
+    /// Begins to count the time; `None` if the system does not report it.
+    pub fn start() -> Option<Self> {
+        Some(Self { before: facts::steal_seconds()? })
+    }
+
+    /// Returns the time since the start, summed over all processors, in seconds.
+    pub fn seconds(self) -> Option<f64> {
+        Some((facts::steal_seconds()? - self.before).max(0.0))
+    }
 }
 
 /// The facts of an environment, as pairs of name and value.
@@ -134,7 +146,7 @@ struct EnvironmentFields<'a> {
 }
 
 impl EnvironmentFields<'_> {
-    /// Adds a fact if it is wanted, and known.
+    /// Adds a fact if it is wanted and its value is known.
     fn add<V: Into<Value>>(&mut self, name: &str, look_up: impl FnOnce() -> Option<V>) {
         if (self.wants)(name)
             && let Some(value) = look_up()
@@ -144,7 +156,7 @@ impl EnvironmentFields<'_> {
     }
 }
 
-/// Observations of a clock that was read without pause.
+/// Observations of a clock that is read without pause.
 struct Timer {
     seconds: f64,
     readings: u32,
@@ -153,7 +165,7 @@ struct Timer {
 }
 
 impl Timer {
-    /// Returns the mean cost of a reading, if the thread had this share of a processor.
+    /// Returns the mean cost of a reading, given the share of a processor that the thread had.
     fn cost_seconds(&self, cpu_share: f64) -> f64 {
         self.seconds * cpu_share / f64::from(self.readings)
     }

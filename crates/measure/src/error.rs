@@ -72,7 +72,7 @@ pub enum MeasureError {
         setting: Setting,
         /// The system's error.
         source: io::Error,
-        /// Requirement of the system for it.
+        /// What the system requires for the setting.
         needs: &'static str,
     },
     /// The file for a command's samples can't be created.
@@ -97,7 +97,7 @@ pub enum MeasureError {
         /// The system's error.
         source: io::Error,
     },
-    /// A file can't be guarded, so it must not be changed.
+    /// A file can't be guarded, and therefore must not be changed.
     #[error(
         "`{}` could not be restored afterwards, so it is not changed: {reason}",
         path.display(), reason = reason(source)
@@ -141,7 +141,7 @@ pub enum MeasureError {
         /// The system's error.
         source: io::Error,
     },
-    /// A kind of runner that this system lacks.
+    /// The requested kind of runner does not exist on this system.
     #[error("ASSAY_RUNNER=`{named}`: no such runner on this system; available: {offered}")]
     UnknownRunner {
         /// The name given.
@@ -158,7 +158,7 @@ pub enum MeasureError {
         /// The program as written.
         program: String,
     },
-    /// The launcher was killed again; the runner can't be used any more.
+    /// The launcher was killed a second time; the runner can't be used any more.
     #[error(
         "the launcher was killed a second time; the run in progress was stopped. Find out what kills it (out of memory? see the kernel's log) before measuring again."
     )]

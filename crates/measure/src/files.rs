@@ -12,8 +12,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Returns true if a path is to be ignored, given whether it is a directory; if so, nothing below
-/// it is watched.
+/// Returns true if a path, which may be a directory, is to be ignored; nothing below an ignored
+/// directory is watched.
 pub type Skips<'a> = dyn FnMut(&Path, bool) -> bool + 'a;
 
 /// Changes since the last query.
@@ -36,7 +36,7 @@ impl Changes {
     }
 }
 
-/// Reasons why files are polled instead of waiting for events.
+/// Reasons for polling files instead of waiting for events.
 #[derive(Debug)]
 pub enum PollingReason {
     /// Polling was requested.
@@ -77,8 +77,8 @@ struct PollingState {
 }
 
 impl Files {
-    /// Watches the files below a directory. With `poll`, they are scanned at that interval instead
-    /// of using events. If events are unavailable, they are scanned every `else_every`.
+    /// Watches the files below a directory. With `poll`, they are scanned at this interval, and
+    /// events are not used. If events are unavailable, they are scanned every `else_every`.
     ///
     /// # Errors
     ///
@@ -216,8 +216,8 @@ mod tests {
 
     const EVERY: Duration = Duration::ZERO;
 
-    /// Performs an action with events and with scans, and returns for each the names reported as
-    /// changed, with all changes.
+    /// Performs an action while files are watched by events, and again while they are scanned.
+    /// Returns the names reported as changed in each case, with all changes.
     fn seen(
         prepare: impl Fn(&Path),
         act: impl Fn(&Path),

@@ -1,8 +1,9 @@
 //! Digests of the files that make up a command, so that a resumed or repeated run can detect
 //! whether it still measures the same program.
 //!
-//! These are the program and every argument that names a regular file: a script is as much part of
-//! the program as its interpreter. Files that they load are not considered. Nothing is judged here.
+//! The files are the program and every argument that names a regular file: a script is as much a
+//! part of the program as its interpreter. Files that these load are not considered. Nothing is
+//! judged here.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,8 +14,8 @@ use sha2::{Digest, Sha256};
 
 use crate::command::Command;
 
-/// Larger files are identified by size and modification time, since reading them would take longer
-/// than many measurements.
+/// Size in bytes above which files are identified by size and modification time, since reading them
+/// would take longer than many measurements.
 const LARGEST: u64 = 256 << 20;
 
 /// Digests of files; each file is read once, even if it belongs to several commands.

@@ -35,9 +35,9 @@ pub enum ForegroundError {
     },
 }
 
-/// Runs a program with its arguments and waits for its end. Signals from a terminal reach it as
-/// well as this process; install [`interrupt`] before, so that they do not end this process first.
-/// Without a terminal they are forwarded as SIGTERM.
+/// Runs a program with its arguments and waits for its end. Signals from a terminal reach both the
+/// program and this process; install [`interrupt`] first, so that they do not end this process
+/// before the program. Without a terminal, signals are forwarded as SIGTERM.
 ///
 /// # Errors
 ///

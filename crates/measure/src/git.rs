@@ -5,10 +5,14 @@
 //! refreshed.
 
 use std::collections::{BTreeMap, HashMap};
+use std::env;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use memchr::memmem;
 
 use crate::command::word_of;
 use crate::sys::asked::says_anything;
@@ -18,7 +22,7 @@ use crate::sys::asked::says_anything;
 pub(crate) struct State {
     /// The commit; `None` before the first one.
     pub(crate) commit: Option<String>,
-    /// True if tracked or new files differ from it; `None` if `git` is absent or too slow.
+    /// True if tracked or new files differ from the commit; `None` if `git` is absent or too slow.
     pub(crate) dirty: Option<bool>,
 }
 
@@ -45,8 +49,9 @@ pub struct CommitPosition {
     pub time: i64,
 }
 
-/// Returns the commit named by a revision in the repository of a directory; `None` if there is no
-/// repository, no git or no such commit. With a history of a million commits, this takes a second.
+/// Returns the commit that a revision names in the repository that contains a directory; `None` if
+/// there is no repository, no git or no such commit. With a history of a million commits, this
+/// takes a second.
 pub fn position(directory: &Path, revision: &str) -> Option<CommitPosition> {
     let ask = |words: &[&str]| {
         let mut git = quiet(directory);
@@ -82,8 +87,8 @@ fn read_position<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<Commit
     Some(CommitPosition { commit, parent, ordinal: None, time })
 }
 
-/// Positions of many commits of one repository, most of them on its current first-parent line,
-/// which is queried once.
+/// Positions of many commits of one repository. Most of them are expected on the first-parent line
+/// of the current commit, which is queried once.
 #[derive(Debug)]
 pub struct CommitPositions {
     directory: PathBuf,
@@ -97,7 +102,7 @@ impl CommitPositions {
         Self { directory: directory.to_owned(), asked: 0, line: None }
     }
 
-    /// Returns the same as the function [`position`].
+    /// Like the function [`position`].
     pub fn position(&mut self, revision: &str) -> Option<CommitPosition> {
         self.asked += 1;
         if self.asked <= FEW {
@@ -109,7 +114,7 @@ impl CommitPositions {
     }
 }
 
-/// Number of commits that are queried individually first.
+/// Number of commits that are queried individually before the whole line is queried.
 const FEW: u32 = 3;
 
 /// Returns the first-parent line of the current commit, including itself, by hash.
@@ -134,8 +139,8 @@ fn line(directory: &Path) -> Option<HashMap<String, CommitPosition>> {
     Some(places.into_iter().map(|place| (place.commit.clone(), place)).collect())
 }
 
-/// Returns true if `from` is an ancestor of `to`; `None` if the repository of a directory lacks one
-/// of them, or there is no repository.
+/// Returns true if `from` is an ancestor of `to`. `None` if the repository of a directory lacks one
+/// of these commits, or if there is no repository.
 pub fn leads_to(directory: &Path, from: &str, to: &str) -> Option<bool> {
     // Names come from untrusted files and must not be interpreted as options.
     let (from, to) = (object_name(from)?, object_name(to)?);
@@ -148,7 +153,8 @@ pub fn leads_to(directory: &Path, from: &str, to: &str) -> Option<bool> {
 }
 
 /// Returns the first-parent history of a commit, including itself, oldest first; with `from`, only
-/// commits that are not ancestors of that one. Both are full hashes. `None` if git fails.
+/// its commits that are neither `from` nor an ancestor of it. Both are full hashes. `None` if git
+/// fails.
 pub fn first_parents(directory: &Path, from: Option<&str>, to: &str) -> Option<Vec<String>> {
     let mut git = quiet(directory);
     git.args(["rev-list", "--first-parent", "--reverse", object_name(to)?.as_str()]);
@@ -268,16 +274,16 @@ fn lines_of_diff(diff: &str) -> BTreeMap<String, Vec<(u32, u32)>> {
     lines
 }
 
-/// Returns true if a clone is shallow, judged by its files without running git
-/// (gitrepository-layout(5), `shallow`).
+/// Returns true if a clone is shallow. Only files are read (gitrepository-layout(5), `shallow`);
+/// git is not run.
 pub fn is_shallow(directory: &Path) -> bool {
     let start = directory.canonicalize().ok();
     let git = start.as_deref().and_then(git_directory_around);
     git.is_some_and(|git| common(&git).join("shallow").exists())
 }
 
-/// Returns a `git` command in a directory, for queries that read no file of the working tree. This
-/// and [`reading`] are the only ways in which `git` is called here.
+/// Returns a `git` command in a directory, for queries that read no files of the working tree. All
+/// calls of `git` in this module use this function or [`reading`].
 fn quiet(directory: &Path) -> Command {
     let mut git = Command::new("git");
     git.args(POWERLESS).envs(OFFLINE).env_remove("GIT_EXTERNAL_DIFF").current_dir(directory);
@@ -293,8 +299,8 @@ fn reading(directory: &Path) -> Option<Command> {
     Some(git)
 }
 
-/// Returns the top of the working tree that contains a directory, judged by its files without
-/// running git.
+/// Returns the top of the working tree that contains a directory. Only files are read; git is not
+/// run.
 pub fn top(directory: &Path) -> Option<PathBuf> {
     let start = directory.canonicalize().ok()?;
     let mut above = start.ancestors();
@@ -314,8 +320,8 @@ fn common(git: &Path) -> PathBuf {
     }
 }
 
-/// Returns the git directory: `.git` itself or, in worktrees and submodules, the directory that the
-/// file `.git` names.
+/// Returns the git directory: `.git` itself or, in worktrees and submodules, the directory named by
+/// the file `.git`.
 fn git_directory(dot_git: &Path) -> Option<PathBuf> {
     if dot_git.is_dir() {
         return dot_git.join("HEAD").exists().then(|| dot_git.to_owned());
@@ -337,7 +343,7 @@ fn commit(git: &Path) -> Option<String> {
     })
 }
 
-/// Returns a reference from the text of `packed-refs`.
+/// Returns the object that a reference names in the text of `packed-refs`.
 fn packed_ref(packed: &str, name: &str) -> Option<String> {
     packed
         .lines()
@@ -413,7 +419,8 @@ pub(crate) const OFFLINE: [(&str, &str); 4] = [
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
 
-/// Queries `git`, and gives up if it takes too long.
+/// Returns true if tracked or new files differ from the commit; `None` if `git` can't be queried,
+/// or takes too long.
 fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
     let deadline = Instant::now() + patience;
     let mut child = reading(directory)?
@@ -433,9 +440,12 @@ fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
 }
 
 /// Returns options that keep git from running the filters that the repository itself configures for
-/// its files; those of the user's own configuration stay. `None` if git fails, or if a filter has a
-/// name that no option can contain.
+/// its files; filters of the user's own configuration still run. `None` if git fails, or if a
+/// filter has a name that no option can contain.
 pub(crate) fn without_filters(directory: &Path) -> Option<Vec<String>> {
+    if has_no_filters(directory) {
+        return Some(Vec::new());
+    }
     let listed = quiet(directory)
         .args([
             "config",
@@ -464,6 +474,31 @@ pub(crate) fn without_filters(directory: &Path) -> Option<Vec<String>> {
     }
     // Without a match git exits with 1 and prints nothing.
     (listed.status.success() || text.is_empty()).then_some(options)
+}
+
+/// Returns true if a directory can only belong to repositories whose configuration mentions no
+/// filters, so that git need not be started to list them.
+///
+/// *Note:* git may skip an incomplete repository and use one further up, or a bare one, so the
+/// configurations of all of them are read.
+fn has_no_filters(directory: &Path) -> bool {
+    let elsewhere = ["GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE"];
+    let Ok(start) = directory.canonicalize() else { return false };
+    let is_silent = |path: PathBuf| match fs::read(path) {
+        Ok(text) => {
+            let text = text.to_ascii_lowercase();
+            ["filter", "include"].iter().all(|word| memmem::find(&text, word.as_bytes()).is_none())
+        }
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    };
+    let repositories = start.ancestors().flat_map(|above| {
+        let bare = above.join("HEAD").exists().then(|| above.to_owned());
+        [git_directory(&above.join(".git")), bare].into_iter().flatten()
+    });
+    let mut files = repositories.flat_map(|git| {
+        [common(&git).join("config"), git.join("config"), git.join("config.worktree")]
+    });
+    elsewhere.iter().all(|name| env::var_os(name).is_none()) && files.all(is_silent)
 }
 
 #[cfg(test)]
@@ -503,6 +538,7 @@ mod tests {
             assert!(done.status.success(), "{words:?}");
         };
         git(&["init", "-q"]);
+        assert!(has_no_filters(d.path()));
         let witness = d.path().join("ran");
         let program = d.path().join(".git/monitor");
         fs::write(&program, format!("#!/bin/sh\ntouch {}\n", witness.display())).unwrap();
@@ -523,6 +559,12 @@ mod tests {
         }
         fs::write(d.path().join("new"), "y").unwrap();
         assert_eq!(dirty(d.path(), Duration::from_secs(60)), Some(true));
+        assert!(!witness.exists());
+        // git skips an incomplete repository, and uses the one above.
+        let below = d.path().join("below");
+        fs::create_dir_all(below.join(".git")).unwrap();
+        fs::write(below.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        assert_eq!(dirty(&below, Duration::from_secs(60)), Some(true));
         assert!(!witness.exists());
     }
 

@@ -1,18 +1,18 @@
-//! The process group of the current run, in one integer shared by several threads, so that any of
-//! them can end it.
+//! The process group of the current run: one integer, shared by several threads, so that any of
+//! them can end the run.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-/// A process group; initially none. It is one integer, and may be in memory shared with another
-/// process.
+/// A process group; initially none. It is stored as one integer, which may be in memory shared with
+/// another process.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub(crate) struct Group(AtomicI32);
 
-/// The owner of a group, as long as someone may want to end it.
+/// The owner of a group, which is kept as long as someone may want to end the group.
 pub(crate) trait InFlight: Debug + Send + Sync {
     /// Returns the group.
     fn group(&self) -> &Group;
@@ -25,15 +25,15 @@ impl InFlight for Group {
 }
 
 impl Group {
-    /// Returns its number.
+    /// Returns the ID of the process group; `None` if there is no valid one.
     pub(crate) fn id(&self) -> Option<Pid> {
         let group = self.0.load(Ordering::SeqCst);
         // 1 would address all processes: it is not a valid group, and shared memory is not trusted.
         Pid::from_raw(group).filter(|_| group > 1)
     }
 
-    /// Sets the current group; 0 for none. A single store, so that our child may call it between
-    /// fork and exec.
+    /// Sets the current group; 0 for none. This is a single store, so that our child may do it
+    /// between fork and exec.
     pub(crate) fn set_group(&self, group: i32) {
         self.0.store(group, Ordering::SeqCst);
     }

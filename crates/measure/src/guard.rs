@@ -5,8 +5,8 @@
 //! passed to a small separate process (the launcher's program again), which writes all of them back
 //! as soon as `assay` is gone, even after `kill -9`. This process runs in its own session, so that
 //! Ctrl-C, a closed terminal and signals to a group do not reach it, and holds neither the terminal
-//! nor any output. Only SIGKILL to the guard itself, or the loss of the machine, prevents that. The
-//! caller decides what to change; nothing is changed here.
+//! nor any output. Only SIGKILL to the guard itself, or the loss of the machine, prevents the
+//! values from being restored. The caller decides what to change; nothing is changed here.
 
 use std::path::{Path, PathBuf};
 
@@ -55,7 +55,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Restores all values like dropping, and reports failures.
+    /// Restores all values, as dropping does, but reports failures.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 //! Runs the lines given to `--setup`, `--prepare`, `--conclude` and `--cleanup` with `/bin/sh`,
-//! through the same launcher as the commands, so that they leave nothing running either. They are
-//! not measured.
+//! through the same launcher as the commands, so that they too leave nothing running. They are not
+//! measured.
 
 use thiserror::Error;
 
@@ -20,7 +20,7 @@ pub enum HookError {
         line: String,
         /// Outcome of the hook.
         outcome: Outcome,
-        /// The last part of its standard error.
+        /// The last part of the hook's standard error.
         stderr_tail: String,
     },
     /// The hook succeeded, but left processes running in its group, which were killed.

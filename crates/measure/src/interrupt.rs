@@ -3,8 +3,8 @@
 //!
 //! Nothing is decided in a handler. A runner that is woken by the second signal kills its current
 //! run and returns [`crate::MeasureError::Interrupted`]; the caller checks [`count`] between runs.
-//! Measure on the main thread, because that is the one that the kernel wakes. Signals are counted
-//! even if the process was started with them ignored (`nohup`).
+//! Measurements must run on the main thread, because that is the one that the kernel wakes. Signals
+//! are counted even if the process was started with them ignored (`nohup`).
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -42,8 +42,8 @@ pub fn is_asked_to_end() -> bool {
 }
 
 /// Sleeps until one of these descriptors is readable, a signal arrives, or the time limit is
-/// reached. It does not sleep if a signal arrived since the last sleep: a caller that checked
-/// [`count`] before misses none.
+/// reached. It does not sleep if a signal arrived since the last sleep: a caller that checks
+/// [`count`] before sleeping misses none.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ pub fn sleep_until(readable: &[BorrowedFd<'_>], most: Option<Duration>) -> io::R
     Ok(())
 }
 
-/// Returns a descriptor that is readable from a signal until [`quieten`] is called; `None` before
+/// Returns a descriptor that is readable after a signal, until [`quieten`] is called; `None` before
 /// [`install`].
 pub(crate) fn waker() -> Option<BorrowedFd<'static>> {
     signals::waker()

@@ -1,7 +1,7 @@
 //! Single keys of a terminal as they are pressed, without echo. The caller interprets them.
 //!
-//! Ctrl-C is a key then, not a signal. The terminal is restored on every orderly end of the
-//! process.
+//! While keys are read in this way, Ctrl-C is a key, not a signal. The terminal is restored on
+//! every orderly end of the process.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -55,13 +55,13 @@ impl Keys {
         let _gone = tcsetattr(&self.input, OptionalActions::Now, &self.before);
     }
 
-    /// Returns a descriptor that is readable when a key was pressed.
+    /// Returns a descriptor that is readable when a key has been pressed.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.input.as_fd()
     }
 
-    /// Returns the bytes of the pressed keys; empty if there were none. Ctrl-Z stops this process,
-    /// which continues here.
+    /// Returns the bytes of the pressed keys; empty if there were none. On Ctrl-Z, this process is
+    /// stopped, and resumes here when it is continued.
     ///
     /// # Errors
     ///

@@ -17,8 +17,8 @@ use crate::error::MeasureError;
 use crate::fingerprint::{Fingerprints, located};
 use crate::runner::{RunOptions, Runner};
 
-/// Time limit of the loader, which needs some milliseconds; guards against file systems that do not
-/// respond.
+/// Time limit for the loader, which needs only some milliseconds; guards against file systems that
+/// do not respond.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A library that a program loads.
@@ -43,9 +43,9 @@ pub enum Loads {
         /// Complaints of the loader, such as a missing preloaded file; may be empty.
         said: String,
     },
-    /// None, since it is linked statically: the loader's variables have no effect.
+    /// None, since the program is linked statically: the loader's variables have no effect on it.
     Static,
-    /// Unknown, for this reason, in words that begin a sentence.
+    /// Unknown; the reason, in words that begin a sentence.
     Unknown(String),
 }
 

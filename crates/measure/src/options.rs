@@ -10,7 +10,7 @@ pub struct RunOptions {
     /// are clamped. It shifts the stack, whose position can change the speed of a program: draw it
     /// anew for every run.
     pub pad: u16,
-    /// Time after which the run gets SIGTERM; a second later it is killed.
+    /// Time after which the run gets SIGTERM; it is killed a second later.
     pub timeout: Option<Duration>,
     /// Treatment of the last 4 KiB of standard error.
     pub last_words: LastWords,
@@ -27,13 +27,13 @@ pub struct RunOptions {
 /// Treatment of the last 4 KiB of standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LastWords {
-    /// Not at all.
+    /// Not captured.
     #[default]
     Unheard,
     /// Read from a pipe during the run: for warm-ups and for first runs, not for runs that are
     /// compared. With [`Command::keep_errors`] nothing is read during the run.
     Piped,
-    /// Kept in a file in memory until the run has ended, with everything written before them: for
-    /// programs with little output.
+    /// Kept in a file in memory, together with everything written before, until the run has ended:
+    /// for programs with little output.
     Filed,
 }

@@ -2,9 +2,10 @@
 //! its start, messages and queries, and its end (docs/internals/preloading.md). The way in which a
 //! language's interpreter is made to wait is defined by the variables of the command, not here.
 //!
-//! The process ends with its parent, however that ends: a guard kills its group, and the closing of
-//! a descriptor makes it end by itself, with its stages and runs. Its responses are never relied
-//! upon: every query has a time limit, and if a run is unavailable, the command is run cold.
+//! The process ends when its parent does, however the parent ends: a guard kills the process's
+//! group, and the closing of a descriptor makes the process end by itself, with its stages and
+//! runs. Its responses are never relied upon: every query has a time limit, and if a run is
+//! unavailable, the command is run cold.
 
 mod captured;
 mod client;
@@ -42,9 +43,9 @@ const ENDS_WITHIN: Duration = Duration::from_secs(1);
 const STUCK_AFTER: Duration = Duration::from_secs(20);
 const STUCK_TIMES: u32 = 3;
 const STUCK_LEAST: Duration = Duration::from_secs(2);
-/// Number of bytes quoted from the end of its output.
+/// Number of bytes quoted from the end of the process's output.
 const TAIL: u64 = 600;
-/// Name of the file with its output, next to its socket.
+/// Name of the file with the process's output, which is in the same directory as the socket.
 const LOG: &str = "log";
 const SOCKET: &str = "socket";
 
@@ -72,7 +73,7 @@ pub enum PreloadedError {
     /// The process ended during the run, which is lost.
     #[error("the preloaded process died during the run")]
     Lost,
-    /// The waiting caller gave up.
+    /// The caller gave up waiting.
     #[error("it was abandoned")]
     Stopped,
 }
@@ -119,7 +120,7 @@ pub struct Preloaded {
     guard: Launcher,
     /// Start of the current loading or reloading.
     since: Instant,
-    /// True if the process is known to have finished loading since then.
+    /// True if the process is known to have finished loading since `since`.
     is_loaded: bool,
     /// Longest time from a start until the process could be queried.
     longest: Duration,
@@ -191,7 +192,7 @@ impl Preloaded {
         }
     }
 
-    /// Returns the time since its last loading or reloading began.
+    /// Returns the time since the process last began to load or to reload.
     pub fn loads_since(&self) -> Duration {
         self.since.elapsed()
     }
@@ -261,7 +262,7 @@ impl Preloaded {
     }
 
     /// Checks the files that the process had loaded at the last query, and reports to it those that
-    /// have changed. This finds every change, even without file watching.
+    /// have changed. This finds every change, even if no files are watched.
     ///
     /// # Errors
     ///
@@ -295,7 +296,7 @@ impl Preloaded {
         Some(state)
     }
 
-    /// Returns the end of its output, on one line.
+    /// Returns the end of the process's output, on one line.
     fn output_tail(&self) -> String {
         let file = File::open(self.recipe.directory.join(LOG));
         let said = file.and_then(|mut file| {

@@ -35,26 +35,26 @@ pub(crate) struct Prepared {
     /// Path of the program.
     pub(crate) path: PathBuf,
     pub(crate) argv: Vec<OsString>,
-    /// `NAME=value`, without the padding.
+    /// The environment as `NAME=value`, without the padding.
     pub(crate) environment: Vec<OsString>,
     pub(crate) control: Control,
-    /// Empty for the directory in which `assay` was started.
+    /// The working directory; empty for the one in which `assay` was started.
     pub(crate) directory: PathBuf,
-    /// Empty for no input.
+    /// The file for standard input; empty for none.
     pub(crate) input: PathBuf,
     /// Destination of standard output.
     pub(crate) mode: OutputMode,
-    /// Empty unless `mode` is `File`.
+    /// The file for standard output; empty unless `mode` is `File`.
     pub(crate) output: PathBuf,
     keep_output: bool,
     keep_errors: bool,
     samples: Channel,
-    /// Empty unless `samples` is `Path`.
+    /// The file for samples; empty unless `samples` is `Path`.
     sample_file: PathBuf,
 }
 
 impl Prepared {
-    /// Locates the program and fixes the environment at its current state.
+    /// Locates the program, and takes the environment as it is now.
     pub(crate) fn new(command: &Command, sample_file: PathBuf) -> Result<Self, MeasureError> {
         let path = command.resolve()?;
         let program = program_of(command);
@@ -108,7 +108,7 @@ impl Prepared {
         })
     }
 
-    /// Returns the output to capture of the command's next run, with a new file for its samples.
+    /// Returns what to capture of the command's next run, with a new file for its samples.
     pub(crate) fn capture_request(
         &self,
         options: &RunOptions,
@@ -177,8 +177,8 @@ pub(crate) fn program_of(command: &Command) -> String {
     command.argv.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Returns `assay`'s own environment overridden by the command's variables, in a stable order, with
-/// the destination of its samples.
+/// Returns `assay`'s own environment, overridden by the command's variables, in a stable order,
+/// with the variable that gives the destination for samples.
 fn environment_of(command: &Command, sample_file: &Path) -> Vec<OsString> {
     let ours = |name: &std::ffi::OsStr| name == PADDING || name == SAMPLES;
     let replaced = |name: &std::ffi::OsStr| {

@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use crate::command::Command;
 
-/// Words that look like programs but are known only to a shell.
+/// Words that look like programs but that only a shell understands.
 const SHELL_WORDS: [&str; 16] = [
     ".", "alias", "cd", "eval", "exec", "export", "for", "if", "set", "shopt", "source", "type",
     "ulimit", "umask", "unset", "while",
@@ -240,8 +240,8 @@ fn names_in(directory: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Returns up to three names that are similar to the wanted one, most similar first. With more than
-/// one typing error, the first letters must be the same, because the first letter is rarely wrong.
+/// Returns up to three names that are similar to the wanted one, the most similar first. Names with
+/// more than one typing error must have the same first letter, because that is rarely wrong.
 fn nearest(wanted: &str, names: impl IntoIterator<Item = String>) -> Vec<String> {
     let limit = (wanted.chars().count() / 3).clamp(1, 3);
     let mut found: Vec<(usize, String)> = names

@@ -38,7 +38,7 @@ use subprocesses::{GitOutput, Subprocesses};
 const KEEP: usize = 10;
 /// Interval for checking another process's lock.
 const LOOK: Duration = Duration::from_millis(100);
-/// Name of the current working tree in place of a revision.
+/// Stands for the current working tree where a revision is expected.
 const WORKING_TREE: &str = ".";
 
 /// A commit, or the current working tree.
@@ -46,8 +46,8 @@ const WORKING_TREE: &str = ".";
 pub struct Revision {
     /// The name as written.
     pub written: String,
-    /// Full hash of the commit; for the working tree, of the one that it is based on. `None` for a
-    /// working tree before the first commit.
+    /// Full hash of the commit; for the working tree, that of the commit it is based on. `None` for
+    /// a working tree before the first commit.
     pub commit: Option<String>,
     /// True if the revision is the working tree itself.
     pub is_working_tree: bool,
@@ -58,7 +58,7 @@ pub struct Revision {
 pub struct Built {
     /// Top of its working tree.
     pub directory: PathBuf,
-    /// Output of the build line.
+    /// File with the output of the build line.
     pub log: PathBuf,
     _held: Option<File>,
 }
@@ -66,15 +66,15 @@ pub struct Built {
 /// Progress of preparing a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage<'a> {
-    /// Waiting for another `assay` that is building it.
+    /// Waiting for another `assay` that is building the revision.
     Waiting,
-    /// Building; the output goes to this file.
+    /// Building; the output goes to the file at this path.
     Building(&'a Path),
     /// Built earlier.
     Kept,
 }
 
-/// A repository, and the place of its built revisions.
+/// A repository, and the location of its built revisions.
 pub struct Repository {
     subprocesses: Subprocesses,
     top: PathBuf,
@@ -115,8 +115,8 @@ impl Repository {
         &self.top
     }
 
-    /// Returns the revision of that name: any revision syntax of git, or `.` for the current
-    /// working tree.
+    /// Returns the revision that a name refers to, in any revision syntax of git, or `.` for the
+    /// current working tree.
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl Repository {
     }
 
     /// Returns true if tracked files of the user's working tree differ from its commit or, with
-    /// `untracked`, if there are new ones.
+    /// `untracked`, if there are new files.
     ///
     /// # Errors
     ///
@@ -154,8 +154,8 @@ impl Repository {
     /// Prepares a revision: its tree, its submodules, and the build line run in it by `/bin/sh`. A
     /// tree built earlier by the same line, with the same compiler variables, is reused; the
     /// working tree is built at every call. With `links`, a commit is linked several times, running
-    /// the build line with different variables for each ([`Links`]); objects are kept between them
-    /// if the build line keeps them.
+    /// the build line with different variables for each ([`Links`]); compiled objects are kept
+    /// between links if the build line keeps them.
     ///
     /// # Errors
     ///
@@ -270,9 +270,9 @@ impl Repository {
             .map_err(|source| RevisionError::Cache { path: place.marker.clone(), source })
     }
 
-    /// Creates a repository that borrows the user's objects, with its tags (builds run
-    /// git-describe(1)) and the address to which those of submodules are relative, and checks the
-    /// commit out.
+    /// Creates a repository that borrows the user's objects, and checks the commit out. It gets the
+    /// user's tags, because builds run git-describe(1), and the address of the user's remote, to
+    /// which addresses of submodules may be relative.
     fn borrow(
         &mut self,
         revision: &Revision,
@@ -324,8 +324,8 @@ impl Repository {
         })
     }
 
-    /// Builds the revision once for every link, in one tree: compiled objects are kept, and the
-    /// program is removed with its copies so that it is linked again.
+    /// Builds the revision once for every link, in one tree. Compiled objects are kept; the program
+    /// and its copies are removed, so that it is linked again.
     fn link(
         &mut self,
         revision: &Revision,
@@ -382,7 +382,7 @@ impl Repository {
         self.subprocesses.git_of_user(&top, words, &[])
     }
 
-    /// Takes a lock, waiting for its holder.
+    /// Takes a lock, waiting until its holder releases it.
     fn take(
         &self,
         path: &Path,

@@ -14,9 +14,9 @@ use std::time::Duration;
 
 /// Name prefix of rooms.
 pub const PREFIX: &str = "assay-room-";
-/// Minimum free space in bytes; below it, the next report would not fit.
+/// Minimum free space, in bytes; with less, the next report would not fit.
 const FULL: u64 = 64 << 10;
-/// A newer room may have an owner that has not locked it yet.
+/// Minimum age of an abandoned room: a newer one may have an owner that has not locked it yet.
 const SETTLED: Duration = Duration::from_secs(60);
 
 /// The directory, removed on drop.
@@ -82,8 +82,8 @@ impl Room {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Gives it to another user, for a server that runs as that user; only root can do that, and
-    /// still has access.
+    /// Gives the room to another user, for a server that runs as that user. Only root can do that,
+    /// and root still has access.
     ///
     /// # Errors
     ///
@@ -92,17 +92,17 @@ impl Room {
         std::os::unix::fs::chown(&self.path, Some(user), Some(group))
     }
 
-    /// Returns true if almost no space is left: then errors of programs are not their fault.
+    /// Returns true if almost no space is left, so that errors of programs are not their own fault.
     pub fn is_full(&self) -> bool {
         is_full(&self.path)
     }
 
-    /// Returns its absolute path.
+    /// Returns the room's absolute path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the file of a command.
+    /// Returns the path of the sample file of a command, given its number.
     pub(crate) fn file(&self, command: usize) -> PathBuf {
         self.path.join(command.to_string())
     }
@@ -150,8 +150,8 @@ fn remove_abandoned(parent: &Path, settled: Duration) {
     }
 }
 
-/// Replaces a file by a new, empty one of the same name: processes that still hold the old one
-/// write to a file that is not read.
+/// Replaces a file with a new, empty one of the same name: processes that still hold the old file
+/// write to one that nobody reads.
 pub(crate) fn renew(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

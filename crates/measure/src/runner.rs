@@ -37,15 +37,14 @@ pub struct SubjectId(u32);
 /// Returns a command's captured standard output from an offset, if it is captured.
 pub type OutputSoFar<'a> = dyn Fn(u64) -> Vec<u8> + 'a;
 
-/// An observer of a running command, who may end it.
+/// An observer of a running command that may end it.
 pub struct Watching<'a> {
-    /// Interval between checks. Checking takes processor time that the run may need.
+    /// Interval between checks. A check takes processor time that the run may need.
     pub every: Duration,
     /// A check is also made when one of these descriptors becomes readable; the check must then
     /// read them.
     pub also: &'a [BorrowedFd<'a>],
-    /// Returns true if the run is to end. It is then asked to end (SIGTERM), and killed a second
-    /// later.
+    /// Returns true if the run is to be ended: it gets SIGTERM, and is killed a second later.
     pub ends: &'a mut dyn FnMut(&OutputSoFar<'_>) -> bool,
 }
 
@@ -113,9 +112,9 @@ pub struct RunResult {
     /// Largest resident memory of any single process, bytes, to 1 KiB; never less than
     /// [`Runner::memory_floor_bytes`].
     pub max_rss_bytes: u64,
-    /// Page faults without input.
+    /// Page faults that needed no input.
     pub minor_faults: u64,
-    /// Page faults that read from a device.
+    /// Page faults that had to read from a device.
     pub major_faults: u64,
     /// Voluntary context switches: the program waited.
     pub voluntary_switches: u64,
@@ -129,7 +128,7 @@ pub struct RunResult {
     pub started_seconds: f64,
     /// Start time, nanoseconds of `CLOCK_MONOTONIC`.
     pub started_ns: u64,
-    /// Time at which its end was observed, nanoseconds of `CLOCK_MONOTONIC`.
+    /// Time at which the end of the run was observed, nanoseconds of `CLOCK_MONOTONIC`.
     pub ended_ns: u64,
     /// True if the command left processes running in its group. They have been killed.
     pub left_behind: bool,
@@ -143,21 +142,22 @@ pub struct RunResult {
     pub trace: Option<Trace>,
     /// Standard error, with [`Command::keep_errors`].
     pub errors: Option<KeptOutput>,
-    /// Data written to its channel for samples, regardless of the outcome; `None` if there is no
-    /// channel.
+    /// Data that the command wrote to its channel for samples, regardless of the outcome; `None` if
+    /// there is no channel.
     pub samples: Option<KeptOutput>,
 }
 
 /// Runs commands, one at a time.
 pub struct Runner {
     kind: RunnerKind,
-    /// `None` after it was lost for the second time.
+    /// `None` after the engine was lost for the second time.
     engine: Option<Box<dyn Engine>>,
     subjects: Vec<Prepared>,
     started_ns: u64,
     restarted: bool,
     pub(crate) hooks: HashMap<String, SubjectId>,
-    /// `None` until a command needs it. Declared after the engine, so that it is dropped after it.
+    /// `None` until a command needs the directory. Declared after the engine, so that it is dropped
+    /// later.
     sample_directory: Option<Room>,
 }
 
@@ -203,8 +203,7 @@ impl Runner {
         })
     }
 
-    /// Prepares a command for running: locates its program, and fixes its environment at its
-    /// current state.
+    /// Prepares a command for running: locates its program, and takes its environment as it is now.
     ///
     /// # Errors
     ///
@@ -361,7 +360,7 @@ impl Runner {
         Prepared::new(&Command { samples, ..command.clone() }, sample_file)
     }
 
-    /// Returns the sample file of the command that is added next.
+    /// Returns the sample file for the command that is added next.
     fn sample_file(&mut self, command: &Command) -> Result<PathBuf, MeasureError> {
         let directory = match self.sample_directory.take() {
             Some(made) => made,
@@ -376,8 +375,8 @@ impl Runner {
         Ok(file)
     }
 
-    /// Ends the current run of a dead launcher, and starts a new one, but only once. A portable
-    /// engine is replaced if an interrupt left a run that it could not end.
+    /// Ends the current run of a dead launcher and starts a new launcher, but only once. A portable
+    /// engine is replaced if it still has a run that an interrupt could not end.
     fn replace_engine(&mut self) -> Result<(), MeasureError> {
         // Dropping it kills the group that its page still names, and reaps the launcher.
         self.engine = None;

@@ -1,5 +1,5 @@
-//! Runs a program under a sampling profiler, and returns its output: stackprof within Ruby, rbspy,
-//! py-spy, perf.
+//! Runs a program under a sampling profiler (stackprof within Ruby, rbspy, py-spy or perf), and
+//! returns the profiler's output.
 //!
 //! Samplers are separate third-party programs: this module locates, starts and ends them. If a
 //! program ends while it is sampled, the user interrupts, or time is up, the samples so far are
@@ -121,7 +121,7 @@ pub fn unread(
     process::run(command, stop_by, duration, &said, status.as_deref())
 }
 
-/// Runs the program in the same way without a sampler, for comparison of the cost.
+/// Runs a program as [`unread`] does, but without a sampler, so that the cost can be compared.
 ///
 /// # Errors
 ///
@@ -133,7 +133,7 @@ pub fn plain(program: &Command, request: &Request<'_>) -> Result<ProcessEnd, Sam
     process::run(command, stop_by, request.duration, &said, None)
 }
 
-/// Checks everything that can be checked before anything runs.
+/// Checks everything that can be checked before a program is run.
 fn check(sampler: Sampler, target: Target<'_>, request: &Request<'_>) -> Result<(), SamplingError> {
     if let Target::Process(process) = target {
         if sampler == Sampler::Stackprof {

@@ -3,9 +3,9 @@
 //!
 //! A command in the [`Sandbox`] runs as an unprivileged user. It sees the system's programs and
 //! libraries but cannot write them, has its own processes, only its own loopback device as network,
-//! an empty `/tmp`, and only those parts of the project that its [`Policy`] names. Isolation is
-//! provided by bubblewrap (namespaces, no new privileges), limits by control groups if available,
-//! otherwise by process limits.
+//! an empty `/tmp`, and only those parts of the project that its [`Policy`] names. Bubblewrap
+//! provides isolation (namespaces, no new privileges); limits are set by control groups if
+//! available, otherwise per process.
 //!
 //! Only a trial command is run here: [`Sandbox::enter`] converts a command line to another one,
 //! which a [`Runner`](crate::Runner) runs like any other, with its timeout and termination of the whole

@@ -3,8 +3,8 @@
 //!
 //! Each has a private directory with the socket on which it listens; if we are root, it runs as
 //! another user, because PostgreSQL refuses to run as root. It ends when `assay` ends, for whatever
-//! reason, and its directory is removed. It uses default settings, so that changes of settings are
-//! compared with the settings that users have. For changing settings of a running server, see
+//! reason, and its directory is removed. It uses default settings, so that changed settings are
+//! compared with those that users have. To change the settings of a running server, see
 //! [`settings`].
 
 mod address;
@@ -33,9 +33,9 @@ pub use settings::{ServerChange, SettingError, Settings};
 
 /// Time limit for a server to become ready.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Interval between checks.
+/// Interval between checks whether a server is ready.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Directory in memory.
+/// A directory in memory.
 const MEMORY: &str = "/dev/shm";
 /// File systems in memory: tmpfs and ramfs, by statfs(2).
 const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
@@ -70,7 +70,7 @@ pub enum Reach {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
     /// In the directory for temporary files; if that is in memory, in `/var/tmp`, unless that is in
-    /// memory as well. If we are root, it must be one that everybody can access.
+    /// memory as well. If we are root, everybody must be able to access the directory.
     Disk,
     /// In memory.
     Memory,
@@ -87,15 +87,15 @@ pub enum ServersError {
         /// The package that contains it.
         package: &'static str,
     },
-    /// We are root, and a user to run it as is missing.
+    /// We are root, and the user as which the server should run does not exist.
     #[error("{kind} does not run as root, and there is no user `{user}` or `nobody` to run it as")]
     NoUser {
         /// Name of the server.
         kind: &'static str,
-        /// The user it would be run as.
+        /// The user as which the server should run.
         user: &'static str,
     },
-    /// The server's data can't be stored.
+    /// There is no place for the server's data.
     #[error(
         "cannot create a data directory for {kind} in {}: {reason}",
         place.display(), reason = reason(source)
@@ -137,10 +137,10 @@ pub enum ServersError {
         /// The end of its log.
         tail: String,
     },
-    /// The server responds, but rejects preparation.
+    /// The server responds, but preparing it failed.
     #[error(transparent)]
     Refused(#[from] SettingError),
-    /// The user interrupted it.
+    /// The user interrupted the start.
     #[error("interrupted while {kind} was starting")]
     Interrupted {
         /// Name of the server.
@@ -161,7 +161,7 @@ pub struct Throwaway {
     settings: Settings,
 }
 
-/// User and group that a server runs as.
+/// User and group IDs as which a server runs; `None` for those of `assay`.
 type User = Option<(u32, u32)>;
 
 /// The parameters for starting a server in its own directory.
@@ -191,7 +191,7 @@ struct Started {
 }
 
 impl Kind {
-    /// Returns its official name.
+    /// Returns the official name of the server.
     pub fn label(self) -> &'static str {
         match self {
             Self::Postgres => "PostgreSQL",
@@ -199,7 +199,7 @@ impl Kind {
         }
     }
 
-    /// Returns the user under which the server's packages run it.
+    /// Returns the user as which distributions run the server.
     fn user(self) -> &'static str {
         match self {
             Self::Postgres => "postgres",
@@ -245,7 +245,7 @@ impl Throwaway {
         Ok(Self { kind, server, room, _afterwards: afterwards, in_memory, variables, settings })
     }
 
-    /// Returns its kind.
+    /// Returns the kind of the server.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -255,17 +255,17 @@ impl Throwaway {
         &self.variables
     }
 
-    /// Returns true if its data are in memory, so that nothing waits for a disk.
+    /// Returns true if the server's data are in memory, so that nothing waits for a disk.
     pub fn is_in_memory(&self) -> bool {
         self.in_memory
     }
 
-    /// Returns access to its settings.
+    /// Returns access to the server's settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Returns its private directory.
+    /// Returns the server's private directory.
     pub fn directory(&self) -> &Path {
         self.room.path()
     }
@@ -286,8 +286,8 @@ impl Drop for Throwaway {
     }
 }
 
-/// Returns the directory for temporary files. If that is in memory, or inaccessible to a server
-/// that runs as another user, a public directory is returned if it is better.
+/// Returns the directory for temporary files or, if that is in memory or inaccessible to a server
+/// that runs as another user, a better public directory, if there is one.
 fn place_on_disk(as_other: bool) -> PathBuf {
     let temporary = std::env::temp_dir();
     let temporary = std::path::absolute(&temporary).unwrap_or(temporary);
@@ -326,7 +326,7 @@ fn other_user(kind: Kind) -> Result<(u32, u32), ServersError> {
     found.ok_or(ServersError::NoUser { kind: kind.label(), user: kind.user() })
 }
 
-/// Waits until a server is ready; it may end, or the user may end the wait.
+/// Waits until a server is ready; fails if it ends, the user interrupts, or it takes too long.
 fn await_ready(
     kind: Kind,
     server: &Server,
@@ -361,7 +361,7 @@ fn password() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Returns a program on PATH.
+/// Returns the path of the first file named `name` in the directories of PATH.
 fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).map(|place| place.join(name)).find(|file| file.is_file())

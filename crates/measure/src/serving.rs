@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 
 /// Time for a server to end on request.
 const GRACE: Duration = Duration::from_secs(5);
-/// Number of bytes kept from the end of its output.
+/// Number of bytes kept from the end of a server's output.
 const TAIL: u64 = 4000;
 
 /// The server can't be started.
@@ -46,12 +46,12 @@ pub struct Server {
     guard: Launcher,
     said: File,
     ended: Cell<Option<Outcome>>,
-    /// Processes known to belong to the server, with their start times: a process that becomes a
-    /// daemon can no longer be recognized.
+    /// Processes known to belong to the server, with their start times: once a process has become a
+    /// daemon, nothing else shows that it belongs to the server.
     known: RefCell<HashMap<u32, u64>>,
 }
 
-/// Resource use of a server up to some time.
+/// Resource use of a server up to a certain time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     cpu_seconds: f64,
@@ -60,12 +60,12 @@ pub struct Look {
 /// Resource use of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ServerUsage {
-    /// Processor time of all its processes since the earlier reading, seconds.
+    /// Processor time of all the server's processes since the earlier [`Look`], seconds.
     pub cpu_seconds: f64,
-    /// Current memory of all its processes, with shared memory counted once, bytes (`Pss` of
-    /// proc(5)); `None` if the kernel does not report it.
+    /// Current memory of all the server's processes, with shared memory counted once, bytes (`Pss`
+    /// of proc(5)); `None` if the kernel does not report it.
     pub memory_bytes: Option<u64>,
-    /// Current number of open descriptors of all its processes.
+    /// Current number of open descriptors of all the server's processes.
     pub descriptors: Option<u64>,
 }
 
@@ -173,7 +173,7 @@ impl Server {
         Some(if said.is_empty() { how } else { format!("{how}; it said:\n{said}") })
     }
 
-    /// Returns the end of its output; invalid UTF-8 is replaced.
+    /// Returns the end of the server's output; invalid UTF-8 is replaced.
     pub fn output_tail(&self) -> String {
         let mut said = &self.said;
         let length = said.metadata().map_or(0, |file| file.len());
@@ -196,7 +196,7 @@ impl Server {
         }
     }
 
-    /// Returns the IDs of all its processes.
+    /// Returns the IDs of all the server's processes.
     pub fn processes(&self) -> Vec<u32> {
         self.tree().into_iter().map(|process| process.id).collect()
     }
@@ -208,12 +208,13 @@ impl Server {
         tree
     }
 
-    /// Returns its resource use so far, for later comparison.
+    /// Returns the server's resource use so far, for later comparison.
     pub fn looked_at(&self) -> Look {
         Look { cpu_seconds: self.tree().iter().map(|process| process.cpu_seconds).sum() }
     }
 
-    /// Returns the resources that the server has used since, and those it holds now.
+    /// Returns the processor time that the server has used since `look`, and the resources it holds
+    /// now.
     pub fn used_since(&self, look: &Look) -> ServerUsage {
         let all = self.processes();
         let sum = |of: fn(u32) -> Option<u64>| {
@@ -226,7 +227,7 @@ impl Server {
         }
     }
 
-    /// Asks all its processes to end, and kills those that do not.
+    /// Asks all the server's processes to end, and kills those that do not.
     fn end(&self) {
         let began = Instant::now();
         let mut signal = Signal::TERM;

@@ -7,8 +7,8 @@
 //! fifty times slower, so it must never be timed. Nothing is run here: this module wraps a command,
 //! and reads the output of its run.
 //!
-//! Follows the format of cachegrind's output files (valgrind's manual, section 5.2), of which the
-//! summary line is read.
+//! Follows the format of cachegrind's output files (valgrind's manual, section 5.2), of which only
+//! the summary line is read.
 
 use assay_data::system_error::reason;
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ use crate::command::{Command, CommandError};
 use crate::resolve::ResolveError;
 use crate::room::Room;
 
-/// Name prefix of the processes' files.
+/// Prefix of the names of the processes' files.
 const PREFIX: &str = "count.";
 
 /// Reasons why instructions can't be counted.
@@ -65,12 +65,13 @@ pub enum SimulationError {
         /// The file.
         path: PathBuf,
     },
-    /// The output file is missing.
+    /// There is no output file.
     #[error("valgrind left no count: it did not run the program to completion")]
     NoCount,
 }
 
-/// Runs to be counted: the simulator, and a directory for its output, removed on drop.
+/// Runs whose instructions are counted: the simulator, and a directory for its output, removed on
+/// drop.
 #[derive(Debug)]
 pub struct Simulation {
     valgrind: PathBuf,
@@ -91,11 +92,12 @@ impl Simulation {
         Ok(Self { valgrind, directory })
     }
 
-    /// Returns the command, run on the simulated processor with all its descendants.
+    /// Returns a command that runs the given one, with all its descendants, on the simulated
+    /// processor.
     ///
     /// # Errors
     ///
-    /// If its program does not exist.
+    /// If the command's program does not exist.
     pub fn command(&self, command: &Command) -> Result<Command, SimulationError> {
         let mut files = OsString::from("--cachegrind-out-file=");
         files.push(self.directory.path().join(PREFIX));
@@ -110,12 +112,12 @@ impl Simulation {
         Ok(Command { argv, ..command.clone() })
     }
 
-    /// Returns the instructions of all processes that ended since the last call. A process that was
-    /// forked, and executed no other program, continues its parent's count.
+    /// Returns the number of instructions of all processes that ended since the last call. A
+    /// process that was forked, and executed no other program, continues its parent's count.
     ///
     /// # Errors
     ///
-    /// If a file can't be read, or there is none.
+    /// If a file can't be read or has no count, or there is no file.
     pub fn take(&self) -> Result<u64, SimulationError> {
         let failed = |path: &Path| {
             let path = path.to_owned();

@@ -3,9 +3,9 @@
 //!
 //! A stream is cut into pieces of equal size, and only the digest and the number of line breaks of
 //! each piece are kept, with the beginning of the stream. When there are too many pieces, pairs are
-//! merged, so a digest is the root of a tree over leaves of 64 KiB. Two traces name the first piece
-//! that differs; the bytes of that piece are kept by a second trace of the same stream, with a
-//! [`Window`] on it.
+//! merged, so a digest is the root of a tree over leaves of 64 KiB. A comparison of two traces
+//! gives the first piece that differs; to keep the bytes of that piece, the same stream is traced
+//! again with a [`Window`] on it.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,13 +13,13 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-/// Size of a leaf, and of the beginning that is kept, bytes.
+/// Size of a leaf, and of the part kept from the beginning of a stream, bytes.
 const LEAF: usize = 1 << 16;
 /// Maximum number of pieces; even, so that all of them can be merged in pairs.
 const MOST_PIECES: usize = 1 << 14;
 /// Maximum size of a window, bytes.
 const MOST_IN_WINDOW: u64 = 1 << 20;
-/// Number of bytes before and after a piece that a window also contains, so that its lines are
+/// Number of bytes before and after a piece that a window includes, so that the lines in it are
 /// complete.
 const AROUND: u64 = 512;
 
@@ -35,11 +35,11 @@ pub struct Window {
 /// The first piece in which two streams differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Offset of its first byte.
+    /// Offset of the first byte of the piece.
     pub start: u64,
     /// Offset of the first byte after it.
     pub end: u64,
-    /// Number of line breaks before it.
+    /// Number of line breaks before the piece.
     pub line_breaks: u64,
 }
 
@@ -61,7 +61,7 @@ struct Piece {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     pieces: Vec<Piece>,
-    /// Each piece has this power of two of leaves.
+    /// Each piece consists of 2 to the power of this number of leaves.
     power: u32,
     length: u64,
     beginning: Vec<u8>,
@@ -110,8 +110,8 @@ impl Trace {
         Some(Region { start, end, line_breaks })
     }
 
-    /// Returns the bytes that were kept from an offset on, as far as they are contiguous; `None` if
-    /// there are none although the stream is longer.
+    /// Returns the bytes kept from an offset on, as far as they are contiguous; `None` if none were
+    /// kept there although the stream is longer.
     pub fn bytes_from(&self, offset: u64) -> Option<&[u8]> {
         let part = |bytes: &'_ [u8], start: u64| {
             let skipped = usize::try_from(offset.checked_sub(start)?).ok()?;
@@ -131,7 +131,7 @@ impl Trace {
     }
 }
 
-/// Merges pairs of pieces; a last one without a partner stays as it is.
+/// Merges pairs of pieces; if the last one has no partner, it stays as it is.
 fn merged(pieces: &[Piece]) -> Vec<Piece> {
     let pair = |pair: &[Piece]| match pair {
         [first, second] => {
@@ -145,7 +145,8 @@ fn merged(pieces: &[Piece]) -> Vec<Piece> {
     pieces.chunks(2).map(pair).collect()
 }
 
-/// Returns the first 128 bits, which suffice because outputs are not constructed to collide.
+/// Returns the first 128 bits of a digest, which suffice because nobody constructs outputs that
+/// collide.
 fn shortened(hash: Sha256) -> [u8; 16] {
     let mut digest = [0; 16];
     digest.copy_from_slice(&hash.finalize()[..16]);

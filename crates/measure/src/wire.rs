@@ -16,9 +16,9 @@ pub(crate) const REQUEST_LENGTH: usize = 32;
 pub(crate) const REPLY_LENGTH: usize = 104;
 /// Maximum number of descriptors sent with one request.
 pub(crate) const MOST_DESCRIPTORS: usize = 3;
-/// The descriptor for samples in a command.
+/// Number of the descriptor through which a command writes its samples.
 pub(crate) const SAMPLES_DESCRIPTOR: u32 = 7;
-/// Maximum padding of a run.
+/// Maximum padding of a run's environment, bytes.
 pub(crate) const MOST_PADDING: u16 = 4095;
 
 /// A request to the launcher.
@@ -28,9 +28,10 @@ pub(crate) enum Request {
     Hello,
     /// Register a subject; `payload` bytes follow.
     Add { payload: u64 },
-    /// Run a subject once; with `alone`, everything it leaves behind is ended, wherever it went.
+    /// Run a subject once; with `alone`, everything that it leaves behind is ended, even in other
+    /// sessions.
     Run { subject: u32, timeout_ns: u64, padding: u16, given: SentDescriptors, alone: bool },
-    /// Remember the value of a file; `payload` bytes with both follow.
+    /// Remember the value of a file; `payload` bytes with the path and the value follow.
     Remember { payload: u64 },
 }
 
@@ -79,23 +80,23 @@ pub(crate) enum OutputMode {
 /// Everything that the launcher needs to know about a subject, ready for use.
 pub(crate) struct SubjectText<'a> {
     pub(crate) program: &'a Path,
-    /// Empty for the directory in which `assay` was started.
+    /// The working directory; empty for the one in which `assay` was started.
     pub(crate) directory: &'a Path,
-    /// Empty for no input.
+    /// The file for standard input; empty for none.
     pub(crate) input: &'a Path,
     pub(crate) output: OutputMode,
-    /// Empty unless `output` is `File`.
+    /// The file for standard output; empty unless `output` is `File`.
     pub(crate) output_file: &'a Path,
     pub(crate) argv: &'a [OsString],
-    /// `NAME=value`, without the padding.
+    /// The environment as `NAME=value`, without the padding.
     pub(crate) environment: &'a [OsString],
-    /// The values are in range.
+    /// The settings; their values are in range.
     pub(crate) control: &'a Control,
 }
 
 impl SubjectText<'_> {
-    /// Returns the bytes for the launcher; `None` if a string contains a zero byte or there are too
-    /// many, or if a processor number is too high.
+    /// Returns the bytes for the launcher; `None` if a string contains a zero byte, there are too
+    /// many strings, or a processor number is too high.
     pub(crate) fn to_bytes(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::with_capacity(4096);
         for count in [self.argv.len(), self.environment.len()] {
@@ -151,7 +152,7 @@ pub(crate) enum Step {
     Set(Setting),
 }
 
-/// The launcher's reply to every request; the numbers are those of a run.
+/// The launcher's reply to any request; the numbers are used only for a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reply {
     /// The failed step, with its `errno`.
@@ -176,7 +177,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// Parses a reply; `None` if no launcher of ours can have written it.
+    /// Parses a reply; `None` if our launcher cannot have written it.
     pub(crate) fn from_bytes(bytes: &[u8; REPLY_LENGTH]) -> Option<Self> {
         let (words, _) = bytes.as_chunks::<4>();
         let (longs, _) = bytes.as_chunks::<8>();

@@ -17,14 +17,15 @@ use crate::runner::{RunOptions, Runner};
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/workload"));
 
-/// Minimum duration of a run that determines the pace, seconds; its startup is then a small part of
-/// it.
+/// Minimum duration, in seconds, of a run that determines the pace: startup is then only a small
+/// part of it.
 const LONG_ENOUGH: f64 = 0.02;
 /// Number of runs, of which the fastest counts: disturbances only make a run longer.
 const TRIES: usize = 3;
-/// No processor executes this many steps in 20 ms: beyond it, the program does not really spin.
+/// Maximum number of steps when determining the pace. No processor executes this many in 20 ms; a
+/// program that does is not really executing them.
 const MOST_FOR_PACE: u64 = 1 << 40;
-/// Upper limit of the numbers that the program accepts.
+/// Upper limit of the numbers of steps that the program accepts.
 const MOST: f64 = 1e17;
 
 /// Writes the program into a directory, readable and executable by its owner (mode 700), and
@@ -47,8 +48,8 @@ pub fn unpack(directory: &Path, name: &str) -> io::Result<PathBuf> {
 /// here and now, including its startup; at least 1. `program` is the path from [`unpack`].
 ///
 /// It runs the program with increasing numbers of steps until a run takes 20 ms, then three times,
-/// and takes the fastest; this needs about 0.15 s, and more if other processes compete: they make a
-/// run last longer, but hardly change its processor time. Accurate to some percent, since the
+/// and takes the fastest; this takes about 0.15 s, and more if other processes compete, which make
+/// a run last longer but hardly change its processor time. Accurate to some percent, since the
 /// processor may change its frequency.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use crate::Flavour;
 pub(crate) enum Complaint {
     /// An option or its value is wrong.
     Usage { about_option: Option<OptionFault>, problem: &'static str },
-    /// A file cannot be opened, for this reason.
+    /// A file cannot be opened; `reason` is the system's message.
     CannotOpen { name: Vec<u8>, reason: String },
     /// There are fewer than three points.
     TooFew { name: Vec<u8> },
@@ -29,7 +29,7 @@ pub(crate) enum OptionFault {
     ValueMissing(u8),
 }
 
-/// Lines about the options, of which the two flavors differ in one.
+/// Lines about the options that both flavors print; the flavor of 2025 adds one for `-q`.
 const ABOUT_OPTIONS: [&str; 6] = [
     "\tconfidence = {80%, 90%, 95%, 98%, 99%, 99.5%}\n",
     "\t-A : print statistics only. suppress the graph.\n",

@@ -27,8 +27,8 @@ pub(crate) struct Dataset {
     pub deviation: f64,
 }
 
-/// Returns the result on x86: the first NaN among the operands, or the default one if the operation
-/// made it.
+/// Returns the result on x86: the first NaN among the operands, or the default NaN if the operation
+/// itself produced it.
 fn nan_of(operands: [f64; 2], result: f64) -> f64 {
     if !result.is_nan() {
         return result;

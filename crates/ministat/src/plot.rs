@@ -1,19 +1,20 @@
-//! The plot: one column per fraction of the axis, equal points stacked, below it a bar with
-//! average, median and deviation.
+//! The plot: each column stands for an equal part of the axis, the points in it are stacked, and a
+//! bar below shows average, median and deviation.
 //!
 //! Quirks that are reproduced: if sets share a cell, its symbol is that of the bitwise OR of their
 //! numbers; the height in use is that of the latest set, so that a later, lower set cuts off the
 //! upper rows of earlier ones, and a still later, higher one restores these rows but not their
 //! contents. The original keeps a grid of cells; this implementation stores, for every set, the
-//! columns that it fills and their heights. The remaining part of a set is then below the lowest of
-//! the heights from its own to the last, and memory does not depend on width and height.
+//! columns that it fills and their heights. What remains of a set is then the part below the lowest
+//! height in use from that set to the last, and memory does not depend on width and height.
 
 use crate::complaint::Complaint;
 use crate::dataset::{Dataset, SYMBOLS};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Start of the axis before it includes any value; sets entirely beyond it get a wrong edge.
+/// Initial bound of the axis, before it includes any value; sets entirely beyond it get a wrong
+/// edge.
 const EDGE: f64 = 9.99e101;
 
 /// Number of cells that are assembled before they are written.
@@ -31,8 +32,9 @@ struct Axis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stack {
     column: i64,
-    /// Rows from the bottom, which is 1; both ends are inclusive.
+    /// The lowest filled row; the bottom row of the plot is 1.
     from: i64,
+    /// The highest filled row.
     to: i64,
 }
 
@@ -40,7 +42,7 @@ struct Stack {
 #[derive(Clone, Debug, Default)]
 struct Bar {
     marks: BTreeMap<i64, u8>,
-    /// First and last column of every stroke; marks cover it.
+    /// First and last column of every stroke; marks are drawn over strokes.
     strokes: Vec<(i64, i64)>,
 }
 

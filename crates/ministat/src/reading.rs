@@ -93,7 +93,8 @@ pub(crate) fn read_all(
     }
 }
 
-/// Reads the opened inputs in order; regular files while the next ones are opened and read.
+/// Reads the opened inputs in order. Regular files are read in threads, while the next inputs are
+/// opened and read.
 fn read_in_order(
     opened: impl Iterator<Item = (Vec<u8>, Result<Opened, Complaint>)>,
     rules: Rules,

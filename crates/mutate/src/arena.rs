@@ -15,14 +15,14 @@ use assay_suites::RunRequirements;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// A change of a file.
+/// A change to a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change<'a> {
     pub path: &'a str,
     pub language: Language,
-    /// The contents of the file before and after the attempt.
+    /// The contents of the file without the change, which are restored afterwards.
     pub original: &'a [u8],
-    /// The changed contents.
+    /// The contents of the file with the change.
     pub changed: &'a [u8],
     /// The name of the changed function, without the enclosing classes, and the text for compiling
     /// it by itself. `None` if something else is changed, or if the function ran while the tests
@@ -53,7 +53,7 @@ pub(crate) struct TestSelection<'a> {
     pub ends: CompleteReport,
 }
 
-/// The report of a complete run. A process that ends with status 0 in the middle of a test reports
+/// What a complete run reports. A process that ends with status 0 in the middle of a test reports
 /// fewer tests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CompleteReport {
@@ -65,7 +65,8 @@ pub(crate) struct CompleteReport {
 }
 
 impl TestSelection<'_> {
-    /// Returns the number of tests that a run of the user's command must report to have passed.
+    /// Returns the number of tests that a run of the user's command must report in order to count
+    /// as passed.
     pub fn expected(&self) -> Option<usize> {
         Some(self.only.map_or(self.ends.reported, <[usize]>::len))
     }

@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// List the changes, without running anything
     #[arg(long)]
     pub list: bool,
-    /// Show each change as a diff, with --list
+    /// With --list: show each change as a diff
     #[arg(long, requires = "list")]
     pub diff: bool,
     /// Change only lines that differ from this git revision

@@ -31,7 +31,8 @@ pub(crate) struct Baseline {
     pub framework: String,
     /// The tests that pass every time.
     pub tests: Vec<MutationTest>,
-    /// The selector of each test: its name, if the test has that name before it has run.
+    /// The selector of each test: its identifier, if it has one and its name changes while it runs;
+    /// otherwise its name.
     pub selectors: Vec<String>,
     /// Names of flaky tests.
     pub flaky: Vec<String>,
@@ -53,7 +54,7 @@ pub(crate) struct Baseline {
 struct TestUses {
     /// Indices of the tests that entered a block of code, by path and checksum.
     by_block: HashMap<(String, u64), Vec<usize>>,
-    /// Tests that may use anything.
+    /// Indices of tests that may use any code.
     always: Vec<usize>,
     /// Blocks that were entered while the tests were being loaded.
     loading: HashSet<(String, u64)>,
@@ -332,7 +333,7 @@ fn that_fail(count: usize) -> String {
     if count == 1 { "1 test fails".to_owned() } else { format!("{count} tests fail") }
 }
 
-/// Joins the first names and the number of the others.
+/// Joins the first few names, followed by the number of the others.
 pub(crate) fn shortened(names: &[&str]) -> String {
     const SHOWN: usize = 5;
     list::first(names, SHOWN)

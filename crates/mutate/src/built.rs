@@ -34,7 +34,7 @@ pub(crate) enum Kind {
     Telling,
     /// Programs of single tests that report only their exit status.
     Silent,
-    /// Commands that compile such programs before running them, and report them.
+    /// Commands that compile the programs of single tests, run them, and report the tests.
     Compiling,
 }
 

@@ -32,7 +32,7 @@ const PYTHON: &str = include_str!("drivers/assay_same.py");
 const RUBY: &str = include_str!("drivers/assay_same.rb");
 /// Maximum number of bytes in one invocation of a compiler.
 const AT_ONCE: usize = 8 << 20;
-/// The recorded reason.
+/// The reason recorded for equivalent mutants.
 const SAME: &str = "the compiler produces the same program";
 
 impl TrialState<'_> {

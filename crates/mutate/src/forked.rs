@@ -1,8 +1,8 @@
 //! Python and Ruby tests that are loaded once. A driver (`drivers/assay_mutants.py`, `.rb`) forks a
 //! process for each change, in which the changed function replaces the loaded one. The Python
-//! driver also leaves behind a process that has loaded only the framework, for changes of code that
+//! driver also leaves behind a process that has loaded only the framework, for changes to code that
 //! runs while the tests are loaded. This module starts the driver and sends it requests. Changes
-//! that it cannot handle are tried the plain way.
+//! that it cannot handle are tried by changing the file and running the tests in a new process.
 
 use crate::guard::Guard;
 use crate::suite::{Suite, limited};
@@ -51,7 +51,7 @@ pub(crate) struct ForkServer {
     _room: Room,
 }
 
-/// Tests to run, with or without a change of a function.
+/// Tests to run, with or without a change to a function.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct ForkRequest<'a> {
     #[serde(flatten)]
@@ -65,20 +65,22 @@ pub(crate) struct ForkRequest<'a> {
     pub computing: Option<f64>,
 }
 
-/// A change of a function.
+/// A change to a function.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct FunctionRequest<'a> {
-    /// The file, as it was loaded.
+    /// The path of the file from which the function was loaded.
     pub path: &'a Path,
-    /// The changed function with its enclosing code, and the line on which that code begins.
+    /// The changed function with its enclosing code.
     pub text: &'a str,
+    /// The line of the file on which that code begins.
     pub first: u32,
-    /// The function's name without the enclosing classes, and the line by which it is identified.
+    /// The function's name without the enclosing classes.
     pub name: &'a str,
+    /// The line by which the language identifies the function.
     pub line: u32,
 }
 
-/// A change of a file on disk.
+/// A change that was made to a file on disk.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct EarlyRequest<'a> {
     pub path: &'a Path,
@@ -216,7 +218,7 @@ impl ForkServer {
         self.early.is_some()
     }
 
-    /// Makes [`Self::attempt_early`] unavailable, and lets its process end.
+    /// Makes [`Self::attempt_early`] unavailable, and lets the process that it uses end.
     pub fn not_early(&mut self) {
         if let Some(own) = self.early.take() {
             let _gone = own.get_ref().shutdown(Shutdown::Both);

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub id: String,
-    /// Name of its fate.
+    /// Name of the mutant's fate.
     pub fate: String,
     /// Names of the tests that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -6,8 +6,9 @@ use assay_mutate::mutants::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The module that interpreters load, and its directory in a copy.
+/// The module that interpreters load.
 const HOOK: &str = include_str!("drivers/sitecustomize.py");
+/// The directory of this module in a copy.
 const DIRECTORY: &str = ".assay/python";
 /// Directories from which projects commonly import their packages.
 const ROOTS: [&str; 4] = ["", "src", "lib", "python"];

@@ -73,13 +73,13 @@ fn undefined_of(
     asked
 }
 
-/// The names that build files contain.
+/// The names that occur in build files, all of which may be defined.
 #[derive(Debug, Default)]
 struct DefinedNames {
     exact: BTreeSet<String>,
     /// Prefixes of names that are assembled from variables.
     begins: BTreeSet<String>,
-    /// True if a whole name comes from a variable.
+    /// True if a build file takes a whole name from a variable, so that any name may be defined.
     is_anything: bool,
 }
 
@@ -179,8 +179,9 @@ impl<'a> Headers<'a> {
     }
 }
 
-/// Removes the names that the included headers below these directories define, and the headers that
-/// those include. All others are not read: system directories can hold hundreds of megabytes.
+/// Removes the names that are defined by the included headers below these directories, or by
+/// headers that those include. No other headers are read: system directories can hold hundreds of
+/// megabytes.
 fn without_headers(
     roots: &[PathBuf],
     included: HashSet<IncludedHeader>,

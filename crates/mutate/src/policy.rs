@@ -8,9 +8,9 @@ pub(crate) const BASELINES: usize = 3;
 /// With a change, the tests may take this many times as long as without one, plus
 /// [`PATIENCE_MORE`].
 pub(crate) const PATIENCE: f64 = 4.0;
-/// Additional time limit for tests with a change: a busy machine is slow for a while.
+/// Additional time limit for tests with a change, since a busy machine can be slow for a while.
 pub(crate) const PATIENCE_MORE: Duration = Duration::from_secs(8);
-/// Additional time limit where nothing has to be loaded first.
+/// Additional time limit for tests in a process that has already loaded everything.
 pub(crate) const FORKED_MORE: Duration = Duration::from_secs(3);
 /// Additional CPU time in forks, after which a process is taken to be in an endless loop. CPU time
 /// does not depend on how busy the machine is.
@@ -23,8 +23,8 @@ pub(crate) const COMPUTING_SHARE: f64 = 0.25;
 /// Minimum CPU time (s) of a test program that was stopped early and counts as looping endlessly;
 /// with less, it may have been waiting for something.
 pub(crate) const COMPUTING_LEAST: f64 = 0.1;
-/// Minimum share of a CPU time limit that a process stopped at the limit has used. The system
-/// measures the time for the limit and for its report in different ways.
+/// Minimum share of a CPU time limit that a process must have used to count as stopped by the
+/// limit. The system measures the time for the limit and for its report in different ways.
 pub(crate) const NEARLY: f64 = 0.9;
 /// Time limit of the whole suite without a change.
 pub(crate) const LONGEST_SUITE: Duration = Duration::from_secs(3600);
@@ -43,32 +43,36 @@ pub(crate) const PROOFS: usize = 5;
 pub(crate) const LARGEST_FILE: u64 = 1024;
 /// Maximum address space of a changed program, MiB. Runtimes reserve much more than they use.
 pub(crate) const MOST_MEMORY: u64 = 16 * 1024;
-/// Share of the time for trying mutants if coupling is measured as well.
+/// Share of the time that is used for trying mutants if coupling is also measured.
 pub(crate) const SHARE_OF_MUTANTS: f64 = 0.6;
-/// Share of a budget of time within which the tests without a change are repeated.
+/// Share of a time budget that may be spent on repeating the tests without a change.
 pub(crate) const SHARE_OF_BASELINE: f64 = 0.25;
-/// Share of a budget of time after which tests are no longer loaded once for all changes, and no
+/// Share of a time budget after which tests are no longer loaded once for all changes, and no
 /// further proofs are made.
 pub(crate) const SHARE_OF_PROOF: f64 = 0.4;
-/// Share of a budget of time for trying changes; compilers compare survivors in the rest.
+/// Share of a time budget after which no more changes are tried; compilers compare survivors in the
+/// rest.
 pub(crate) const SHARE_OF_TRYING: f64 = 0.95;
 /// Time after the end of the budget at which all remaining processes are ended.
 pub(crate) const BUDGET_MORE: Duration = Duration::from_secs(3);
-/// Maximum number of changes in one build with a time budget.
+/// Maximum number of changes in one build if there is a time budget.
 pub(crate) const MOST_IN_A_HURRY: usize = 400;
-/// Number of changes in the first build with a time budget. It shows how long compilers take here:
-/// on a busy machine, a large build could use up the time before anything is tried.
+/// Number of changes in the first build if there is a time budget. This build shows how long
+/// compilers take here: on a busy machine, a large build could use up the time before anything is
+/// tried.
 pub(crate) const FIRST_IN_A_HURRY: usize = 50;
-/// Share of the time left that the next build may take.
+/// Share of the remaining time that the next build may take.
 pub(crate) const SHARE_OF_A_BUILD: f64 = 0.4;
-/// With a time budget, share of the time left that may be spent on examining tests one by one.
+/// Share of the remaining time that may be spent on examining tests one by one if there is a time
+/// budget.
 pub(crate) const SHARE_OF_CHOOSING: f64 = 0.2;
 /// Building in another copy may take this many times as long as in the first one, since nothing is
 /// compiled there yet. If the time budget is too short for that, only the first copy is used.
 pub(crate) const TIMES_IN_ANOTHER_COPY: f64 = 3.0;
 /// Time limit of a compiler for one file.
 pub(crate) const LONGEST_QUESTION: Duration = Duration::from_secs(60);
-/// Time limit of the compilers for all survivors of Go and Rust. All others remain undecided.
+/// Time limit for comparing all survivors of Go and Rust by their compiled code. Survivors that are
+/// not compared by then remain undecided.
 pub(crate) const LONGEST_ASKED: Duration = Duration::from_secs(120);
 /// Maximum size (bytes) of the changed bodies in one build: compile time grows faster than
 /// linearly.

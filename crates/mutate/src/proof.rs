@@ -11,7 +11,7 @@ use assay_mutate::mutants::controls::{certain_killer, certain_survivor};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// The use of a function: true if a change of it was already noticed, the number of tests that use
+/// How a function is used: true if a change to it was already noticed, the number of tests that use
 /// it, and which tests, if known.
 type FunctionUse<'a> = (bool, usize, Option<&'a [usize]>);
 

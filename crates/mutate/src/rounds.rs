@@ -1,6 +1,7 @@
 //! Builds many mutants together in all copies. Mutants that fail to compile are removed until the
 //! rest builds; then all tests must pass with no mutant active, and a planted error must be noticed
-//! once. Everything that does not meet these conditions is tried the plain way.
+//! once. Mutants that do not meet these conditions are tried separately, by changing one file for
+//! each.
 
 use crate::arena::{Arena, TestSelection};
 use crate::built::{CopyBuild, ReachingPrograms, SwitchPaths, SwitchedMutant};
@@ -22,7 +23,7 @@ pub(crate) enum RoundBuild {
         unviable: HashMap<usize, String>,
         /// The numbers of the functions that tests reach.
         reached: HashSet<usize>,
-        /// The tests that reach them, for some of the functions.
+        /// The tests that reach each function, as far as known, by the function's number.
         tests: HashMap<usize, Vec<usize>>,
     },
     /// Switches cannot be used here, with the reason.

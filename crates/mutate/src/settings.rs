@@ -62,8 +62,8 @@ impl Settings {
         BuildPlatform { tags: self.tags.clone(), undefined: self.undefined.clone(), ..here }
     }
 
-    /// Returns the reason why a whole file is not built here; `None` if it is built or its contents
-    /// decide.
+    /// Returns the reason why a whole file is not built here; `None` if it is built, or if that
+    /// depends on its contents.
     pub fn absent(&self, language: Language, path: &str) -> Option<String> {
         if language == Language::Rust {
             let is_below = |own: &str| {

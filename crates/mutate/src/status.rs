@@ -1,5 +1,5 @@
-//! Tests that are judged by an exit status: a command without a report, as of many C programs,
-//! which counts as one test, and the programs that ctest runs. They pass with status 0. A program
+//! Tests that are judged by an exit status: a command that prints no report, as in many C projects,
+//! which counts as one test; and the programs that ctest runs. They pass with status 0. A program
 //! that exits early with status 0 has not passed: its output then lacks the last lines that it
 //! prints without a change.
 

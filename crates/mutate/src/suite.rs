@@ -104,6 +104,8 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
+    /// Starts a launcher and creates a temporary directory.
+    ///
     /// # Errors
     /// If the launcher or the directory cannot be created.
     pub fn start() -> anyhow::Result<Self> {
@@ -250,8 +252,9 @@ impl Suite {
         self.framework.code(&self.call(top))
     }
 
-    /// Returns the files that contain tests whose names in a run in the copy at `top` include no
-    /// file, relative to the directory of the tests.
+    /// Returns the file that contains each of these tests of a run in the copy at `top`, relative
+    /// to the directory of the tests; `None` if the test's name includes the file, or if it is
+    /// unknown.
     pub fn files(&self, top: &Path, tests: &[&str]) -> Vec<Option<String>> {
         self.framework.files(&self.call(top), tests)
     }

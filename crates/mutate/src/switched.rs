@@ -334,9 +334,9 @@ fn came_of(
     }
 }
 
-/// Returns the limits of a run with a change that takes `seconds` without one; nothing is built any
-/// more. An endless loop is detected by its CPU time, long before the time limit, which allows for
-/// a busy machine.
+/// Returns the limits of a run with a change whose tests take `seconds` without one, when nothing
+/// remains to be built. An endless loop is detected by its CPU time, long before the time limit,
+/// which allows for a busy machine.
 pub(crate) fn limit(seconds: f64, built: &CopyBuild) -> RunLimits {
     let patient = seconds * PATIENCE;
     let limit = Duration::from_secs_f64(patient) + FORKED_MORE;

@@ -3,7 +3,8 @@
 //! written or run here.
 //!
 //! If a body does not compile, its mutant cannot be built. If an error cannot be attributed to one
-//! body, the function or the whole file is left to the plain way.
+//! body, all mutants of the function or of the whole file are tried without a switch, by changing
+//! one file at a time.
 
 use crate::built::SwitchPaths;
 use crate::policy::LONGEST_BUILD;
@@ -21,9 +22,9 @@ pub(crate) struct Switches<'a> {
     all: Vec<Option<Switch>>,
     /// The number of each source's first unit.
     first: Vec<usize>,
-    /// Functions that are left to the plain way, by source and unit.
+    /// Functions whose mutants are tried without a switch, by source and unit.
     functions: HashSet<(usize, usize)>,
-    /// Files that are left to the plain way.
+    /// Sources whose mutants are all tried without a switch.
     files: HashSet<usize>,
     /// True if a planted error has been noticed.
     pub is_proven: bool,
@@ -31,7 +32,7 @@ pub(crate) struct Switches<'a> {
     pub is_driven: bool,
 }
 
-/// A mutant of the table: its index there, its source, and its index in the source.
+/// A mutant of the table: its index in the table, its source, and its index in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TableMutant {
     pub index: usize,
@@ -60,7 +61,8 @@ pub(crate) struct Standing {
 pub(crate) struct Lesson {
     /// Mutants that cannot be built, with the compiler's message.
     pub unviable: Vec<(usize, String)>,
-    /// True if anything was left to the plain way, or a planted error was removed.
+    /// True if the mutants of another function or file must be tried without a switch, or a planted
+    /// error was removed.
     pub has_more: bool,
 }
 
@@ -114,13 +116,13 @@ impl<'a> Switches<'a> {
         self.first[own.source] + self.sources[own.source].found.all[own.mutant].unit
     }
 
-    /// Returns the source and unit of such a number.
+    /// Returns the source, and the unit in it, of a number that [`Self::unit`] returns.
     fn place(&self, number: usize) -> Option<(usize, usize)> {
         let source = self.first.partition_point(|first| *first <= number).checked_sub(1)?;
         Some((source, number - self.first[source]))
     }
 
-    /// Leaves a unit, given by its number, to the plain way.
+    /// Marks a unit, given by its number, whose mutants must be tried without a switch.
     pub fn leave(&mut self, unit: usize) {
         self.functions.extend(self.place(unit));
     }
@@ -133,7 +135,7 @@ impl<'a> Switches<'a> {
     }
 
     /// Returns the next build and its tasks: as many tasks as fit into one build, with at most
-    /// `most` changes in total but at least one task. Tasks that have been left to the plain way go
+    /// `most` changes in total but at least one task. Tasks that must be tried without a switch go
     /// to `plain`.
     pub fn next(
         &self,

@@ -63,9 +63,9 @@ pub(crate) struct TrialState<'a> {
     pub flaky: &'a [String],
     /// The report of a whole run without a change.
     pub ends: CompleteReport,
-    /// True if the proof for changed files (the plain way) has been made.
+    /// True if results obtained by changing files have been proven reliable.
     pub is_proven: bool,
-    /// Deadline for that proof.
+    /// Deadline for proving that.
     pub patience: Option<Instant>,
     /// Notes to report.
     pub notes: Vec<String>,
@@ -236,8 +236,8 @@ impl<'a> TrialState<'a> {
         self.plainly(arenas, plain, progress)
     }
 
-    /// Returns the tasks of a build that are to be tried in it. The results of the others are
-    /// recorded, or they are added to `plain`.
+    /// Returns the tasks that are to be tried in a build. Results that are already known are
+    /// recorded; tasks that must be tried without a switch are added to `plain`.
     fn sorted(
         &mut self,
         (switches, round): (&Switches<'_>, &Round),
@@ -280,7 +280,7 @@ impl<'a> TrialState<'a> {
         Ok(left)
     }
 
-    /// Tries tasks the plain way, by changing a file for each.
+    /// Tries tasks without a switch, by changing a file for each.
     fn plainly(
         &mut self,
         arenas: &mut [Arena<'_>],

@@ -22,9 +22,9 @@ const INSTALLED: [(&str, &str, &str); 7] = [
     ("NVM_DIR", ".nvm", ""),
     ("PYTHONUSERBASE", ".local", "lib"),
 ];
-/// The directory of caches within a room.
+/// Name of the directory for caches within the `room` of [`Walls::command`].
 pub(crate) const CACHE: &str = "cache";
-/// Files in such directories that must not be readable in the sandbox.
+/// Files in directories of installations that must not be readable in the sandbox.
 const SECRET: [&str; 3] = ["credentials", "credentials.toml", "share/keyrings"];
 
 /// The isolation of changed programs from the machine.
@@ -36,7 +36,7 @@ pub(crate) struct Walls {
     reads: Vec<PathBuf>,
     /// Directories that only root can reach and that are made readable in the sandbox.
     opened: Vec<PathBuf>,
-    /// Paths within these that are hidden.
+    /// Files with secrets in the readable directories, which are hidden in the sandbox.
     hides: Vec<PathBuf>,
     /// Environment variables with the directories of installations, which cannot be found through
     /// the home directory.
@@ -147,8 +147,8 @@ impl Walls {
     }
 
     /// Returns a command that runs within the sandbox. It starts in `directory` and may write to a
-    /// copy of the project and to `room`, which holds its caches. The second value returned keeps
-    /// its limits in force.
+    /// copy of the project and to `room`, which holds the command's caches. The second value
+    /// returned keeps the command's limits in force.
     ///
     /// # Errors
     /// If the command cannot be created.

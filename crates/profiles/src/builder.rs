@@ -36,7 +36,7 @@ impl Builder {
         Self { profile: about, ..Self::default() }
     }
 
-    /// Returns the index of a frame, the same for equal ones.
+    /// Adds a frame, unless an equal one exists, and returns its index.
     pub fn frame(&mut self, frame: Frame) -> u32 {
         let next = self.profile.frames.len() as u32;
         let index = *self.frames.entry(frame.clone()).or_insert(next);

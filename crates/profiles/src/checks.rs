@@ -136,10 +136,11 @@ fn stripped(profile: &Profile) -> Option<Finding> {
 
 /// Maximum number of frames in perf's stacks, unless `kernel.perf_event_max_stack` is changed.
 const FRAMES_OF_PERF: usize = 127;
-/// Stacks of at least this depth whose outermost function calls itself are taken to have lost its
-/// callers.
+/// Stacks of at least this depth whose outermost function calls itself are assumed to lack the
+/// callers of that function.
 const DEEP: usize = 100;
-/// Minimum number of frames of the outermost function in such a stack.
+/// Minimum number of frames of the outermost function for a stack of at least [`DEEP`] frames to
+/// count as truncated.
 const AGAIN: usize = 3;
 
 /// Reports stacks that the sampler truncated: their outermost functions are missing and have too
@@ -174,8 +175,8 @@ fn cut(profile: &Profile) -> Option<Finding> {
     })
 }
 
-/// Returns true for names that importers give to code without one: an object in brackets, or an
-/// address.
+/// Returns true for names that importers give to code without a function name: an object in
+/// brackets, or an address.
 fn is_nameless(name: &str) -> bool {
     let address = name.strip_prefix("0x").is_some_and(|a| a.bytes().all(|b| b.is_ascii_hexdigit()));
     address || name == "(unknown)" || (name.starts_with('[') && name.ends_with(']'))

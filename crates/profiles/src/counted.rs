@@ -230,7 +230,8 @@ fn share_of(thread: Option<u32>, several: bool, counted: &Counted) -> (f64, f64)
     }
 }
 
-/// Returns the finding to report.
+/// Returns the finding for samples that account for more time than the kernel counted; `None` if
+/// the difference is small.
 fn finding(held: SampleTotals, whole: f64, sampler: &str) -> Option<Finding> {
     let SampleTotals { claimed, waited, left } = held;
     let told = |what: &str| {

@@ -46,7 +46,8 @@ pub struct Row {
     pub file: Option<String>,
     /// Flat share in the first and in the second profile, 0 to 1.
     pub shares: [f64; 2],
-    /// Amount spent in it, in the profiles' unit.
+    /// Amount spent in the function itself in the first and in the second profile, in the profiles'
+    /// unit.
     pub amounts: [f64; 2],
     /// The second share minus the first.
     pub difference: f64,
@@ -63,9 +64,9 @@ pub struct Row {
 pub struct Difference {
     /// Names of the profiles.
     pub names: [String; 2],
-    /// Number of samples of each.
+    /// Number of samples in each profile.
     pub samples: [u64; 2],
-    /// Total amount of each.
+    /// Total amount of each profile.
     pub amounts: [f64; 2],
     /// The unit of the amounts.
     pub unit: assay_data::Unit,
@@ -83,7 +84,7 @@ pub enum DifferenceError {
         "`{0}` measures {1} and `{2}` {3}: only what is measured in the same way can be compared"
     )]
     Units(String, String, String, String),
-    /// One was not sampled.
+    /// One of the profiles was not sampled.
     #[error("`{0}` contains no samples that could be weighed against others, only amounts")]
     NotSampled(String),
 }
@@ -93,7 +94,7 @@ impl Difference {
     /// functions).
     ///
     /// # Errors
-    /// If they measure different quantities, or one was not sampled.
+    /// If the profiles measure different quantities, or one was not sampled.
     pub fn of(old: &Profile, new: &Profile, confidence: f64) -> Result<Self, DifferenceError> {
         // Collapsed stacks do not state what a sample measures, so they can be compared with any
         // profile.
@@ -147,8 +148,8 @@ struct Both {
 }
 
 /// Returns the functions of both profiles with their amounts, matched by name and file. Functions
-/// whose file differs (a program that was moved, a library of another version) are matched by name,
-/// if the name is left over exactly once on each side.
+/// whose file differs (a program that was moved, a library of another version) are matched by name
+/// if exactly one unmatched function on each side has that name.
 fn joined(old: &Profile, new: &Profile) -> Vec<Both> {
     let sides = [old, new].map(|profile| {
         let mut list = Functions::of(profile).list;

@@ -13,7 +13,7 @@ pub struct Function {
     pub name: String,
     /// File of the function, if known.
     pub file: Option<String>,
-    /// True if it belongs to a garbage collector.
+    /// True if the function belongs to a garbage collector.
     pub collector: bool,
     /// Samples in the function itself.
     pub flat_samples: u64,
@@ -26,8 +26,8 @@ pub struct Function {
 }
 
 impl Function {
-    /// Returns its name without the file that distinguishes it from functions of the same name,
-    /// since these may differ between two profiles.
+    /// Returns the function's name without the file that distinguishes it from functions of the
+    /// same name, since those functions may differ between two profiles.
     pub fn bare(&self) -> &str {
         let file = self.file.as_deref().unwrap_or_default();
         let behind = self.name.strip_suffix(')').and_then(|name| name.strip_suffix(file));

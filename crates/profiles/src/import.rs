@@ -31,7 +31,8 @@ const KNOWN: &str = "
   V8's CPU profile (node --cpu-prof, Chrome's developer tools; .cpuprofile)
   perf script (perf script --header -i perf.data)";
 
-/// First bytes of files that have to be converted first, and the message that explains how.
+/// Initial bytes of files that must be converted before they can be read, each with a message that
+/// explains how.
 const OTHERS: [(&[u8], &str); 4] = [
     (
         b"PERFILE2",

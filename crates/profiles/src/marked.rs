@@ -12,9 +12,9 @@ use assay_stats::Interval;
 use assay_stats::proportion::wilson_interval;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Prefix of the name of a marker's file, after its directories.
+/// Prefix of a marker's file name, which follows any directories.
 const MARK: &str = "assay-frame:";
-/// Prefixes of the names of the hooks' files.
+/// Prefixes of the hooks' file names.
 const HOOKS: [&str; 2] = ["assay_tests", "assay_unittest."];
 /// The kind of a test's marker.
 pub const TEST: &str = "test";
@@ -114,8 +114,8 @@ fn keep_marked_processes(profile: &mut Profile) {
     profile.stacks.retain(|_| keeps.next() == Some(true));
 }
 
-/// Splits a profile by its marks, in their order. Samples and amounts of the parts sum to the
-/// whole. O(frames of all stacks).
+/// Splits a profile by its marks; the parts are sorted by mark. Their samples and amounts sum to
+/// those of the profile. O(frames of all stacks).
 pub fn split(profile: &Profile) -> Vec<Part> {
     let marks: Vec<Option<Mark>> = profile.frames.iter().map(Mark::of).collect();
     let mark_of = |frame: u32| marks.get(frame as usize).and_then(Option::as_ref);
@@ -185,12 +185,13 @@ pub struct Owned {
     pub share: f64,
     /// The interval of `share`.
     pub interval: Option<Interval>,
-    /// The shares of functions within the mark; for several runs, of those in which it has samples.
+    /// The shares of functions within the mark; for several runs, over the runs in which the mark
+    /// has samples.
     pub shares: Shares,
-    /// The garbage collector's share of its samples; `None` if the sampler does not see the
+    /// The garbage collector's share of the mark's samples; `None` if the sampler does not see the
     /// collector.
     pub collection: Option<(f64, Option<Interval>)>,
-    /// The garbage collector's share of its time, if measured.
+    /// The garbage collector's share of the mark's measured time; `None` if it was not measured.
     pub timed_collection: Option<(f64, Option<Interval>)>,
 }
 
@@ -294,7 +295,7 @@ impl Owned {
     }
 }
 
-/// Returns the effective sample size of all parts of a single run.
+/// Returns the effective sample size of all parts of a single run; `None` for several runs.
 fn worth(runs: &[Run]) -> Option<u64> {
     let [run] = runs else { return None };
     effective_samples(&joined(&run.parts, |_| String::new()))

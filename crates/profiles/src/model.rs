@@ -28,7 +28,7 @@ pub(crate) const NOTHING_KNOWN: &str = "(no function known)";
 pub struct Frame {
     /// Name of the function.
     pub name: String,
-    /// The file or shared object that it is in.
+    /// The file or shared object that contains the function.
     pub file: Option<String>,
     /// The line being executed, counted from 1.
     pub line: Option<u32>,
@@ -53,7 +53,7 @@ pub struct Stack {
     pub frames: Vec<u32>,
     /// Labels of the stack, such as `("thread", "worker 1")`.
     pub labels: Vec<(String, String)>,
-    /// Number of samples; 0 if it was not sampled but timed from call to return.
+    /// Number of samples; 0 if the stack was not sampled but timed from call to return.
     pub samples: u64,
     /// Amount of the samples, in [`Profile::unit`]; finite and not negative.
     pub amount: f64,
@@ -64,7 +64,7 @@ pub struct Stack {
 pub struct Profile {
     /// The profiled program, for headings; may be empty.
     pub name: String,
-    /// The tool that recorded or wrote it.
+    /// The tool that recorded or wrote the profile.
     pub tool: Option<String>,
     /// The quantity that the amounts measure: `cpu`, `wall`, `samples`, `alloc_space`.
     pub measure: String,
@@ -117,7 +117,7 @@ impl Profile {
     }
 
     /// Returns true if a stack is the work of a garbage collector, that is, if one of its frames
-    /// is.
+    /// belongs to a collector.
     pub fn is_collection(&self, stack: &Stack) -> bool {
         self.frames_of(stack).any(Frame::is_collector)
     }
@@ -127,10 +127,10 @@ impl Profile {
         stack.frames.iter().filter_map(|&index| self.frames.get(index as usize))
     }
 
-    /// Takes the program's known CPU time (s) into account: a CPU timer delivered at least `samples
-    /// / seconds` samples per second of it. If other processes used the CPU, gaps between samples
-    /// are longer than the timer's period; in that case the amount of a sample is corrected as
-    /// well.
+    /// Corrects the actual sampling rate of a CPU timer, given the program's CPU time `seconds`: it
+    /// is at least the number of samples divided by `seconds`. A rate derived from the gaps between
+    /// samples is too low if other processes used the CPU; the amounts of the samples are then
+    /// corrected as well.
     pub fn knowing_cpu(&mut self, seconds: f64) {
         let rate = self.samples() as f64 / seconds;
         if let Some(before) = self.delivered_hz
@@ -143,9 +143,9 @@ impl Profile {
         }
     }
 
-    /// Appends its line to each frame's name, so that lines are counted: `parse:12`. Returns false
-    /// if the profile does not know which line was being executed; stackprof reports the first line
-    /// of the method.
+    /// Appends each frame's line to the frame's name, as in `parse:12`, so that lines are counted
+    /// instead of functions. Returns false if the profile does not show which line was being
+    /// executed; stackprof reports the first line of the method.
     pub fn by_line(&mut self) -> bool {
         if self.tool.as_deref() == Some("stackprof") {
             return false;

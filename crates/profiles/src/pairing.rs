@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 /// For each function of the second program, the name of its file in the first program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pairing {
-    /// The file in the first program, by name and file in the second.
+    /// The file in the first program, by the name and the file of the function in the second.
     files: HashMap<(String, String), String>,
 }
 
@@ -35,7 +35,8 @@ impl Pairing {
         Self { files }
     }
 
-    /// Replaces the files of a profile of the second side by those of the first.
+    /// Replaces the files of functions in a profile of the second program by the matched files of
+    /// the first.
     pub fn apply(&self, profile: &mut Profile) {
         for frame in &mut profile.frames {
             let Some(file) = &frame.file else { continue };

@@ -13,7 +13,8 @@ pub const DELIVERED: f64 = 0.9;
 pub const FEW_SAMPLES: u64 = 100;
 /// With fewer samples of a test, the error of a share of one half exceeds ± 20 percentage points.
 pub const FEW_SAMPLES_OF_TEST: u64 = 25;
-/// Tests with less than this share of all samples are not expected to have more.
+/// Tests with less than this share of all samples are not expected to reach
+/// [`FEW_SAMPLES_OF_TEST`].
 pub const SMALLEST_TEST: f64 = 0.01;
 /// A test without samples that took this many periods of a wall-clock sampler was not seen: the
 /// probability of missing it by chance is e⁻²⁰.
@@ -26,8 +27,8 @@ pub const MISSED_MANY: f64 = 0.1;
 /// A thread whose samples exceed its CPU time and its time spent runnable by more than this factor
 /// was waiting: the error of sampling single moments is smaller.
 pub const WAITED: f64 = 2.0;
-/// Number of sampling periods by which the limits may be exceeded: even a thread that is active
-/// only once may be sampled.
+/// Tolerance, in sampling periods, when sampled time is compared with the kernel's CPU time: even a
+/// thread that is active only once may be sampled.
 pub const PERIODS: f64 = 2.0;
 /// A profile is reported if the kernel confirms less than this share of the sampled time.
 pub const COUNTED: f64 = 0.9;
@@ -38,7 +39,9 @@ pub const NAMELESS: f64 = 0.2;
 /// comparison uses up part of the error probability. The selection does not depend on the
 /// difference.
 pub const SMALLEST_FUNCTION: f64 = 0.01;
-/// Share of the CPU time that perf may lack without a report: it is distributed in proportion.
+/// Maximum share of the CPU time that perf may have missed for it to be distributed in proportion
+/// to the samples; a larger share gets a separate entry.
 pub const UNSEEN: f64 = 0.1;
-/// Share of the CPU time below which samples may have missed most of a program's work.
+/// If samples account for less than this share of the CPU time, they may have missed most of the
+/// program's work.
 pub const SEEN: f64 = 0.5;

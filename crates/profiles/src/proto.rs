@@ -1,5 +1,5 @@
-//! pprof's messages, with the field numbers of the format's definition (profile.proto). Encoding
-//! and decoding is done by `prost`.
+//! pprof's messages, with the field numbers of the format's definition (profile.proto). They are
+//! encoded and decoded by `prost`.
 //!
 //! Fields that are neither read nor written here are omitted; the decoder skips them. Strings are
 //! bytes, since some tools write names that are not UTF-8.
@@ -71,7 +71,7 @@ pub(crate) struct Mapping {
     pub filename: i64,
 }
 
-/// A location in the program, with its lines; of inlined functions the innermost comes first.
+/// A location in the program, with its lines, the innermost inlined function first.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct Location {
     #[prost(uint64, tag = "1")]

@@ -11,13 +11,13 @@ use std::collections::{HashMap, HashSet};
 
 /// The whole run, listed in addition to its functions.
 pub const WHOLE: &str = "(whole run)";
-/// All functions without a separate row.
+/// All functions without a row of their own.
 pub const REST: &str = "(all others)";
 
 /// One sampled run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Index of the program in the names.
+    /// Index of the program in the `names` passed to [`samples`].
     pub side: usize,
     /// The block, from 0.
     pub block: u32,

@@ -57,7 +57,7 @@ pub struct Shares {
     pub confidence: f64,
     /// The functions, largest flat share first.
     pub functions: Vec<Share>,
-    /// The garbage collector's share with its interval; `None` if it occurs in no frame.
+    /// The garbage collector's share with its interval; `None` if no frame belongs to a collector.
     pub collection: Option<(f64, Option<Interval>)>,
 }
 

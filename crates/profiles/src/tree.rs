@@ -14,7 +14,7 @@ pub struct Node {
     pub bare: String,
     /// File of the function, if known.
     pub file: Option<String>,
-    /// True if it belongs to a garbage collector.
+    /// True if the function belongs to a garbage collector.
     pub collector: bool,
     /// Amount spent here and below, in the profile's unit.
     pub amount: f64,
@@ -33,9 +33,9 @@ pub struct Node {
 pub struct PairNode {
     /// Name of the function, without a file.
     pub name: String,
-    /// File of the function, if known; that of the first profile, if it is in both.
+    /// File of the function, if known; if it is in both profiles, its file in the first.
     pub file: Option<String>,
-    /// True if it belongs to a garbage collector.
+    /// True if the function belongs to a garbage collector.
     pub collector: bool,
     /// Amounts spent here and below, in the unit of each profile.
     pub amounts: [f64; 2],

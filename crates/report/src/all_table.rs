@@ -28,7 +28,7 @@ struct Tests {
     notes: Vec<(Tone, String)>,
 }
 
-/// Returns the headings shared by all tables; tests of all subjects have no interval.
+/// Returns the tests as tables for a page; empty if no tests were requested.
 fn heads(analysis: &Analysis) -> [String; 4] {
     let confidence = number::chosen_percent(analysis.plan.confidence);
     ["test", "statistic", "p", &confidence].map(str::to_owned)
@@ -113,8 +113,8 @@ fn of(analysis: &Analysis, names: &[String]) -> (Vec<Tests>, Option<Tests>) {
     (pairs, together)
 }
 
-/// Appends a star to the name of every test whose interval covers less often than it claims.
-/// Returns one line per kind of data that causes this, with the size of the shortfall.
+/// Appends a star to the name of every test whose interval covers the true value less often than it
+/// claims. Returns one line per kind of data that causes this, with the size of the shortfall.
 fn mark_optimistic(rows: &mut [Row], tests: &PairTests, confidence: f64) -> Vec<String> {
     let (both, pairs) = (Some(tests.situation), tests.situation_of_pairs);
     let methods = [
@@ -151,8 +151,8 @@ fn mark_optimistic(rows: &mut [Row], tests: &PairTests, confidence: f64) -> Vec<
     found.into_iter().map(told).collect()
 }
 
-/// Returns notes on the direction of the two shares of pairs, which R's tests define differently,
-/// and on how pairs are formed in recordings of separate runs.
+/// Returns notes on the direction of two probabilities, which R defines in opposite ways, and on
+/// the formation of pairs from separate recordings.
 fn directions(tests: &PairTests, of: &str, against: &str, apart: bool) -> Vec<String> {
     let mut told = Vec::new();
     if tests.brunner_munzel.is_ok() {
@@ -324,7 +324,7 @@ fn ranked(symbol: &str, sum: f64) -> String {
     }
 }
 
-/// Formats a value with four significant digits and no scale.
+/// Formats a value with four significant digits and without a unit prefix.
 fn short(value: f64) -> String {
     if value.is_nan() {
         return "-".to_owned();

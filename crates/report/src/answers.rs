@@ -22,9 +22,9 @@ pub(crate) mod search;
 
 use applied::name;
 
-/// Title of the table.
+/// Title of the table of requests.
 const TOGETHER: &str = "requests of all slices together";
-/// Title of the table of a search, which keeps the requests of one rate of each search.
+/// Title of the table for a search, which covers only the requests at one rate of each search.
 const AT_CAPACITY: &str = "requests at the highest rates that met the goals";
 
 /// CSS class of tables whose headings are short enough not to be wrapped.
@@ -33,7 +33,7 @@ const WHOLE_WORDS: &str = " whole";
 /// Maximum number of subjects with a line about their connections.
 const MOST_LINES: usize = 6;
 
-/// The quantiles shown.
+/// The latency quantiles shown, each with its label.
 const SHOWN: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
 /// Draws the table below the applied load, and adds notes on connections and the like to the remarks;
@@ -80,7 +80,7 @@ pub(crate) fn on_page(analysis: &Analysis) -> Vec<Table> {
     std::iter::once(requests).chain(of_slices(analysis)).collect()
 }
 
-/// Returns the same as Markdown; empty if this is not a load test.
+/// Returns the table of requests and its notes as Markdown; empty if this is not a load test.
 pub(crate) fn markdown(analysis: &Analysis) -> String {
     if analysis.answers.is_empty() {
         return String::new();
@@ -151,8 +151,8 @@ fn title(analysis: &Analysis) -> &'static str {
     if is_search(analysis) { AT_CAPACITY } else { TOGETHER }
 }
 
-/// Returns the subjects with a row in the table. In a search, subjects that met the goals at no
-/// rate have no row.
+/// Returns the subjects with a row in the table. In a search, a subject that met the goals at none
+/// of the rates has no row.
 fn shown(analysis: &Analysis) -> Vec<&Answers> {
     let is_search = is_search(analysis);
     analysis.answers.iter().filter(|own| !is_search || own.count("due") > 0).collect()
@@ -220,8 +220,8 @@ fn latency(own: &Answers, wanted: f64) -> String {
     }
 }
 
-/// Formats a percentage below 100 with three digits, or with as many as are needed to show that it
-/// is not 100.
+/// Formats a percentage below 100 with one decimal, or with as many as are needed so that it is not
+/// rounded to 100.
 fn three(percent: f64) -> String {
     for digits in 1..6 {
         let text = format!("{percent:.digits$}");
@@ -232,12 +232,13 @@ fn three(percent: f64) -> String {
     "99.99999".to_owned()
 }
 
-/// Returns true for a missed goal above the measured capacity, which is shown below the table.
+/// Returns true for a finding about a goal missed above the measured capacity, which is shown below
+/// the table.
 pub(crate) fn is_goal_missed(finding: &Finding) -> bool {
     finding.is(code::CAPACITY_LIMIT) && finding.severity == Severity::Note
 }
 
-/// Returns the messages of the searches for the highest rate about missed goals.
+/// Returns the messages about goals missed in the searches for the highest rate.
 fn missed_goals(analysis: &Analysis) -> impl Iterator<Item = String> {
     analysis.findings.iter().filter(|own| is_goal_missed(own)).map(|own| own.message.clone())
 }
@@ -246,7 +247,7 @@ fn all_notes(analysis: &Analysis) -> impl Iterator<Item = String> {
     missed_goals(analysis).chain(notes(analysis))
 }
 
-/// Returns notes on connections, handshakes and aborted requests.
+/// Returns notes on connections, TLS handshakes, redirects and requests cut short.
 fn notes(analysis: &Analysis) -> Vec<String> {
     let mut lines = applied::all_connections(analysis, MOST_LINES);
     let sum = |name: &str| analysis.answers.iter().map(|own| own.count(name)).sum::<u64>();
@@ -264,7 +265,7 @@ fn notes(analysis: &Analysis) -> Vec<String> {
     lines
 }
 
-/// Returns the numbers of redirects that were followed and that were not.
+/// Returns the number of redirects that were followed, and the number of those that were not.
 fn redirections(all: &[Answers]) -> Option<String> {
     let redirected: u64 = all.iter().map(|own| own.count("redirected")).sum();
     let not_followed = |name: &str| match name.strip_prefix("status.3") {

@@ -26,7 +26,7 @@ pub enum Sort {
     Effect,
     /// By name; numbers within names are compared numerically.
     Name,
-    /// Order of the reference's file.
+    /// In the order of the reference's file.
     File,
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn centres(row: &Comparison) -> (f64, f64) {
     }
 }
 
-/// Returns the ends of the centers of a table's rows, which determine its scale.
+/// Returns the smallest and the largest center in a table's rows, which determine its scale.
 pub(crate) fn ends_of_centres(rows: &[&Comparison]) -> [f64; 2] {
     let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
     number::ends(&all)

@@ -191,7 +191,8 @@ pub fn bisect(report: &BisectReport<'_>, remarks: Remarks, screen: &Screen) -> S
     page.finish()
 }
 
-/// Returns the most probable candidates, until their total probability is large enough.
+/// Returns the most probable candidates, as many as are needed for their total probability to reach
+/// [`ENOUGH`].
 fn left(found: &Bisected) -> Vec<Candidate> {
     let mut sum = 0.0;
     let is_wanted = |candidate: &&Candidate| {

@@ -14,7 +14,7 @@ use assay_analysis::calibration::{BUDGETS, Calibration, Detectable, Layout, Meth
 use assay_analysis::policy;
 use assay_data::{Environment, Unit};
 
-/// Budget the sentence refers to, seconds.
+/// The measuring time for which the sentence states detectable differences, seconds.
 const MINUTE: f64 = 60.0;
 
 /// The content of the report.
@@ -48,8 +48,8 @@ pub fn render(report: &CalibrationReport<'_>, screen: &Screen) -> String {
     page.finish()
 }
 
-/// Returns one sentence on the differences that can be trusted; for wall time, they are larger than
-/// the effect of the layout.
+/// Returns one sentence on the differences that can be trusted. For wall time, they must also
+/// exceed the effect of the layout.
 pub(crate) fn sentence(report: &CalibrationReport<'_>) -> String {
     let seen = |metric| report.calibration.detectable(metric, MINUTE);
     let luck = report.layout.filter(|l| !l.interval.contains(1.0));

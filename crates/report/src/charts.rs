@@ -126,7 +126,7 @@ pub(crate) fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Returns the name of the metric for standalone use: `wall` is not a noun.
+/// Returns a name of the metric that can stand alone as a noun: `wall time` for `wall`.
 pub(crate) fn whole_name(metric: &Metric) -> String {
     match metric.name.as_str() {
         "wall" => "wall time".to_owned(),
@@ -168,7 +168,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Returns a note on values beyond the ends of an axis; empty if there are none.
+    /// Returns a note on values that lie beyond the ends of the axis; empty if there are none.
     fn beyond(&self) -> String {
         let (below, above) = self
             .figures

@@ -30,16 +30,16 @@ const LONGEST: usize = 60_000;
 pub struct Compared {
     /// Full hash of the base.
     pub base: String,
-    /// The branch from which it was determined.
+    /// The branch from which the base was determined.
     pub branch: String,
-    /// The source of the branch's name.
+    /// Where the name of the branch comes from.
     pub source: String,
     /// Full hash of the commit that was measured; for a working tree with changes, of a commit on
     /// no branch.
     pub head: String,
     /// True if the working tree has uncommitted changes.
     pub is_changed: bool,
-    /// Paths of the files that differ, relative to the top.
+    /// Paths of the files that differ, relative to the top of the working tree.
     pub files: Vec<String>,
 }
 
@@ -50,11 +50,11 @@ pub struct Unmeasured {
     pub program: String,
     /// The reason.
     pub why: String,
-    /// True if it failed; false if measuring it was unnecessary.
+    /// True if building or measuring the program failed; false if measuring it was unnecessary.
     pub is_failure: bool,
 }
 
-/// An answer with its subject.
+/// The answer about a change, with its context.
 #[derive(Clone, Debug)]
 pub struct CheckReport<'a> {
     /// The revisions.
@@ -69,7 +69,7 @@ pub struct CheckReport<'a> {
     pub threshold: &'a Threshold,
     /// Confidence of the whole answer.
     pub confidence: f64,
-    /// Seconds for measuring.
+    /// Time allowed for measuring, seconds.
     pub budget: f64,
     /// Files with benchmarks that differ between the revisions.
     pub changed_benchmarks: &'a [String],
@@ -520,17 +520,18 @@ pub struct Explained {
 pub struct ExplainedProgram {
     /// Name of the program.
     pub name: String,
-    /// The build system by which it was found.
+    /// The build system through which the program was found.
     pub tool: String,
-    /// The file that shows that it has benchmarks.
+    /// The file that shows that the program has benchmarks.
     pub evidence: String,
     /// Command line of the program.
     pub command: String,
-    /// The verb that measures it: `bench` or `run`.
+    /// The verb that measures the program: `bench` or `run`.
     pub verb: String,
-    /// The directory it runs in; empty for the top.
+    /// The directory in which the program runs, relative to the top of the working tree; empty for
+    /// the top.
     pub directory: String,
-    /// Variables that are set.
+    /// Environment variables set for the program, as name and value.
     pub variables: Vec<(String, String)>,
     /// Files with the program's benchmarks.
     pub sources: Vec<String>,
@@ -541,11 +542,11 @@ pub struct ExplainedProgram {
 pub struct Search {
     /// The build system.
     pub tool: String,
-    /// The files and contents that were sought.
+    /// The files and contents that were searched for.
     pub sought: String,
     /// Missing files, and benchmarks that were left out.
     pub notes: Vec<String>,
-    /// Number of programs.
+    /// Number of programs found.
     pub programs: usize,
 }
 

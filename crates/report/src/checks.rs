@@ -1,4 +1,4 @@
-//! The checks of the assumptions on which the intervals rely, as one line or its summary.
+//! The checks of the assumptions behind the intervals, as one line or as a summary of it.
 
 use crate::number;
 use crate::words::counted;
@@ -21,8 +21,8 @@ enum CheckResult {
     Fact,
 }
 
-/// Returns the results of all checks on one line, and their summary, which names only those that
-/// did not pass; `None` without checks.
+/// Returns a line with the results of all checks, and a summary that names only the checks that did
+/// not pass; `None` if there were no checks.
 pub(crate) fn lines(analysis: &Analysis) -> Option<(String, String)> {
     let all = checks(analysis);
     let texts = |wanted: &dyn Fn(CheckResult) -> bool| -> Vec<String> {
@@ -107,8 +107,8 @@ fn checks(analysis: &Analysis) -> Vec<(CheckResult, String)> {
     said
 }
 
-/// Returns a note if the independence of the values, on which the intervals rely, could not be
-/// tested.
+/// Returns a note if it could not be tested whether the values are independent, as the intervals
+/// assume.
 fn untested(analysis: &Analysis) -> Option<String> {
     let c = analysis.comparisons.iter().find(|c| c.untested && c.design != Design::Summary)?;
     let what = if c.blocks.is_some() { "blocks" } else { "values a side" };
@@ -125,7 +125,8 @@ fn worst_dependence(analysis: &Analysis) -> Dependence {
     analysis.comparisons.iter().map(|c| c.dependence).max().unwrap_or_default()
 }
 
-/// Returns the degree of independence of the values on which the intervals rely, if tested.
+/// Returns the result of checking whether the values are independent, as the intervals assume;
+/// `None` if this was not tested.
 fn dependence(analysis: &Analysis) -> Option<(CheckResult, String)> {
     if worst_dependence(analysis) == Dependence::Untested {
         return None;
@@ -162,7 +163,7 @@ fn dependence(analysis: &Analysis) -> Option<(CheckResult, String)> {
     Some((result, format!("{word} (effective n {effective:.0} of {n:.0})")))
 }
 
-/// Returns a note if the noise changed during the run, so that blocks count differently.
+/// Returns a note if the noise changed during the run, so that blocks were weighted differently.
 fn weighted(analysis: &Analysis) -> Option<String> {
     let ratios: Vec<f64> = analysis.comparisons.iter().filter_map(|c| c.weighted).collect();
     let least = ratios.iter().copied().reduce(f64::min)?;

@@ -28,7 +28,7 @@ pub struct ClaimRecord {
     pub analysis: Analysis,
 }
 
-/// The content of the report.
+/// The content of the report on a claim.
 #[derive(Clone, Copy, Debug)]
 pub struct ClaimReport<'a> {
     /// The records; the first makes the claims.
@@ -158,8 +158,8 @@ fn size_of_interval(report: &ClaimReport<'_>, claim: &Claim, interval: Interval)
     whole.find('[').map_or_else(String::new, |at| whole[at..].to_owned())
 }
 
-/// Returns the test for differences between machines, and their share:
-/// `Q = 5.1 on 2 degrees of freedom, …`.
+/// Returns the test for differences between machines, and the share of the variation due to such
+/// differences: `Q = 5.1 on 2 degrees of freedom, …`.
 pub(crate) fn heterogeneity(pooled: &Pooled) -> String {
     format!(
         "Q = {} on {} degrees of freedom, {}; I² = {} %",

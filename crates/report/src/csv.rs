@@ -1,5 +1,5 @@
-//! The result as CSV (RFC 4180) for spreadsheets, one row per side, row and metric; the same for a
-//! run, a scan and a suite.
+//! The result as CSV (RFC 4180) for spreadsheets, with one line for each metric of each side and
+//! row (benchmark); the columns are the same for a run, a scan and a suite.
 //!
 //! Values are in base units with full precision; cells of unknown values are empty. The individual
 //! observations are a separate table, which the data crate exports.
@@ -9,7 +9,8 @@ use crate::scan;
 use assay_analysis::{Analysis, Comparison, Description, Interval};
 use std::collections::HashMap;
 
-/// The columns in order; parameter columns come after the second, named like `parameter_n`.
+/// The columns in order. Columns for parameters, with names such as `parameter_n`, are inserted
+/// after the second one.
 pub const COLUMNS: [&str; 23] = [
     "side",
     "row",

@@ -26,7 +26,7 @@ use assay_data::Finding;
 const PICTURES_FROM: usize = 10;
 /// Maximum length of a bar in a table of values.
 const WIDEST_BAR: usize = 40;
-/// Significant digits of a mean whose spread is unknown.
+/// Number of significant digits shown of a center whose spread is unknown.
 const SUMMARY_DIGITS: i32 = 4;
 /// Minimum number of values for a box.
 const BOX_FROM: usize = 3;
@@ -66,7 +66,7 @@ fn is_shared(summaries: &SeriesSummaries, finding: &Finding) -> bool {
     all.any(|other| findings::has_same_text(finding, other))
 }
 
-/// Writes the known facts about a series without values.
+/// Writes what is known about a series of which only a summary was recorded.
 fn say_left(page: &mut Page, left: &SummaryOnly) {
     let kind = if left.summary.mean.is_some() { "mean" } else { "median" };
     let centre = left.summary.location().map(|centre| {
@@ -244,8 +244,8 @@ fn distributions_by_fit(p: &SeriesSummary) -> Vec<Distribution> {
     distributions
 }
 
-/// Returns the parameters of a distribution, and its distance as the share of values on the wrong
-/// side.
+/// Returns the parameters of a distribution, and its distance from the data (Kolmogorov-Smirnov) in
+/// percent.
 fn distribution_told(distribution: &Distribution, column: &Column) -> (String, String) {
     let with = match distribution.kind {
         DistributionKind::Normal => {

@@ -13,7 +13,7 @@ use crate::words::counted;
 use assay_analysis::spread::{STRETCH, SpreadComparison, SpreadOverTime, SpreadVerdict};
 use assay_data::{Finding, Severity, Unit};
 
-/// The content of the report.
+/// The content of the doctor's report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DoctorReport {
     /// The machine in one line, as returned by [`crate::progress::machine`].
@@ -29,8 +29,8 @@ pub struct DoctorReport {
     pub costs: Vec<Trial>,
     /// The noise of the unmodified workload over time; `None` if it ran too seldom.
     pub over_time: Option<SpreadOverTime>,
-    /// Share of the CPU time that the hypervisor gave to others during the experiment; `None`
-    /// outside of virtual machines.
+    /// Share of the CPU time that the hypervisor gave to other virtual machines during the
+    /// experiment; `None` outside of virtual machines.
     pub stolen: Option<f64>,
 }
 
@@ -39,8 +39,8 @@ pub struct DoctorReport {
 pub struct Ailment {
     /// The disturbance and its remedy.
     pub finding: Finding,
-    /// Name of the trial that shows its cost on this machine: the trial of the setting that
-    /// prevents it.
+    /// Name of the trial that shows the cost of the disturbance on this machine: the trial of the
+    /// setting that prevents it.
     pub trial: Option<String>,
     /// True if the doctor can apply the remedy itself.
     pub can_fix: bool,
@@ -55,7 +55,7 @@ impl From<Finding> for Ailment {
 /// A setting that was tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
-    /// As given on the command line: `--fifo 10`.
+    /// The setting, as given on the command line: `--fifo 10`.
     pub name: String,
     /// The spread without and with the setting.
     pub found: SpreadComparison,

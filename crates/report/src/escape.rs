@@ -2,10 +2,10 @@
 
 use crate::names::clean;
 
-/// Escapes text so that neither Markdown interprets it nor a forge takes it for mentions, issues or
-/// addresses. Forges look for those in the rendered text, from which backslashes are gone, so a
-/// zero-width joiner is inserted into them. A git revision such as `HEAD~1` gets none, because
-/// people copy it.
+/// Escapes text so that Markdown does not interpret it, and a forge does not mistake parts of it
+/// for mentions, issues or addresses. Forges search the rendered text, which no longer contains the
+/// backslashes, so a zero-width joiner is inserted into anything that looks like one of these. No
+/// joiner is inserted into a git revision such as `HEAD~1`, because people copy it.
 pub(crate) fn escaped(text: &str) -> String {
     let text = clean(text);
     let mut plain = String::with_capacity(text.len());
@@ -41,8 +41,8 @@ fn ends_revision(before: &str) -> bool {
 /// Zero-width character that keeps two characters together.
 const JOINER: char = '\u{2060}';
 
-/// Formats a name as inline code, in which nothing is interpreted; a name that code can't hold
-/// becomes plain text.
+/// Formats a name as inline code, in which nothing is interpreted. A name that cannot be written as
+/// inline code becomes plain text.
 pub(crate) fn code(name: &str) -> String {
     let name = clean(name);
     match name.trim() {

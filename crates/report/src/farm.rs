@@ -134,7 +134,7 @@ pub struct Line {
     pub state: State,
     /// The fault of the machine, if any.
     pub fault: Option<String>,
-    /// Reason for the state.
+    /// Reason for the build's state.
     pub reason: String,
     /// Time at which the build was added, RFC 3339.
     pub added: String,
@@ -144,7 +144,8 @@ pub struct Line {
     pub tests: u64,
     /// Number of failed tests.
     pub failed: u64,
-    /// True if the build is only evidence and ended no job.
+    /// True if the build is kept only as evidence: it ended no job, because it came too late or
+    /// because the job was queued again.
     pub is_evidence: bool,
 }
 
@@ -216,7 +217,7 @@ fn minute(time: &str) -> String {
     }
 }
 
-/// Rows of a table of builds.
+/// Returns the rows of a table of builds.
 fn rows(frame: &Frame, lines: &[Line]) -> Vec<Row> {
     lines.iter().map(|line| Row::of(frame, line)).collect()
 }

@@ -1,6 +1,6 @@
 //! A finding in each format: on the screen, on a page, in Markdown. All verbs share this module so
-//! that their wording agrees. The caller chooses the findings to show; nothing is decided here, and
-//! options come with the advice.
+//! that their wording agrees. Nothing is decided here: the caller chooses the findings to show, and
+//! the advice already names the options to use.
 
 use crate::escape::escaped;
 use crate::layout::{self, Page, Tone};
@@ -10,7 +10,7 @@ use assay_data::code::{CODE_CHANGED, SAME_CODE_MOVED};
 use assay_data::list;
 use assay_data::{Action, Advice, Finding, Invocation, Severity};
 
-/// Maximum number of subjects named by a finding about several.
+/// Maximum number of subjects named if a finding applies to several.
 const NAMED: usize = 5;
 
 /// Returns the advice in one line:
@@ -86,7 +86,7 @@ pub(crate) fn draw(page: &mut Page, finding: &Finding, more: &str) {
     }
 }
 
-/// Draws a warning without its advice.
+/// Draws the message of a warning without its advice.
 pub(crate) fn draw_message(page: &mut Page, finding: &Finding, more: &str) {
     let message = format!("{}{more}", finding.message);
     let pieces = [(Tone::Unsure, "warning: ".to_owned()), (Tone::Plain, message)];
@@ -106,14 +106,14 @@ fn hanging(page: &Page, begin: usize) -> usize {
     if begin <= page.width() / 8 { begin } else { 4 }
 }
 
-/// Merges findings with the same text about different subjects into one, which is returned with the
-/// names of the others: ` (also b and c)`.
+/// Merges findings that have the same text but different subjects. Each group is returned as its
+/// first finding, with the names of the other subjects: ` (also b and c)`.
 pub(crate) fn by_text<'a>(found: impl Iterator<Item = &'a Finding>) -> Vec<(&'a Finding, String)> {
     told_once(found, |_, _| false)
 }
 
-/// Merges findings like [`by_text`]. Of several that `same` considers the same kind, only the first
-/// is kept, with the number of others.
+/// Merges findings like [`by_text`]. Of several findings that `same` considers to be of one kind,
+/// only the first is kept, with the number of others.
 pub(crate) fn told_once<'a>(
     found: impl Iterator<Item = &'a Finding>,
     same: impl Fn(&Finding, &Finding) -> bool,
@@ -165,7 +165,7 @@ pub(crate) struct FindingOnPage {
 }
 
 impl FindingOnPage {
-    /// Creates it, with control characters made visible.
+    /// Converts a finding, appending `more` to its message. Control characters are replaced.
     pub(crate) fn new(finding: &Finding, more: &str) -> Self {
         Self {
             severity: finding.severity.word(),

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 const GLOSSARY: &str = include_str!("../../../docs/reference/glossary.md");
 
-/// Minimum length, in letters, of a prefix that matches a longer word.
+/// Minimum length, in letters, of a prefix that may stand for a longer word.
 const LETTERS: usize = 4;
 
 /// A term and its meaning.
@@ -51,8 +51,8 @@ pub fn terms() -> impl Iterator<Item = &'static str> {
     entries(GLOSSARY).map(|entry| entry.term)
 }
 
-/// Finds the entry of a term or a finding's code, by its full name or by a word prefix that only
-/// one term has.
+/// Finds the entry of a term or of a finding's code: by its full name, or by a word or the
+/// beginning of a word that leads to only one entry.
 ///
 /// # Errors
 ///

@@ -23,8 +23,8 @@ fn goals(analysis: &Analysis) -> Option<String> {
     Some(list::all(&all))
 }
 
-/// Returns the sentence about a subject whose capacity the search had no time to find: its bounds, if
-/// any are known.
+/// Returns the sentence about a subject for which the search ran out of time before it found the
+/// capacity. The sentence has the bounds of the capacity, if any are known.
 pub(crate) fn unfinished(analysis: &Analysis, subject: usize, name: &str) -> String {
     let own = Some(analysis.subjects[subject].name.as_str());
     let is_about = |f: &&Finding| f.is(code::CAPACITY_LIMIT) && f.subject.as_deref() == own;
@@ -34,7 +34,8 @@ pub(crate) fn unfinished(analysis: &Analysis, subject: usize, name: &str) -> Str
     }
 }
 
-/// Returns the goals, in words, with which a search found the values of a metric.
+/// Returns the goals of the search in words if it found the values of this metric; otherwise
+/// `None`.
 pub(crate) fn of_metric(analysis: &Analysis, metric: &Metric) -> Option<String> {
     goals(analysis).filter(|_| metric.name == CAPACITY)
 }

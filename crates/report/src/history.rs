@@ -25,7 +25,7 @@ pub(crate) use trend::{
 use assay_analysis::history::Run;
 use jiff::Timestamp;
 
-/// Formats a time for people, in UTC, since runs of several places are in one list.
+/// Formats a time for people, in UTC, since one list may contain runs from several places.
 pub(crate) fn time(ms: i64) -> String {
     let time = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
     time.strftime("%Y-%m-%d %H:%M").to_string()

@@ -50,13 +50,13 @@ pub struct Material<'a> {
     pub analysis: &'a Analysis,
     /// Selection and order of the rows of a suite.
     pub shown: DisplayOptions,
-    /// The data of its plots.
+    /// The data for the plots of the analysis.
     pub figures: &'a Figures,
     /// For a suite, the plot data of every row of [`benchmarks::pictured`], in that order.
     pub rows: &'a [Figures],
     /// The samples, or their location.
     pub data: &'a Data,
-    /// The program that made the page, and the command that took the samples.
+    /// Metadata: the program that made the page, and the command that took the samples.
     pub meta: &'a Meta,
     /// The command that regenerates this page.
     pub command: &'a [String],
@@ -64,9 +64,9 @@ pub struct Material<'a> {
     pub protocol: &'a [Protocol],
     /// The individual series; empty if they are not described.
     pub summaries: &'a [SeriesSummary],
-    /// The outcome of an earlier run's results, if this run repeats it.
+    /// The comparison with an earlier run, if this run repeats one.
     pub repeats: Option<ReplicationReport<'a>>,
-    /// For runs of test suites, their results side by side; otherwise empty.
+    /// The results of test suites, one for each side; empty for other runs.
     pub tests: &'a [Testing],
 }
 
@@ -86,10 +86,11 @@ pub fn render(material: Material<'_>) -> Result<String, askama::Error> {
     Ok(words_added(&page?))
 }
 
-/// Terms of other pages, which every page uses in their everyday sense.
+/// Glossary terms that are not explained on these pages, which use the words in their everyday
+/// sense.
 const EVERYDAY: [&str; 2] = ["Event", "Look"];
 
-/// Placeholder for the glossary of a page.
+/// Placeholder for the glossary in a page.
 const WORDS: &str = "<!-- words -->";
 
 /// Returns the page with a glossary of the terms it uses.
@@ -121,9 +122,9 @@ struct Page {
     chains: Vec<ChainOnPage>,
     /// The tables that belong to the answer.
     answers: Vec<Table>,
-    /// The plot that shows it best.
+    /// The plot that shows the answer best; empty if there is none.
     picture: Vec<Plot>,
-    /// All others.
+    /// All other plots.
     plots: Vec<Plot>,
     series: Vec<SeriesOnPage>,
     /// All other tables.
@@ -212,7 +213,7 @@ fn page(material: Material<'_>) -> Page {
     }
 }
 
-/// Returns the outcome of a repeated result.
+/// Returns the claim about a result of the earlier run: whether this run confirms it.
 fn became(report: &ReplicationReport<'_>, result: &Replicated) -> Claim {
     let tone = match result.status {
         replication::Status::Confirmed => "good",
@@ -226,7 +227,7 @@ fn became(report: &ReplicationReport<'_>, result: &Replicated) -> Claim {
     }
 }
 
-/// Returns both runs side by side, or `None` if they have no result in common.
+/// Returns the results of both runs side by side, or `None` if they have no result in common.
 fn then_and_now(report: &ReplicationReport<'_>) -> Option<Table> {
     let names = fitted(&report.now.names(), 40, "…");
     let (heads, rows) = crate::replication::sizes(report, &names);
@@ -270,8 +271,8 @@ pub(crate) fn summary(analysis: &Analysis, chains: &[Protocol]) -> Option<Table>
     Some(Table::plain("The four-step check at a glance".to_owned(), heads, rows))
 }
 
-/// Returns the verdicts, and adds the notes below them; verdicts rejected by the protocol are left
-/// out.
+/// Returns the verdicts, and adds the notes shown below them. If the protocol rejects a verdict,
+/// its notes are left out.
 fn claims(analysis: &Analysis, chains: &[Protocol], notes: &mut Vec<String>) -> Vec<Claim> {
     let refused = |of: usize| chains.iter().any(|c| c.of == of && c.outcome() == Status::Failed);
     let names = fitted(&analysis.names(), 80, "…");
@@ -323,7 +324,8 @@ fn headline(chain: &ChainOnPage) -> Claim {
     Claim { tone, claim: chain.claim.clone(), sureness: String::new() }
 }
 
-/// Returns the findings of the analysis, and those of the summaries that it lacks.
+/// Returns the findings of the analysis, and those of the summaries that the analysis does not
+/// report.
 fn findings(
     analysis: &Analysis,
     chains: &[Protocol],

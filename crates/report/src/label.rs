@@ -51,7 +51,7 @@ pub(crate) struct Wording {
     pub verb: &'static str,
     /// The quantity, with a space before it: ` time`; empty if the noun precedes the amount.
     pub noun: String,
-    /// The noun for "4.0 × the … of".
+    /// The noun in the wording "4.0 × the … of".
     pub whole: String,
     /// `less`, `fewer`, `lower`.
     pub less: &'static str,

@@ -51,7 +51,7 @@ pub(crate) type Line = Vec<(Tone, String)>;
 pub(crate) struct Page {
     screen: Screen,
     text: String,
-    /// Length of the text at the end of the answer, if more follows it.
+    /// Length of the text up to the end of the answer; `None` if that end is not marked.
     answered: Option<usize>,
 }
 
@@ -62,12 +62,13 @@ impl Page {
         Self { screen, text: String::new(), answered: None }
     }
 
-    /// Returns an empty page of the same kind, for trial layouts.
+    /// Returns an empty page with the same settings, for trying out a layout.
     pub(crate) fn like(&self) -> Self {
         Self::new(&self.screen)
     }
 
-    /// Returns an empty page with room for an ellipsis at the end of its lines.
+    /// Returns an empty page whose lines are narrower, which leaves room for an ellipsis at their
+    /// ends.
     pub(crate) fn narrower(&self) -> Self {
         let width = self.screen.width - 3;
         Self { screen: Screen { width, ..self.screen }, text: String::new(), answered: None }
@@ -119,7 +120,8 @@ impl Page {
         after.lines().filter(|line| !line.is_empty()).count()
     }
 
-    /// Copies the first lines of another page of the same kind; an ellipsis replaces the rest.
+    /// Copies the first `most` lines of another page with the same settings; an ellipsis replaces
+    /// the rest.
     pub(crate) fn take(&mut self, other: &Self, most: usize) {
         const RESET: &str = "\u{1b}[0m";
         for (place, line) in other.text.lines().take(most).enumerate() {
@@ -265,16 +267,17 @@ fn parts(gap: usize, word: &str, room: usize) -> Vec<(usize, &str)> {
     parts.map(|(place, part)| (if place == 0 { gap } else { 1 }, part)).collect()
 }
 
-/// Joins the words of a command line, so that it is not wrapped if it fits on a line.
+/// Joins the words of a command line with non-breaking spaces, so that it is not wrapped if it fits
+/// on a line.
 pub(crate) fn command(line: &str) -> String {
     line.replace(' ', &STICKY.to_string())
 }
 
-/// Beginnings of commands in sentences, and the texts that end each.
+/// The texts with which a command begins inside a sentence, and for each the texts that end it.
 const COMMANDS: [(&str, &[&str]); 2] =
     [("`assay ", &["`"]), (": assay ", &[", ", "; ", ". ", " (", ")"])];
 
-/// Joins the words of every command of assay in a text.
+/// Joins the words of every assay command in a text, as [`command`] does.
 fn with_whole_commands(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
     let mut rest = text;
@@ -374,7 +377,8 @@ pub struct Screen {
     pub whole: bool,
 }
 
-/// Writes a claim with its certainty, on the next line if each fits on a line but both do not.
+/// Writes a claim followed by its certainty. The certainty starts on the next line if the claim
+/// fits on one line but both together do not.
 pub(crate) fn said(page: &mut Page, tone: Tone, claim: String, sureness: &str) {
     let mut pieces = vec![(tone, claim)];
     if !sureness.is_empty() {
@@ -399,7 +403,8 @@ pub(crate) fn tone_of(c: &Comparison) -> Tone {
     }
 }
 
-/// Returns the tone of a verdict among many, where no difference is the normal case.
+/// Returns the tone of one verdict among many; in a table, finding no difference is the normal
+/// case.
 pub(crate) fn tone_in_table(c: &Comparison) -> Tone {
     if c.decision.verdict == Verdict::Equivalent { Tone::Plain } else { tone_of(c) }
 }

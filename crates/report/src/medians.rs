@@ -4,8 +4,8 @@ use crate::number::{self, Column};
 use crate::words::counted;
 use assay_analysis::{Description, NoMedianInterval};
 
-/// Returns the text after a median: `median, 95 % confidence` with the condition that the interval
-/// rests on, or the reason for a missing interval.
+/// Returns the text after a median: either `median, 95 % confidence`, with the condition under
+/// which the interval holds, or the reason for a missing interval.
 pub(crate) fn sureness(d: &Description, confidence: f64) -> String {
     match d.no_median_interval() {
         None => {
@@ -31,7 +31,8 @@ pub(crate) fn with_interval(column: &Column, d: &Description) -> String {
     }
 }
 
-/// Returns the condition of an interval of few values, placed after its confidence.
+/// Returns the condition under which an interval from few values holds; the text follows the
+/// confidence.
 pub(crate) fn condition(assumes_independence: bool) -> &'static str {
     if assumes_independence { " if the runs are independent" } else { "" }
 }
@@ -51,8 +52,8 @@ fn worth(d: &Description) -> String {
     )
 }
 
-/// Returns the effective sample size: `6 of 30`, and that for the median if it leaves too few
-/// values for an interval. Both are shown together, because they differ.
+/// Returns the effective sample size, such as `6 of 30`. If the effective sample size for the
+/// median is too small for an interval, it is appended, because the two differ.
 pub(crate) fn effective(d: &Description) -> String {
     let whole = format!("{:.0} of {}", d.effective(), d.n);
     match d.no_median_interval() {

@@ -1,7 +1,7 @@
 //! Results of mutation testing: the screen of `assay mutate`, and in the submodules the page, the
 //! comment for a review ([`markdown`]), code scanning ([`sarif`]) and the report format of
 //! Stryker's viewer ([`stryker`]). All show the same survivors and the same advice on assertions
-//! that would detect them. Nothing is decided here, and only lines are counted.
+//! that would detect them. Nothing is decided here.
 
 mod advice;
 mod coupling;
@@ -243,7 +243,8 @@ fn survivor(page: &mut Page, own: &Survivor<'_>) {
     page.paragraph(6, &[(Tone::Plain, format!("    to notice it: {advice}"))]);
 }
 
-/// Returns a sentence on survivors that may not be the tests' fault; empty if there are none.
+/// Returns a sentence on survivors that may be equivalent to the original code, which no test could
+/// detect; empty if there are no survivors.
 fn doubts(mutation: &Mutation) -> String {
     let survivors = mutation.mutants.iter().filter(|own| own.fate == Fate::Survived);
     let (all, doubtful) = survivors
@@ -261,7 +262,8 @@ fn doubts(mutation: &Mutation) -> String {
     }
 }
 
-/// Returns a sentence on the other fates of mutants; empty if there are none.
+/// Returns a sentence on mutants with other results, such as timeouts or accepted survivors; empty
+/// if there are none.
 fn others(mutation: &Mutation) -> String {
     let count = |fate: Fate| mutation.mutants.iter().filter(|own| own.fate == fate).count();
     let mut parts = Vec::new();

@@ -39,7 +39,8 @@ pub(crate) fn fitted(names: &[String], limit: usize, ellipsis: &str) -> Vec<Stri
 /// Returns the common prefix of all names, up to a word boundary, if some are wider than `limit`.
 /// It carries no information and is dropped first.
 pub(crate) fn beginning(names: &[String], limit: usize) -> &str {
-    /// Prefixes hardly longer than the ellipsis are kept.
+    /// Minimum length of a prefix that is dropped; a shorter one would hardly be longer than the
+    /// ellipsis.
     const SHORTEST: usize = 4;
     let [first, _, ..] = names else { return "" };
     if names.iter().all(|name| width(name) <= limit) {

@@ -52,8 +52,8 @@ fn shares(analysis: &Analysis, names: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the associated causes: those that matter individually, with their shares if there are
-/// several; otherwise all together.
+/// Returns the causes with which the spread is associated: those that matter individually, with
+/// their shares if there are several; if none does, all causes together.
 fn with(of: &NoiseOf) -> String {
     let mut alone: Vec<(f64, &Cause)> =
         of.causes.iter().filter_map(|cause| Some((cause.share?, cause))).collect();

@@ -17,8 +17,9 @@ use assay_analysis::levels::plural;
 use assay_analysis::overview::{Line, Overview, SeriesData};
 use assay_data::Finding;
 
-/// Widest and narrowest name, in columns.
+/// Maximum width of a name, in columns.
 const WIDEST_NAME: usize = 48;
+/// Minimum width of a name, in columns.
 const NARROWEST_NAME: usize = 10;
 
 /// Returns the screen as text, every line ended with a newline. `more` is the command that shows a

@@ -185,7 +185,7 @@ fn on_scale(planning: &Planning, blocks: &BlocksPlan, size: f64) -> String {
     }
 }
 
-/// Formats the difference that matters, as it was specified.
+/// Formats the difference that matters in the form in which it was specified.
 fn matters(planning: &Planning, blocks: &BlocksPlan, threshold: f64) -> String {
     match planning.asked.delta {
         Some(Threshold::Relative(share)) => number::percent_fine(share),
@@ -248,7 +248,7 @@ fn blocks_and_time(blocks: Option<u64>, seconds: Option<f64>) -> String {
     format!("{} blocks{time}", number::grouped(blocks))
 }
 
-/// Returns the line about blocks on the screen for separate runs.
+/// Returns the line about blocks that the screen for separate runs shows.
 fn as_blocks(planning: &Planning, blocks: &BlocksPlan) -> String {
     let time = |n| blocks_and_time(n, blocks.seconds_per_block);
     match blocks.threshold {
@@ -332,7 +332,7 @@ fn in_blocks(page: &mut Page, planning: &Planning, blocks: &BlocksPlan) {
     );
 }
 
-/// Returns the reason why a plan is useless, and a remedy.
+/// Returns the reason why a plan is useless, with a remedy.
 fn hopeless(planning: &Planning, remedy: &Remedy) -> String {
     let t = planning.t;
     let level = number::percent_fine(t.sig_level);

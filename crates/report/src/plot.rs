@@ -12,12 +12,13 @@ use assay_data::Unit;
 
 /// Minimum page width for a picture, in columns.
 const FROM_WIDTH: usize = 50;
-/// Height and maximum width of the picture without its axes.
+/// Height of the picture without its axes, in lines.
 const LINES: usize = 12;
+/// Maximum width of the picture without its axes, in columns.
 const MOST_COLUMNS: usize = 60;
 /// Maximum number of labels on the vertical axis.
 const MOST_TICKS: usize = 5;
-/// Margin in columns before the first and after the last point; also a legend's gap.
+/// Margin in columns before the first and after the last point.
 const MARGIN: usize = 2;
 
 /// The characters of a picture.
@@ -54,8 +55,8 @@ const ASCII: Signs = Signs {
     base_tick: '+',
 };
 
-/// Draws the curves of the first parameter with the others held at their first values; nothing if
-/// there are none, or no room.
+/// Draws the curves of the first parameter, with the other parameters held at their first values.
+/// Nothing is drawn if there are no curves or no room.
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
     let Some(first) = analysis.curves.first() else { return };
     if page.width() < FROM_WIDTH {

@@ -25,9 +25,9 @@ pub struct PreloadedProcess {
     pub used: String,
     /// Number of runs requested from it.
     pub runs: u64,
-    /// Seconds of disuse from now until it ends.
+    /// Seconds until the process ends if it remains unused.
     pub ends_in: f64,
-    /// Memory of all its stages, bytes.
+    /// Memory of all stages of the process, bytes.
     pub memory: u64,
     /// Stages of the process, in order.
     pub stages: Vec<HeldStage>,

@@ -17,22 +17,22 @@ use assay_data::Finding;
 use assay_profiles::Profile;
 use assay_profiles::shares::Shares;
 
-/// A number with its interval; `None` if there were too few runs for one.
+/// A number with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// The number.
     pub estimate: f64,
-    /// Interval of the number.
+    /// Interval of the number; `None` if there were too few runs for one.
     pub interval: Option<(f64, f64)>,
 }
 
-/// The measured cost of a sampler, from alternating runs without it, with it, and with it but
-/// without samples.
+/// The measured cost of a sampler, from three kinds of run in alternation: without the sampler,
+/// with it, and with a sampler that takes no samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overhead {
     /// Number of blocks, each with one run of every kind.
     pub blocks: usize,
-    /// Ratio of the whole run with the sampler to that without it, by metric (`wall`, `cpu`).
+    /// Ratio of a whole run with the sampler to a run without it, by metric (`wall`, `cpu`).
     pub whole: Vec<(String, Measured)>,
     /// CPU time per run for starting and ending the sampler, seconds.
     pub start_and_end: Option<Measured>,
@@ -47,13 +47,13 @@ pub struct Overhead {
 pub struct ProfileReport<'a> {
     /// The profile; several runs are merged.
     pub profile: &'a Profile,
-    /// The shares of its functions.
+    /// The shares of the functions in the profile.
     pub shares: &'a Shares,
-    /// Reasons to doubt it.
+    /// Findings that cast doubt on the profile.
     pub findings: &'a [Finding],
     /// The cost of the sampler, if measured.
     pub overhead: Option<&'a Overhead>,
-    /// True if it was sampled just now rather than read from a file.
+    /// True if the profile was just sampled rather than read from a file.
     pub live: bool,
     /// Maximum number of functions shown; 0 for all.
     pub top: usize,

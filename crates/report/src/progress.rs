@@ -1,7 +1,8 @@
 //! Lines shown while measuring: the machine once, and the state of the experiment next to the
 //! progress bar.
 //!
-//! Cheap enough to be rebuilt after every run. The bar itself belongs to the owner of the terminal.
+//! Building them is cheap enough to be repeated after every run. The bar itself is drawn by the
+//! code that owns the terminal.
 
 use crate::names::{fitted, width};
 use crate::number::{self, Column};
@@ -39,12 +40,12 @@ pub fn machine(environment: &Environment) -> String {
     format!("machine: {}", said.join(", "))
 }
 
-/// One subject during measurement.
+/// The state of one subject during measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
     /// Name of the subject.
     pub name: String,
-    /// Current median of its primary metric, in base units.
+    /// Current median of the primary metric, in base units; `None` if unknown.
     pub median: Option<f64>,
     /// Current interval of the median; shown only for a single subject.
     pub interval: Option<Interval>,
@@ -61,7 +62,7 @@ pub struct Status<'a> {
     pub unit: &'a Unit,
     /// Number of complete blocks.
     pub blocks: u64,
-    /// Number of blocks if fixed beforehand.
+    /// Number of blocks, if it was fixed beforehand.
     pub planned_blocks: Option<u64>,
     /// True if more measuring would not change the answer.
     pub settled: bool,
@@ -125,8 +126,9 @@ pub fn status(status: &Status<'_>, width_limit: usize, unicode: bool) -> String 
     shortest
 }
 
-/// Returns the state of runs that are taken for a fixed time, regardless of the result:
-/// `2 of 2: the copy, block 42   0:38 of 1:00`. Only the time if `width_limit` is too small.
+/// Returns the state of runs that are taken for a fixed time, regardless of the result: `2 of 2:
+/// the copy, block 42   0:38 of 1:00`. If that is wider than `width_limit`, only the time is
+/// returned.
 pub fn span(
     what: &str,
     blocks: u64,

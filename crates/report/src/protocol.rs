@@ -27,8 +27,9 @@ use words::{Teller, shown};
 
 /// Maximum number of pairs whose steps are drawn individually; the table has all pairs.
 const MOST_CHAINS: usize = 10;
-/// Widths in columns of "1 validity  " and of the statuses.
+/// Width of the column of step names (`1 validity  `), in characters.
 const NAME_WIDTH: usize = 12;
+/// Width of the column of statuses, in characters.
 const STATUS_WIDTH: usize = 11;
 
 /// Returns the screen as text; every line ends with a newline.
@@ -69,7 +70,7 @@ fn has_said(finding: &Finding, chains: &[Protocol]) -> bool {
 }
 
 /// Returns true for a finding on the shape of a difference if every chain that reached its effect
-/// step reports the shape itself, or no chain reached it.
+/// step reports the shape itself; also if no chain reached that step.
 pub(crate) fn is_no_matter(finding: &Finding, chains: &[Protocol]) -> bool {
     let says_so = |chain: &Protocol| {
         chain.effect.found.is_none() || chain.effect.findings.iter().any(|f| f.is(code::SHAPE))
@@ -105,8 +106,8 @@ fn draw(page: &mut Page, teller: &Teller<'_>) {
     );
 }
 
-/// Returns the findings that the line of the step does not include: that line has the worst finding
-/// of a step that did not pass.
+/// Returns the findings that the line of the step does not already state; the line of a step that
+/// did not pass states its worst finding.
 fn untold(status: Status, found: &[Finding]) -> &[Finding] {
     if status == Status::Passed { found } else { found.get(1..).unwrap_or_default() }
 }

@@ -1,9 +1,10 @@
 //! Remarks that follow the result on a screen: checks, noise, warnings, notes.
 //!
-//! By default the lines after the answer are at most five, so remarks get the lines that the table
-//! leaves, most important first, and a line with the number of others. Warnings about the result
-//! are shown even below a table, a line each. `--verbose` shows all, and `--quiet` one line per
-//! warning. The caller decides which remarks there are, and programs always get all of them.
+//! By default at most five lines follow the answer. Remarks fill the lines that the table leaves,
+//! most important first; one line counts the omitted remarks. Warnings about the result are shown
+//! even below a table, one line each. `--verbose` shows all remarks, and `--quiet` one line per
+//! warning. The caller decides which remarks exist; output for programs always contains all of
+//! them.
 
 use crate::charts::capital;
 use crate::findings;
@@ -13,7 +14,7 @@ use assay_data::code::{Topic, topic};
 use assay_data::list;
 use assay_data::{Finding, Severity};
 
-/// Length of the remarks after the result.
+/// How much of the remarks is shown after the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Remarks {
     /// Warnings, each on one line.
@@ -63,13 +64,13 @@ impl Kind {
 /// A remark laid out for the page.
 struct Remark {
     kind: Kind,
-    /// Full text.
+    /// The full text of the remark.
     whole: Page,
-    /// Shortest form.
+    /// The shortest form of the remark.
     short: Page,
 }
 
-/// Remarks in display order.
+/// The remarks, in the order in which they are shown.
 pub(crate) struct List {
     how_much: Remarks,
     remarks: Vec<Remark>,
@@ -129,7 +130,7 @@ impl List {
         self.pieces(Kind::Check, page, indent, &[(Tone::Quiet, line)]);
     }
 
-    /// Adds the results of all checks, with a summary that is shown where they do not fit.
+    /// Adds the results of all checks, with a summary that is shown if the results do not fit.
     pub(crate) fn checks(&mut self, page: &Page, line: String, summary: String) {
         let (mut whole, mut short) = (page.like(), page.narrower());
         whole.paragraph(8, &[(Tone::Quiet, line)]);
@@ -163,7 +164,7 @@ impl List {
         }
     }
 
-    /// Adds the advice on a finding that the result has shown.
+    /// Adds the advice on a finding whose message the result already shows.
     pub(crate) fn hint(&mut self, page: &Page, finding: &Finding) {
         let mut whole = page.like();
         findings::draw_hint(&mut whole, finding);
@@ -207,7 +208,8 @@ impl List {
         }
     }
 
-    /// Returns the number of lines of each remark, if all together may take `room` lines.
+    /// Returns the number of lines that each remark gets, if all remarks together may take `room`
+    /// lines.
     fn fitted(&self, page: &Page, mut room: usize) -> Vec<usize> {
         let mut by_weight: Vec<usize> = (0..self.remarks.len()).collect();
         by_weight.sort_by_key(|&place| self.remarks[place].kind);

@@ -1,4 +1,4 @@
-//! A run and its repetition as a screen: was the old result confirmed?
+//! A run and its repetition as a screen, which answers whether the old result was confirmed.
 //!
 //! One sentence per result comes first, then both sizes side by side with the change between them,
 //! then the differences between the two runs. The second run's own screen is drawn elsewhere.
@@ -122,8 +122,8 @@ fn of_median(report: &ReplicationReport<'_>, result: &Replicated, names: &[Strin
     }
 }
 
-/// Converts from the scale of the result to the metric's unit; a ratio of two subjects stays a
-/// ratio.
+/// Converts a size from the scale of the result to the metric's unit; the ratio of two subjects
+/// remains a ratio.
 pub(crate) fn in_units(scale: Scale, on_scale: f64) -> f64 {
     if scale == Scale::Ratio { on_scale.exp() } else { on_scale }
 }
@@ -138,7 +138,7 @@ fn half_widths(result: &Replicated) -> Vec<f64> {
     [result.then, result.now].into_iter().filter_map(of).collect()
 }
 
-/// Draws then, now and the change side by side.
+/// Draws the sizes of both runs and the change between them, side by side.
 fn table(page: &mut Page, report: &ReplicationReport<'_>) {
     let names = page.fitted(&report.now.names(), (page.width() * 3 / 10).clamp(8, 40));
     let (head, rows) = sizes(report, &names);
@@ -148,7 +148,7 @@ fn table(page: &mut Page, report: &ReplicationReport<'_>) {
     }
 }
 
-/// Returns the headings and rows of the table of then and now, for screen and page.
+/// Returns the headings and rows of the table that compares both runs, for the screen and the page.
 pub(crate) fn sizes(
     report: &ReplicationReport<'_>,
     names: &[String],
@@ -182,7 +182,7 @@ pub(crate) fn sizes(
 }
 
 /// Formats a size with its interval: a ratio, or an amount in the metric's unit. Medians of one
-/// program are amounts, and so are differences that are not positive; everything else is a ratio.
+/// program, and results decided on differences, are amounts; everything else is a ratio.
 fn size(
     report: &ReplicationReport<'_>,
     result: &Replicated,

@@ -24,7 +24,7 @@ pub(crate) fn document(
     })
 }
 
-/// Returns a path as an RFC 3986 reference: everything but unreserved characters and slashes is
+/// Returns a path as an RFC 3986 reference: all characters except unreserved ones and slashes are
 /// percent-encoded.
 pub(crate) fn uri(path: &str) -> String {
     let mut text = String::with_capacity(path.len());

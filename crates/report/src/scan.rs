@@ -1,5 +1,5 @@
-//! A scan on the screen: where one command beats another, the table, the power of the parameter
-//! with which the values grow, and a picture.
+//! A scan on the screen: the parameter values at which one command beats another, the table, the
+//! power of the parameter with which the values grow, and a picture.
 //!
 //! A scan has so many comparisons that a paragraph for each would hide the overall result.
 //! Therefore one sentence per command collects the values at which it is faster, slower or
@@ -19,12 +19,12 @@ use assay_analysis::{Analysis, Comparison, Curve, Exponent, Layout, NoExponent, 
 use assay_data::Better;
 use std::collections::HashSet;
 
-/// Minimum number of subjects for a summary; fewer are reported individually, unless there is a
-/// curve.
+/// Minimum number of subjects for a summary; with fewer subjects, comparisons are reported
+/// individually unless there is a curve.
 const FROM: usize = 4;
 /// Maximum number of curves shown; the JSON has the others.
 const MOST_CURVES: usize = 8;
-/// Maximum number of values listed; more are shown as a range.
+/// Maximum number of values listed; more consecutive values are shown as a range.
 const LISTED: usize = 5;
 
 /// Returns true if the analysis is shown as a scan.
@@ -94,7 +94,7 @@ fn tell_growth(page: &mut Page, analysis: &Analysis) {
     }
 }
 
-/// Returns the sentences of a scan, for a report without a screen.
+/// Returns the sentences of a scan, for reports other than the screen.
 pub(crate) fn sentences(analysis: &Analysis) -> Vec<Sentence> {
     compared(analysis).into_iter().chain(grown(analysis)).collect()
 }
@@ -106,15 +106,15 @@ pub(crate) fn compared(analysis: &Analysis) -> Vec<Sentence> {
     summaries.into_iter().map(|(_, sentence)| sentence).collect()
 }
 
-/// Returns the names of all parameters, in the order of the subjects.
+/// Returns the names of all parameters, in the order in which the subjects mention them.
 pub(crate) fn parameters(analysis: &Analysis) -> Vec<&str> {
     let mut known = HashSet::new();
     let names = analysis.subjects.iter().flat_map(|s| &s.parameters).map(|(name, _)| name.as_str());
     names.filter(|name| known.insert(*name)).collect()
 }
 
-/// Returns the values of a comparison: those of its subject, and those of its reference if they
-/// differ within the same row.
+/// Returns the parameter values of a comparison: those of the subject, and those of the reference
+/// if these differ although both are in the same row.
 fn values_of(analysis: &Analysis, c: &Comparison) -> String {
     let (own, other) = (combination(analysis, c.of), combination(analysis, c.against));
     let together = analysis.scan().is_some_and(|l| l.together(c.of, c.against));
@@ -220,8 +220,8 @@ fn summaries(analysis: &Analysis, layout: &Layout) -> Vec<(Tone, Sentence)> {
     sentences
 }
 
-/// Reports the first step at which failed requests decide against a server, and the number of other
-/// such steps.
+/// Returns a sentence on the first step at which failed requests decide against a server, with the
+/// number of other such steps.
 fn fails(analysis: &Analysis, layout: &Layout, own: &[Comparison]) -> Option<(Tone, Sentence)> {
     let mut failing = own.iter().filter(|c| c.failing.is_some());
     let first = failing.next()?;
@@ -354,8 +354,8 @@ pub(crate) fn overall(analysis: &Analysis) -> Vec<String> {
     analysis.primary_tables().filter_map(told).collect()
 }
 
-/// Returns the location of these subjects among those compared: `at n = 4, 8, 16`,
-/// `at n = 4 … 128`, `at every n`; `all` is the phrase for all of them.
+/// Returns where these subjects are among those compared: `at n = 4, 8, 16`, `at n = 4 … 128`, `at
+/// every n`. `all` is the word used if they are all of them, such as `every`.
 fn places(analysis: &Analysis, subjects: &[usize], of: &[Comparison], all: &str) -> String {
     let Some(layout) = analysis.scan() else { return String::new() };
     let parameters = |subject: usize| &analysis.subjects[subject].parameters;
@@ -398,7 +398,8 @@ fn one_by_one(analysis: &Analysis, subjects: &[usize], of: &[Comparison]) -> Str
     format!("at {}", told.join(between))
 }
 
-/// Returns the smallest and the largest median of a command, with their values.
+/// Returns the smallest and the largest median of a command, with the parameter values at which
+/// they occur.
 fn spread(analysis: &Analysis, layout: &Layout, command: usize) -> Option<String> {
     let own = (command..analysis.subjects.len()).step_by(layout.commands);
     let medians: Vec<(f64, usize)> =
@@ -413,7 +414,8 @@ fn spread(analysis: &Analysis, layout: &Layout, command: usize) -> Option<String
     Some(format!("the {} of {of}: from {} to {}", wording(metric).whole, told(least), told(most)))
 }
 
-/// Returns the likely duration of the comparison that is farthest from an answer.
+/// Returns details on the undecided comparison that is farthest from an answer, such as the time
+/// that an answer would take, with its parameter values.
 fn outlook(analysis: &Analysis) -> Option<(String, String)> {
     let open = analysis.comparisons.iter().filter(|c| c.decision.verdict == Verdict::Inconclusive);
     let farthest = open.max_by_key(|c| c.outlook.and_then(|outlook| outlook.to_rule_out))?;

@@ -1,9 +1,9 @@
-//! The table of a scan: one row per combination of parameter values, the commands side by side.
-//! Commands with their own values show them before their medians.
+//! The table of a scan: one row per combination of parameter values, the commands side by side. If
+//! each command has its own parameter values, these precede its medians.
 //!
-//! If it is too wide, every further command gets its own table, then the intervals are dropped, and
-//! finally every cell gets its own line. Nothing is decided here: ratios and verdicts come from the
-//! analysis.
+//! If the table is too wide, every further command gets its own table, then the intervals are
+//! dropped, and finally every cell gets its own line. Nothing is decided here: ratios and verdicts
+//! come from the analysis.
 
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
@@ -66,7 +66,7 @@ fn without_parameters(analysis: &Analysis, layout: &Layout) -> Vec<String> {
     if tell { labels } else { layout.labels.clone() }
 }
 
-/// Returns the ends of all medians of a metric.
+/// Returns the smallest and the largest median of a metric over all subjects.
 fn ends(analysis: &Analysis, metric: usize) -> [f64; 2] {
     let described = analysis.subjects.iter().filter_map(|s| s.metrics.get(metric)?.as_ref());
     number::ends(&described.map(|d| d.median).collect::<Vec<_>>())
@@ -77,7 +77,7 @@ struct Table<'a> {
     layout: &'a Layout,
     metric: usize,
     labels: Vec<String>,
-    /// The ends of all medians, which determine the scale.
+    /// The smallest and the largest of all medians, which determine the scale.
     ends: [f64; 2],
 }
 
@@ -135,7 +135,7 @@ impl Table<'_> {
         (0..subjects[command].parameters.len()).map(one).collect()
     }
 
-    /// Returns the scale and decimals of a row.
+    /// Returns the scale and the number of decimals for a row.
     fn column(&self, row: usize, with_interval: bool) -> Column {
         let subjects = (0..self.layout.commands).map(|k| self.subject(row, k));
         let described =
@@ -174,8 +174,8 @@ impl Table<'_> {
         cells
     }
 
-    /// Returns ratio and verdict of a command where it is compared with another; empty if it never
-    /// is.
+    /// Returns the ratio and the verdict of a command in the rows where it is compared with
+    /// another; empty if there are no such rows.
     fn compared(&self, page: &Page, command: usize, intervals: bool) -> Vec<Cells> {
         let found: Vec<Option<&Comparison>> =
             (0..self.rows()).map(|row| self.comparison(self.subject(row, command))).collect();
@@ -201,7 +201,8 @@ impl Table<'_> {
         ]
     }
 
-    /// Adds columns of other metrics, as many as fit, if there is one command.
+    /// Adds a column for each of the other metrics, as many as fit, to the table of the primary
+    /// metric of a single command.
     fn add_others(&self, page: &Page, columns: &mut Vec<Cells>) {
         if self.metric != self.analysis.primary {
             return;

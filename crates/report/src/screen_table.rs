@@ -21,7 +21,7 @@ const MAIN: [&str; 3] = ["wall", "cpu", "max_rss"];
 const OTHERS: usize = 2;
 /// Minimum page width for pictures, in columns.
 const PICTURES_FROM: usize = 60;
-/// Maximum number of subjects named that have no interval; the rest are counted.
+/// Maximum number of subjects without an interval that are named; the rest are counted.
 const NAMED: usize = 3;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -95,7 +95,7 @@ fn column_of_row(analysis: &Analysis, subject: usize) -> Column {
     }
 }
 
-/// Returns a small histogram of counts; empty if there are no counts.
+/// Returns a small histogram, drawn from counts; empty if there are no counts.
 pub(crate) fn picture(counts: &[u32]) -> String {
     let most = counts.iter().copied().max().unwrap_or(0);
     let bar = |&count: &u32| {
@@ -218,7 +218,7 @@ fn median_cell(analysis: &Analysis, subject: usize, column: &Column) -> String {
         .unwrap_or_else(|| "-".to_owned())
 }
 
-/// Returns the mean of a subject known only by its summary.
+/// Returns the mean of a subject of which only a summary is known.
 fn mean_of_summary(analysis: &Analysis, subject: usize) -> Option<String> {
     let of = |c: &&Comparison| c.of == subject || c.against == subject;
     let c = analysis.comparisons.iter().filter(of).find(|c| c.basis == Basis::Summary)?;

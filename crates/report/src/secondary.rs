@@ -51,7 +51,7 @@ fn side_by_side(page: &Page, analysis: &Analysis, names: &[String], intervals: b
     columns
 }
 
-/// Returns the layout for several subjects: a row for every metric and subject.
+/// Returns the layout for several subjects: one row for each combination of metric and subject.
 fn one_below_the_other(
     page: &Page,
     analysis: &Analysis,

@@ -70,11 +70,11 @@ pub struct Frame {
     pub part_of: Option<String>,
     /// Time of generation, milliseconds since 1970.
     pub made: i64,
-    /// Identifier shared by the data of these pages and no others.
+    /// Identifier shared by all data files of these pages, and by no other files.
     pub stamp: String,
 }
 
-/// The parts of the frame that a template needs.
+/// The properties of a page that its template needs.
 struct Around<'a> {
     title: String,
     project: String,

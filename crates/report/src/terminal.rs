@@ -132,8 +132,8 @@ fn tell(page: &mut Page, analysis: &Analysis, c: &Comparison, names: &[String]) 
     }
 }
 
-/// Adds the secondary metrics: differences individually, then those without a difference
-/// together.
+/// Adds the secondary metrics to the remarks: each difference individually, and the metrics without
+/// a difference together.
 fn also(remarks: &mut remarks::List, page: &Page, analysis: &Analysis, names: &[String]) {
     let main = table::other_metrics(analysis);
     let several = analysis.comparisons.len() > 1;
@@ -167,7 +167,7 @@ fn also(remarks: &mut remarks::List, page: &Page, analysis: &Analysis, names: &[
     }
 }
 
-/// Writes the sentence of a subject without a comparison.
+/// Writes the sentence about a subject without a comparison.
 fn alone(page: &mut Page, analysis: &Analysis, subject: usize, name: &str) {
     let Sentence { claim, sureness } = alone_said(analysis, subject, name);
     if sureness.is_empty() {
@@ -177,7 +177,8 @@ fn alone(page: &mut Page, analysis: &Analysis, subject: usize, name: &str) {
     }
 }
 
-/// Returns the sentence of a subject without a comparison; without values there is no certainty.
+/// Returns the sentence about a subject without a comparison; if the subject has no values, the
+/// certainty is empty.
 pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sentence {
     let metric = &analysis.metrics[analysis.primary];
     let words = wording(metric);
@@ -219,8 +220,8 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
     Sentence { claim, sureness }
 }
 
-/// Writes more about the only subject: its spread, with its quantiles if `in_full`, and its other
-/// metrics. For a load test, the table of its requests shows them.
+/// Writes details of the only subject: its spread, with quantiles if `in_full`, and its other
+/// metrics. Nothing is written for a load test, whose table of requests shows them.
 fn alone_in_detail(page: &mut Page, analysis: &Analysis, in_full: bool) {
     let Some(d) = analysis.primary_of(0).filter(|_| analysis.answers.is_empty()) else { return };
     spread(page, analysis, d, &table::column_of(analysis, analysis.primary, true), in_full);
@@ -237,7 +238,7 @@ fn alone_in_detail(page: &mut Page, analysis: &Analysis, in_full: bool) {
     }
 }
 
-/// Writes extremes and mean of one series, with its quantiles if `in_full`.
+/// Writes the extremes and the mean of one series, with quantiles if `in_full`.
 fn spread(page: &mut Page, analysis: &Analysis, d: &Description, column: &Column, in_full: bool) {
     if d.n < 2 {
         return;

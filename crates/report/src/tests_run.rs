@@ -23,13 +23,14 @@ use assay_data::list;
 use assay_data::{Finding, Unit};
 use std::collections::HashMap;
 
-/// Widest and narrowest names of tests.
+/// Maximum width of a test's name.
 const WIDEST_NAME: usize = 60;
+/// Minimum width of a test's name.
 const NARROWEST_NAME: usize = 20;
 /// Maximum number of failed tests listed.
 const MOST_FAILED: usize = 20;
 
-/// Findings shown with their tests.
+/// Codes of the findings that are shown together with the tests they concern.
 const OF_TESTS: [&str; 3] = [code::TEST_FAILED.name, code::FLAKY.name, code::ORDER_DEPENDENT.name];
 
 /// Content of the screen.
@@ -39,7 +40,7 @@ pub struct ScreenContent<'a> {
     pub framework: &'a str,
     /// Number of tests listed; 0 for all.
     pub tests: usize,
-    /// Order in which they ran, for people: `in random orders of seed 7`.
+    /// The order in which the tests ran, for people: `in random orders of seed 7`.
     pub order: &'a str,
     /// Explanations of failed tests and of tests that depend on others, by name.
     pub said: &'a [(String, String)],
@@ -47,7 +48,7 @@ pub struct ScreenContent<'a> {
     pub findings: &'a [Finding],
     /// Length of the remarks that follow.
     pub remarks: Remarks,
-    /// Input for the advice.
+    /// The information on which the advice is based.
     pub asked: advice::AdviceInput<'a>,
 }
 
@@ -91,7 +92,8 @@ impl<'a> OfStatus<'a> {
     }
 }
 
-/// Returns `pytest 8.3.2: 312 tests in 2.134 s, all passed`, and the interval of the time.
+/// Returns `pytest 8.3.2: 312 tests in 2.134 s, all passed`, and the interval of that time with its
+/// condition.
 fn headline(found: &Testing, framework: &str, findings: &[Finding]) -> (String, String) {
     let (time, interval) = with_interval(found.whole.median, found.whole.median_interval);
     let condition = medians::condition(found.whole.assumes_independence());
@@ -112,8 +114,8 @@ fn head(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
     }
 }
 
-/// Returns true if every test passed in every run, and so did the suite. Tests without a time may
-/// have been skipped.
+/// Returns true if every test passed in every run and the suite itself succeeded. Tests without a
+/// reported time do not count as passed, since they may have been skipped.
 fn has_passed(found: &Testing, findings: &[Finding]) -> bool {
     let has_failed = findings.iter().any(|finding| finding.is(code::SUITE_STATUS));
     found.failing.is_empty() && found.untimed.is_empty() && !has_failed
@@ -189,7 +191,7 @@ fn slowest(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
     }
 }
 
-/// Lists the tests without a time, after the others.
+/// Lists the tests without a reported time, below the other tests.
 fn untimed(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
     let Some(first) = found.untimed.first() else { return };
     let count = found.untimed.len();
@@ -257,7 +259,7 @@ fn columns(page: &Page, found: &Testing, rows: &[TestTime]) -> Vec<Cells> {
     columns
 }
 
-/// Returns the name and the description of a part.
+/// Returns the display name of a part of the time, and a description of it.
 fn told_part(part: &str, is_told: bool) -> (&'static str, &'static str) {
     match part {
         "boot" => ("start", "interpreters and compilers, until the framework runs"),

@@ -1,14 +1,14 @@
 //! Round values for the axes of pictures, shared by screens and pages.
 //!
-//! On a linear axis they are 1, 2 or 5 times a power of ten of the displayed scale (MiB rather than
-//! bytes); on a logarithmic axis, powers of ten (1,024 for bytes) and round values between them.
-//! Nothing is drawn here.
+//! On a linear axis, the values are multiples of 1, 2 or 5 times a power of ten, in the displayed
+//! scale (MiB rather than bytes); on a logarithmic axis, powers of ten (1,024 for bytes) and round
+//! values between them. Nothing is drawn here.
 
 use crate::number;
 use assay_data::Unit;
 
-/// If the range starts with more common digits than this factor, ticks are relative to the first
-/// one.
+/// If the values are larger than their range by more than this factor, ticks are labeled relative
+/// to the first one.
 const MOST_DIGITS: f64 = 1e6;
 
 /// The ticks of a linear axis.
@@ -19,13 +19,13 @@ pub(crate) struct Linear {
     /// The unit of the labels, such as `ms`; empty for plain numbers, where each label has its own
     /// prefix.
     pub symbol: String,
-    /// The value at 0 of the axis, formatted with its unit, if the values themselves would be too
-    /// long.
+    /// The value to which the labels are relative, formatted with its unit; `None` if the labels
+    /// are the values themselves.
     pub from: Option<String>,
 }
 
-/// Returns about `wanted` round values (at least 2) between the ends; none if an end is not finite,
-/// one if they are equal.
+/// Returns about `wanted` round values (at least 2) between the ends: none if an end is not finite,
+/// and one if the ends are equal.
 pub(crate) fn linear(low: f64, high: f64, unit: &Unit, wanted: usize) -> Linear {
     let none = Linear { ticks: Vec::new(), symbol: String::new(), from: None };
     let span = high - low;
@@ -125,8 +125,8 @@ pub(crate) fn logarithmic(low: f64, high: f64, unit: &Unit, most: usize) -> Vec<
     ends.into_iter().map(|value| (value, number::value(value, unit))).collect()
 }
 
-/// Returns the divisions of a decade (for bytes, of a factor of 1,024), from the coarsest to the
-/// finest.
+/// Returns the ways in which a decade (for bytes, a factor of 1,024) can be divided, from the
+/// coarsest to the finest.
 fn divisions(unit: &Unit) -> [&'static [f64]; 3] {
     match unit {
         Unit::Byte => [

@@ -13,7 +13,7 @@ const MOST_FAILED: usize = 10;
 /// Maximum number of message lines per failure.
 const MOST_LINES: usize = 14;
 
-/// Overall state.
+/// The overall state after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Light {
     /// All tests that ran passed.
@@ -42,7 +42,7 @@ pub struct Failed {
     pub name: String,
     /// File of the test.
     pub file: Option<String>,
-    /// Line in that file.
+    /// Line of the test in its file.
     pub line: Option<u32>,
     /// Failure message.
     pub message: Option<String>,
@@ -59,7 +59,7 @@ pub struct Came {
     pub changed: Vec<String>,
     /// What ran, and why.
     pub why: String,
-    /// True if all tests were to run.
+    /// True if the run was meant to include all tests.
     pub all: bool,
     /// State after the run.
     pub light: Light,
@@ -73,14 +73,14 @@ pub struct Came {
     pub failed: Vec<Failed>,
     /// Duration, seconds.
     pub seconds: f64,
-    /// True if it was a fork of a preloaded process.
+    /// True if the run was a fork of a preloaded process.
     pub warm: bool,
-    /// Reason for the red state if no test failed, or the interpreter's message for a broken
-    /// source.
+    /// Reason for the red state if no test failed, or the interpreter's message about a source file
+    /// that cannot be parsed.
     pub trouble: Option<String>,
-    /// Last output of the command, unless it is on the screen already.
+    /// The end of the command's output, unless the screen already shows it.
     pub said: Option<String>,
-    /// Findings over many runs.
+    /// Findings based on many runs.
     pub findings: Vec<Finding>,
 }
 
@@ -189,8 +189,8 @@ fn indented(page: &mut Page, tone: Tone, line: &str) {
     page.line(&vec![(tone, line)]);
 }
 
-/// Splits a message into the lines with the expected and the actual value, and the others. Without
-/// such lines, the first line is the most informative.
+/// Splits a message into the lines that show a difference, such as the expected and the actual
+/// value, and the other lines. If no line shows one, the first line is returned in their place.
 fn parted(message: &str) -> (Vec<&str>, Vec<&str>) {
     let lines: Vec<&str> = message.lines().filter(|line| !line.trim().is_empty()).collect();
     let (first, rest): (Vec<&str>, Vec<&str>) = lines.iter().partition(|line| is_difference(line));
@@ -200,7 +200,8 @@ fn parted(message: &str) -> (Vec<&str>, Vec<&str>) {
     }
 }
 
-/// Returns true if a line belongs to a diff as written by test frameworks.
+/// Returns true for a line that test frameworks write to show a difference: an expected or an
+/// actual value, or part of a diff.
 fn is_difference(line: &str) -> bool {
     const WORDS: [&str; 12] = [
         "expected", "actual", "got:", "got ", "but was", "received", "left:", "right:", "assert ",

@@ -1,5 +1,5 @@
 //! Why one side takes longer: one sentence with the most likely cause, and at most five lines with
-//! the evidence for it. As a screen, and as Markdown.
+//! the evidence for it. The output is a screen or Markdown.
 //!
 //! Nothing is decided here. A cause is always given with its number and the number's interval.
 
@@ -17,7 +17,7 @@ pub use words::sentence;
 /// Maximum number of lines after the answer.
 const MOST_LINES: usize = 5;
 
-/// The content of the report.
+/// The content of the report on a difference.
 #[derive(Clone, Copy, Debug)]
 pub struct WhyReport<'a> {
     /// The analyzed record.

@@ -1,9 +1,10 @@
 //! A comparison in words: one sentence that a newcomer understands and an expert finds exact, and
 //! the lines that follow it.
 //!
-//! Below a factor of two it is "takes 2.6 % less time", above "4.0 × as fast as": never a bare "75
-//! % faster". The interval in the sentence is the one that decided, and the confidence is that of
-//! the plan, for the whole run. Nothing is decided here: the verdict comes from the comparison.
+//! Below a factor of two the wording is "takes 2.6 % less time", above it "4.0 × as fast as"; it is
+//! never a bare "75 % faster". The interval in the sentence is the one that decided; the confidence
+//! is the plan's, and applies to the whole run. Nothing is decided here: the verdict comes from the
+//! comparison.
 
 use crate::charts::capital;
 use crate::findings;
@@ -25,7 +26,7 @@ mod tail;
 
 pub(crate) use short::{in_plain_words, verdict_word};
 
-/// A sentence in two parts, so that a screen can show the second one quietly.
+/// A sentence in two parts, so that a screen can show the second part less prominently.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sentence {
     /// The statement.
@@ -50,35 +51,35 @@ pub fn sentence(analysis: &Analysis, comparison: &Comparison, of: &str, against:
     Teller::new(analysis, comparison, of, against).sentence()
 }
 
-/// The size of a difference as given in the sentence.
+/// The size of a difference as the sentence states it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reported {
     /// The size, on the decision's scale.
     pub size: f64,
-    /// The meaning of the size.
+    /// How the size is to be read.
     pub bound: Bound,
 }
 
-/// The meaning of a reported size.
+/// How a reported size is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// The estimate itself.
+    /// The size is the estimate itself.
     None,
-    /// At least.
+    /// The difference is at least this large.
     AtLeast,
-    /// At most.
+    /// The difference is at most this large.
     AtMost,
 }
 
-/// Returns the size in the sentence of a comparison, or `None` if there is no direction.
+/// Returns the size stated in the sentence of a comparison; `None` if the direction is unknown.
 pub(crate) fn reported(analysis: &Analysis, comparison: &Comparison) -> Option<Reported> {
     let teller = Teller::new(analysis, comparison, "", "");
     comparison.decision.verdict.is_directional().then(|| teller.reported())
 }
 
-/// Returns additions to the sentence, one or two sentences each: a tail that differs from the
-/// center, the observation if there is no verdict, the time an answer would take, and the limits of
-/// recordings.
+/// Returns additions to the sentence, of one or two sentences each: a tail that differs from the
+/// center, the observation so far if there is no verdict, the time that a verdict would take, and a
+/// busy machine that may hide part of the difference.
 pub fn details(
     analysis: &Analysis,
     comparison: &Comparison,
@@ -95,7 +96,7 @@ pub fn details(
     teller.tail().into_iter().chain(teller.details()).collect()
 }
 
-/// Returns true if [`details`] include that the machine was busy, with advice.
+/// Returns true if [`details`] include advice because the machine was busy.
 pub(crate) fn states_load(analysis: &Analysis) -> bool {
     let stated =
         |c: &Comparison| c.failing.is_none() && Teller::new(analysis, c, "", "").states_load();
@@ -158,8 +159,8 @@ struct Teller<'a> {
     c: &'a Comparison,
     metric: &'a Metric,
     words: Wording,
-    /// Goals of the search that found the values, as ` with p99 below 50ms`; empty for other
-    /// metrics.
+    /// Goals of the search that found the values of the metric, such as ` with p99 below 50ms`;
+    /// empty for other metrics.
     goals: String,
     form: Form,
     of: String,
@@ -168,9 +169,9 @@ struct Teller<'a> {
 
 /// The form in which the size of a difference is stated.
 enum Form {
-    /// Percent less or more.
+    /// A percentage less or more than the reference.
     Percent,
-    /// Multiple of the reference.
+    /// A multiple of the reference.
     Multiple,
     /// An amount in the metric's unit.
     Amount(Column),
@@ -198,7 +199,7 @@ impl<'a> Teller<'a> {
         sentence
     }
 
-    /// Returns the sentence on the metric itself.
+    /// Returns the sentence that compares the values of the metric itself.
     fn of_values(&self) -> Sentence {
         let Some(interval) = self.c.decision.interval else {
             return Sentence { claim: self.without_interval(), sureness: String::new() };
@@ -382,7 +383,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Returns the known bounds of the difference if there is no verdict.
+    /// Returns the bounds within which the difference is known to lie, if there is no verdict.
     fn bound(&self, Interval { lower, upper }: Interval) -> String {
         let d = &self.c.decision;
         let coarse = self.coarse(Interval { lower, upper });
@@ -493,7 +494,8 @@ impl<'a> Teller<'a> {
         if estimate < 0.0 { self.words.less } else { self.words.more }
     }
 
-    /// Returns the bound on the difference implied by runs beyond the time limit.
+    /// Returns the kind of bound that the size is if runs on one side hit the time limit;
+    /// [`Bound::None`] if it is not a bound.
     fn limit(&self) -> Bound {
         if self.metric.unit != Unit::Second || self.metric.better != Better::Lower {
             return Bound::None;
@@ -584,7 +586,8 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// Returns the meaning of the size of a difference, which is not formed from the medians.
+/// Returns a phrase that says how the size of a difference was formed, since it is not the
+/// difference of the medians.
 pub(crate) fn formed(c: &Comparison) -> &'static str {
     match c.blocks {
         Some(_) => "within a typical block",
@@ -592,8 +595,8 @@ pub(crate) fn formed(c: &Comparison) -> &'static str {
     }
 }
 
-/// Formats a number shown before the ends of its interval; a number equal to an end is formatted
-/// like that end.
+/// Formats a number that is shown before the ends of its interval; if the number equals an end, it
+/// gets the same format as that end.
 fn beside_ends(number: f64, lower: f64, upper: f64) -> String {
     let place = [lower, upper].iter().position(|end| *end == number).filter(|_| lower != upper);
     match place {
@@ -602,7 +605,8 @@ fn beside_ends(number: f64, lower: f64, upper: f64) -> String {
     }
 }
 
-/// Chooses how sizes are stated: amounts if amounts were decided, multiples beyond a factor of two.
+/// Chooses the form in which sizes are stated: amounts if the decision was made on amounts,
+/// multiples beyond a factor of two, and percentages otherwise.
 fn form(c: &Comparison, unit: &Unit) -> Form {
     let d = &c.decision;
     if d.scale == Scale::Shift {
@@ -628,7 +632,7 @@ pub(crate) fn metric_name(analysis: &Analysis) -> String {
     label(&analysis.metrics[analysis.primary])
 }
 
-/// Formats the confidence for people.
+/// Formats the plan's confidence for people.
 pub(crate) fn confidence(analysis: &Analysis) -> String {
     number::chosen_percent(analysis.plan.confidence)
 }

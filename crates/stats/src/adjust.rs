@@ -1,10 +1,11 @@
 //! Adjustment of p-values for multiple testing, so that each can be compared with the overall
 //! level.
 //!
-//! Holm (1979) bounds the probability of any false rejection, as Bonferroni does with less power
-//! and Hochberg (1988) with more if the tests are not too unusual; Benjamini and Hochberg (1995)
-//! bound the expected share of false rejections, Benjamini and Yekutieli (2001) the same under any
-//! dependence. All functions return p-values in the given order, like R's `p.adjust`.
+//! Holm (1979) bounds the probability of any false rejection. So do Bonferroni, with less power,
+//! and Hochberg (1988), with more, but only for independent or positively dependent tests.
+//! Benjamini and Hochberg (1995) bound the expected share of false rejections; Benjamini and
+//! Yekutieli (2001) do so under any dependence. All functions return p-values in the given order,
+//! like R's `p.adjust`.
 
 /// Holm's step-down adjustment. `p`: in 0..=1, any order; results in 0..=1; O(k log k).
 #[must_use]
@@ -46,8 +47,8 @@ pub fn benjamini_yekutieli(p: &[f64]) -> Vec<f64> {
     step_up(p, |place| harmonic * p.len() as f64 / (place + 1) as f64)
 }
 
-/// Adjusts from the largest p down: each is multiplied by the factor of its place in ascending
-/// order (from 0), and never exceeds those above it.
+/// Adjusts the p-values from the largest down: each is multiplied by the `factor` of its place in
+/// ascending order (from 0), and never exceeds the adjusted value of the next larger one.
 fn step_up(p: &[f64], factor: impl Fn(usize) -> f64) -> Vec<f64> {
     let mut adjusted = vec![0.0; p.len()];
     let mut smallest: f64 = 1.0;

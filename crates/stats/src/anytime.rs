@@ -63,8 +63,8 @@ pub fn sign_log_e(heads: u64, tosses: u64) -> f64 {
 /// simultaneously with probability at least 1 − `level`: the values that the sign e-process does
 /// not exclude.
 ///
-/// `sorted`: ascending; `level` in 0..1. `None` while no value can be excluded yet (below 8 values
-/// at 0.05). O(log n).
+/// `sorted`: ascending; `level` in 0..1. `None` while no value can be excluded yet (fewer than 8
+/// values at level 0.05). O(log n).
 #[must_use]
 pub fn median_sequence(sorted: &[f64], level: f64) -> Option<Interval> {
     let n = sorted.len() as u64;

@@ -30,7 +30,7 @@ pub fn autocorrelation(xs: &[f64], max_lag: usize) -> Vec<f64> {
     sums[1..].iter().map(|sum| sum / sums[0]).collect()
 }
 
-/// The deviations from the mean; the mean is as accurate as their last bit.
+/// The deviations from the mean, which is accurate to the last bit of the deviations.
 fn deviations(xs: &[f64]) -> Vec<f64> {
     let centre = descriptive::mean(xs);
     let rest = xs.iter().map(|x| x - centre).sum::<f64>() / xs.len() as f64;

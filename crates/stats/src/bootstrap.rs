@@ -23,8 +23,8 @@ pub const RESAMPLES: usize = 10_000;
 
 /// Number of resamples that share a stream.
 const CHUNK: usize = 50;
-/// Maximum number of draws for more than 10,000 resamples: about ten milliseconds for all samples
-/// resampled together.
+/// Up to this total number of draws, more than 10,000 resamples are taken: about ten milliseconds
+/// for all samples resampled together.
 const CHEAP_DRAWS: usize = 20_000_000;
 const MOST_RESAMPLES: usize = 200_000;
 /// Maximum number of draws allowed by [`resamples_for`]: about a second on one core.
@@ -277,14 +277,14 @@ impl Bootstrap {
         self.varies().then_some(Interval { lower: centre - reach, upper: centre + reach })
     }
 
-    /// The percentile interval mirrored at `t0`.
+    /// The basic interval: the percentile interval mirrored at `t0`.
     #[must_use]
     pub fn basic(&self, confidence: f64) -> Option<Interval> {
         let Interval { lower, upper } = self.percentile(confidence)?;
         Some(Interval { lower: 2.0 * self.t0 - upper, upper: 2.0 * self.t0 - lower })
     }
 
-    /// The quantiles of the replicates.
+    /// The percentile interval: from one quantile of the replicates to another.
     #[must_use]
     pub fn percentile(&self, confidence: f64) -> Option<Interval> {
         let tail = (1.0 - confidence) / 2.0;

@@ -23,7 +23,7 @@ pub fn upper(x: f64, df: f64) -> f64 {
     special::incomplete_gamma(df / 2.0, from_zero(x) / 2.0).1
 }
 
-/// Negative values, which a sum of squares never takes, count as 0; NaN remains NaN.
+/// Returns `x`, or 0 for a negative value, which a sum of squares never takes; NaN remains NaN.
 pub(crate) fn from_zero(x: f64) -> f64 {
     if x < 0.0 { 0.0 } else { x }
 }

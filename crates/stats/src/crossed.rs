@@ -38,7 +38,7 @@ pub struct Crossed {
 }
 
 impl Crossed {
-    /// The interval of the difference; `None` below `fewest` units per side.
+    /// The interval of the difference; `None` if a side has fewer than `fewest` units.
     pub fn interval(&self, confidence: f64, fewest: usize) -> Option<Interval> {
         if self.units.0.min(self.units.1) < fewest.max(2) {
             return None;

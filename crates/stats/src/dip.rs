@@ -118,13 +118,14 @@ fn chain(neighbours: &[usize], from: usize, to: usize) -> Vec<usize> {
 /// The place where the minorant and the majorant are farthest apart.
 struct Gap {
     distance: f64,
-    /// Index of the bend of the minorant (in descending order) and of the majorant (in ascending
-    /// order) there.
+    /// Index of the minorant's bend at this place, in descending order.
     minorant: usize,
+    /// Index of the majorant's bend at this place, in ascending order.
     majorant: usize,
 }
 
-/// The widest gap between the two over an interval, in steps; `None` if both are one chord.
+/// The widest gap between minorant and majorant over an interval, in steps; `None` if both consist
+/// of one chord.
 fn widest_gap(x: &[f64], minorant: &[usize], majorant: &[usize]) -> Option<Gap> {
     if minorant.len() == 2 && majorant.len() == 2 {
         return None;

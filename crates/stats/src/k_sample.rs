@@ -1,10 +1,10 @@
 //! Tests for several groups: equal location, equal spread.
 //!
-//! Kruskal and Wallis (1952), the analysis of variance and Welch's (1951) without equal variances
-//! test the location; Levene's test about medians (Brown and Forsythe 1974) and Fligner and
-//! Killeen's (1976, as modified by Conover, Johnson and Johnson 1981) the spread. R:
-//! `kruskal.test`, `oneway.test`, `fligner.test`. Groups and their values are assumed independent;
-//! pairwise tests show which groups differ.
+//! Location is tested by Kruskal and Wallis' test (1952), the analysis of variance, and Welch's
+//! variant of it without equal variances (1951); spread by Levene's test about medians (Brown and
+//! Forsythe 1974) and Fligner and Killeen's test (1976, as modified by Conover, Johnson and Johnson
+//! 1981). R: `kruskal.test`, `oneway.test`, `fligner.test`. Groups and their values are assumed
+//! independent; pairwise tests show which groups differ.
 
 use crate::t_test::mean_above;
 use crate::{autocorrelation, chi_squared, descriptive, f_distribution, normal};

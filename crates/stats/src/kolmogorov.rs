@@ -1,11 +1,11 @@
 //! The Kolmogorov-Smirnov test of one sample against a given distribution or one fitted to the
 //! sample.
 //!
-//! As in R's `ks.test` (4.2): the exact distribution of D below 100 values without ties (Marsaglia,
-//! Tsang & Wang, "Evaluating Kolmogorov's distribution", Journal of Statistical Software 8, 2003),
-//! and the limit distribution otherwise, with its error of 1e-6, so that results equal R's. For a
-//! distribution that was *fitted* to the same sample the p-value is too large ("naive"); for the
-//! normal distribution, [`crate::normality`] has Lilliefors' correction.
+//! As in R's `ks.test` (4.2), the exact distribution of D is used for fewer than 100 values without
+//! ties (Marsaglia, Tsang & Wang, "Evaluating Kolmogorov's distribution", Journal of Statistical
+//! Software 8, 2003), and the limit distribution otherwise, with R's error of 1e-6, so that results
+//! equal R's. For a distribution that was *fitted* to the same sample the p-value is too large
+//! ("naive"); for the normal distribution, [`crate::normality`] has Lilliefors' correction.
 
 use crate::{descriptive, normal};
 
@@ -24,7 +24,7 @@ pub struct Distance {
 /// Distance from the normal distribution with the sample's mean and standard deviation.
 ///
 /// `sorted`: ascending, finite. `None` for fewer than two values. If all values are equal, D is 1,
-/// the maximum. O(n), and O(n³ log n) below 100 values.
+/// the maximum. O(n), or O(n³ log n) for fewer than 100 values.
 #[must_use]
 pub fn against_normal(sorted: &[f64]) -> Option<Distance> {
     let first = *sorted.first()?;

@@ -24,15 +24,16 @@ pub struct Level {
     pub variance: f64,
     /// The variance that this level itself adds (T²), unbiased and possibly negative by chance.
     pub component: f64,
-    /// Its share of the variance of the mean, in 0..=1; negative components count as 0. All 0 if
-    /// all values are equal.
+    /// This level's share of the variance of the mean, in 0..=1; a negative component counts as 0.
+    /// All shares are 0 if all values are equal.
     pub share: f64,
 }
 
 /// Nested values, level by level.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Levels {
-    /// The mean of the outermost units' means, of the means within them, and so on.
+    /// The mean of the means of the outermost units, each of which is the mean of the means of the
+    /// units within it, and so on.
     pub mean: f64,
     /// The levels, outermost first.
     pub levels: Vec<Level>,
@@ -127,7 +128,6 @@ impl Levels {
     }
 
     /// Student's interval for the mean, over the outermost units. `None` for a confidence outside
-    /// of
     /// 0..1.
     #[must_use]
     pub fn mean_interval(&self, confidence: f64) -> Option<Interval> {
@@ -162,8 +162,8 @@ impl Levels {
     }
 }
 
-/// One unit of level `level` − 1 (the whole at 0) with these values, given `levels` levels in
-/// total.
+/// The unit of level `level` − 1 that consists of these values, out of `levels` levels in total; at
+/// `level` 0, the whole.
 fn unit(values: &[f64], keys: &[&[u32]], level: usize, levels: usize) -> Unit {
     let mut below = vec![Sums::default(); levels - level];
     if level == levels {

@@ -1,16 +1,17 @@
 //! The random-effects model: pools the effects of several studies (here machines), each with its
 //! standard error.
 //!
-//! The true effects are assumed to vary with a variance τ², in addition to the error of each. τ² is
-//! Paule and Mandel's (1982; the iteration is DerSimonian and Kacker's, "Random-effects model for
-//! meta-analysis of clinical trials: an update", 2007): the value at which the weighted squares
-//! equal their expectation, which does not assume a normal distribution. The interval of the mean
-//! is Hartung and Knapp's ("A refined method for the meta-analysis of controlled clinical trials
-//! with binary outcome", 2001), with the t distribution. If the effects agree better than their
-//! errors suggest, that interval would be narrower than the one with known errors, whose width is
-//! then used (R's `metafor` calls this `test = "adhoc"`). Heterogeneity is Cochran's Q with its
-//! p-value, and I² (Higgins and Thompson, 2002), the share of the variance of the effects that is
-//! not error, from τ² as in `metafor::rma(method = "PM")`.
+//! The true effects are assumed to vary with a variance τ²; each measured effect has its own error
+//! in addition. τ² is estimated by Paule and Mandel's method (1982; the iteration is DerSimonian
+//! and Kacker's, "Random-effects model for meta-analysis of clinical trials: an update", 2007): it
+//! is the value at which the weighted squares equal their expectation, which does not assume a
+//! normal distribution. The interval of the mean is Hartung and Knapp's ("A refined method for the
+//! meta-analysis of controlled clinical trials with binary outcome", 2001), with the t
+//! distribution. If the effects agree better than their errors suggest, that interval would be
+//! narrower than the one with known errors, whose width is then used (R's `metafor` calls this
+//! `test = "adhoc"`). Heterogeneity is described by Cochran's Q with its p-value, and by I²
+//! (Higgins and Thompson, 2002), the share of the variance of the effects that is not error, from
+//! τ² as in `metafor::rma(method = "PM")`.
 //!
 //! *Note:* DerSimonian and Laird's τ² needs no iteration, but is too small for large heterogeneity,
 //! and the coverage of its interval with normal quantiles is too low for the usual five or ten

@@ -9,8 +9,8 @@
 
 use crate::normal;
 
-/// Log density at which the sum ends: far out, since these terms determine the digits of a small
-/// tail.
+/// Log density at which the sum ends. It is very low, since the outermost terms determine the
+/// digits of a small tail.
 const NOTHING: f64 = -110.0;
 /// Largest step: the integrand's nearest singularities are π/2 off the axis.
 const LARGEST_STEP: f64 = 0.1;

@@ -10,8 +10,8 @@ use crate::{Interval, binomial};
 
 /// The interval for the median with at least `confidence` (in 0..1), and its actual confidence.
 ///
-/// `sorted`: ascending. `None` if there are too few values for any pair of order statistics: below
-/// 6 at 95 %. O(√n).
+/// `sorted`: ascending. `None` if there are too few values for any pair of order statistics: fewer
+/// than 6 at 95 %. O(√n).
 #[must_use]
 pub fn median_interval(sorted: &[f64], confidence: f64) -> Option<(Interval, f64)> {
     let (k, coverage) = binomial::median_interval(sorted.len() as u64, confidence)?;
@@ -46,12 +46,12 @@ pub fn median_interval_of_effective(
     Some((symmetric(sorted, k as usize), coverage))
 }
 
-/// Minimum number of effective values for a median interval of dependent values: the minimum of
-/// independent values at 95 %.
+/// Minimum number of effective values for a median interval of dependent values: as many as
+/// independent values need at 95 %.
 pub const FEWEST_EFFECTIVE: u64 = 6;
 
-/// Minimum number of independent values for an interval of the median at this confidence: 6 at
-/// 95 %.
+/// Minimum number of independent values for an interval for the median at this confidence: 6 at 95
+/// %.
 #[must_use]
 pub fn fewest_values(confidence: f64) -> u64 {
     // The extremes of n values cover the median with probability 1 − 2^(1 − n).

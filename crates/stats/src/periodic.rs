@@ -14,11 +14,11 @@ use crate::{autocorrelation, descriptive, normal};
 
 /// Maximum number of values used, from the end of the series.
 const MOST_VALUES: usize = 10_000;
-/// The longest period.
+/// Maximum period, in values.
 const MOST_PERIOD: usize = 500;
-/// Minimum number of periods.
+/// Minimum number of periods in the series.
 const FEWEST_PERIODS: usize = 12;
-/// Minimum number of values: a dozen pairs.
+/// Minimum number of values: [`FEWEST_PERIODS`] periods of two values.
 const FEWEST: usize = 2 * FEWEST_PERIODS;
 /// Minimum difference of a phase from its two neighbors, in standard errors.
 const FROM_NEIGHBOURS: f64 = 3.0;
@@ -27,7 +27,8 @@ const IN_EACH_HALF: f64 = 2.0;
 /// Minimum share of a phase's values on its side of the overall median: two stalls in a dozen are
 /// not a rhythm.
 const MOST_OF_THEM: f64 = 0.6;
-/// A tick that differs from the other turns' by this many standard errors occurs in its turn only.
+/// If one of several turns of a period differs from the others by more than this many standard
+/// errors, the tick occurs in that turn only, and the true period is longer.
 const FROM_OTHER_TURNS: f64 = 3.5;
 /// Maximum autocorrelation that is removed.
 const MOST_KEPT: f64 = 0.95;
@@ -37,11 +38,12 @@ const MOST_KEPT: f64 = 0.95;
 pub struct Periodic {
     /// The period in values, at least 2.
     pub period: usize,
-    /// Index of the first of these values in the whole series, less than `period`.
+    /// Index of the first differing value in the whole series, less than `period`.
     pub first: usize,
-    /// The median of these values minus that of the others, in the unit of the values.
+    /// The median of the differing values minus that of the others, in the unit of the values.
     pub excess: f64,
-    /// Difference of the mean rank of these values from the others', in standard errors.
+    /// Difference of the mean rank of the differing values from that of all values, in standard
+    /// errors.
     pub z: f64,
     /// Number of values used, at the end of the series.
     pub values: usize,

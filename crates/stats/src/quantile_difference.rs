@@ -38,7 +38,7 @@ pub struct QuantileDifference {
     pub ratio_interval: Option<Interval>,
     /// p-value against no difference, in 0..=1; `None` if there is no interval.
     pub p: Option<f64>,
-    /// `p` adjusted for the number of quantiles that have one.
+    /// `p` adjusted for the number of quantiles that have a p-value.
     pub adjusted: Option<f64>,
     /// Minimum number of independent values per side for an interval.
     pub fewest: u64,
@@ -129,7 +129,7 @@ pub struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// Sorts the values and determines their correlation. `values`: finite, in order of
+    /// Sorts the values and determines their autocorrelation. `values`: finite, in order of
     /// measurement. O(n log n).
     #[must_use]
     pub fn new(values: &[f64]) -> Self {

@@ -9,11 +9,11 @@
 //! the pilot and runs the tests. Experiments of several sizes share their random numbers: the
 //! smaller is the beginning of the larger, so that their powers can be compared.
 //!
-//! Below 50 values the tests use the exact distribution, with ties counting half, otherwise the
-//! normal approximation with the corrections for ties and continuity. The exact distribution is
-//! discrete: a test at 5 % of 4 and 4 values has an actual level of 2.9 %, since no outcome has a
-//! p-value between 2.9 % and 5.7 %. [`exact_levels`] returns these steps, without which a plan for
-//! few values promises too much.
+//! For fewer than 50 values the tests use the exact distribution, with ties counting half,
+//! otherwise the normal approximation with the corrections for ties and continuity. The exact
+//! distribution is discrete: a test of 4 and 4 values at 5 % has an actual level of 2.9 %, since no
+//! outcome has a p-value between 2.9 % and 5.7 %. [`exact_levels`] returns these steps; a plan for
+//! few values that ignores them promises too much.
 
 use crate::power_t::{Kind, Sides};
 use crate::resampling::Stream;
@@ -41,9 +41,9 @@ pub struct RankTest {
     pub sig_level: f64,
 }
 
-/// The possible p-values of the exact test of `n` values per sample (or pairs) for outcomes on the
-/// lower side, ascending, from that of the most extreme one up to the middle; two-sided unless one
-/// side is requested. Without ties, in 0..=1. `None` from 50 values on, where the normal
+/// The possible p-values of the exact test of `n` values per sample (or pairs) without ties, for
+/// outcomes on the lower side: ascending, from the most extreme outcome to the middle one, in
+/// 0..=1; two-sided unless one side is requested. `None` from 50 values on, where the normal
 /// distribution is used and the steps are negligible. O(n³).
 #[must_use]
 pub fn exact_levels(kind: Kind, sides: Sides, n: u64) -> Option<Vec<f64>> {
@@ -80,7 +80,7 @@ enum Design {
     Pairs { sizes: Vec<(u32, bool)>, classes: usize },
 }
 
-/// Quantities for the formulas.
+/// Properties of the distribution that the formulas use.
 #[derive(Clone, Copy, Debug)]
 struct Moments {
     /// P(X < Y) plus half of ties; for pairs P(D₁ + D₂ > 0).
@@ -90,7 +90,7 @@ struct Moments {
     /// The covariance of comparisons that share a value, summed over both samples; for pairs, of
     /// comparisons that share one difference.
     each: f64,
-    /// P(D > 0) of pairs.
+    /// P(D > 0), for pairs.
     positive: f64,
     /// 1 − Σ q³ over tied values: the variance relative to that without ties.
     untied: f64,
@@ -147,9 +147,9 @@ impl ShiftedPilot {
         self.moments.p
     }
 
-    /// The power with `n` values per sample (or pairs), from the normal approximation; below 50
-    /// values (rounded down) with the critical value of the exact test. In 0..=1; NaN for n < 1.
-    /// O(1), below 50 values O(n³).
+    /// The power with `n` values per sample (or pairs), from the normal approximation; for n < 50
+    /// (rounded down), with the critical value of the exact test. In 0..=1; NaN for n < 1. O(1), or
+    /// O(n³) for n < 50.
     #[must_use]
     pub fn formula_power(&self, n: f64, test: RankTest) -> f64 {
         if n.is_nan() || n < 1.0 {

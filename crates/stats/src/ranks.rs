@@ -11,7 +11,7 @@ use crate::{descriptive, sorting};
 
 /// Number of sorted values that fit, with their table, in the second-level cache.
 const PART: usize = 1 << 15;
-/// Number of values from which they are distributed to parts before look-up.
+/// Minimum number of values that are distributed to parts before they are looked up.
 const MANY: usize = 1 << 18;
 
 /// The ranks of the values, from 1; ties share their mean rank. `xs`: finite, any order; O(n log
@@ -68,7 +68,7 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// `sorted` must not be empty.
+    /// Builds the table; `sorted` must not be empty.
     fn of(sorted: &'a [f64]) -> Self {
         let least = sorting::key(sorted[0]);
         let range = sorting::key(sorted[sorted.len() - 1]).saturating_sub(least);
@@ -115,18 +115,19 @@ struct Parts {
     begins: Vec<usize>,
     /// The key of the first value of each part.
     firsts: Vec<u64>,
-    /// Number of parts that begin before each cell of equal width.
+    /// The range of keys is divided into cells of equal width; for each cell, the number of parts
+    /// that begin before it.
     before: Vec<u32>,
     least: u64,
     shift: u32,
 }
 
-/// Number of cells of equal width per part, so that a value is searched in one or two parts, unless
-/// a few outliers make all other values share a cell.
+/// Number of equal-width cells per part. With this many, a lookup has to consider only one or two
+/// parts, unless a few outliers leave all other values in one cell.
 const CELLS_OF_A_PART: usize = 8;
 
 impl Parts {
-    /// `sorted` must not be empty.
+    /// Divides the values into parts of about `part` values; `sorted` must not be empty.
     fn of(sorted: &[f64], part: usize) -> Self {
         let mut begins = vec![0];
         while let Some(&last) = begins.last()

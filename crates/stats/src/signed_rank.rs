@@ -95,9 +95,9 @@ impl SignedRankDistribution {
     /// 1 and N − k, with N = n(n+1)/2, then enclose the center of symmetry with confidence 1 −
     /// `level`.
     ///
-    /// `level` in 0..1, two-sided. `None` if even k = 0 is too likely: below 6 observations at
-    /// 0.05, below 10 at 0.002. Exact up to [`EXACT_UP_TO`], above ⌊n(n+1)/4 − z √(n(n+1)(2n+1)/24)
-    /// − ½⌋.
+    /// `level` in 0..1, two-sided. `None` if even k = 0 is too likely: for fewer than 6
+    /// observations at 0.05, or 10 at 0.002. Exact up to [`EXACT_UP_TO`] observations; above,
+    /// ⌊n(n+1)/4 − z √(n(n+1)(2n+1)/24) − ½⌋.
     pub fn critical(&mut self, n: usize, level: f64) -> Option<u64> {
         if n == 0 || !(0.0..1.0).contains(&level) {
             return None;
@@ -129,7 +129,7 @@ fn normal_critical(n: usize, level: f64) -> Option<u64> {
     (k >= 0.0).then_some(k as u64)
 }
 
-/// `None` for values that are not finite and ascending.
+/// The matrix of all Walsh averages; `None` for values that are not finite and ascending.
 fn walsh_averages(sorted: &[f64]) -> Option<SortedMatrix<impl Fn(usize, usize) -> f64>> {
     let average = |i: usize, j: usize| (sorted[i] + sorted[j]) / 2.0;
     is_ascending(sorted).then(|| SortedMatrix::triangle(sorted.len(), average))

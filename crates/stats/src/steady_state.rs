@@ -37,11 +37,11 @@ pub enum Label {
 /// A part of the series between two changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// Index of its first value.
+    /// Index of the first value of the part.
     pub start: usize,
-    /// One past the index of its last value.
+    /// One past the index of the last value of the part.
     pub end: usize,
-    /// Median of its values.
+    /// Median of the values of the part.
     pub median: f64,
 }
 
@@ -129,7 +129,8 @@ fn without(xs: &[f64], places: &[usize]) -> Vec<f64> {
     rest
 }
 
-/// The original index of a value after those at these ascending indices were removed.
+/// The original index of the value that is at `index` after the values at the ascending indices
+/// `gone` were removed.
 fn place_among_all(index: usize, gone: &[usize]) -> usize {
     gone.iter().fold(index, |place, &gone| place + usize::from(gone <= place))
 }

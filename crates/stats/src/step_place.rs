@@ -106,7 +106,7 @@ struct Fit {
     /// Information about the levels, divided by the noise variance: a matrix whose rows and columns
     /// sum to 0.
     information: Matrix,
-    /// The information times the levels.
+    /// The product of `information` and the levels.
     score: Vec<f64>,
     noise: f64,
 }

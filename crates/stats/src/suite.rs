@@ -1,15 +1,15 @@
 //! Summary of many benchmarks: the geometric mean of their ratios, with its uncertainty.
 //!
-//! Each benchmark contributes the Hodges-Lehmann shift of the logarithms (in blocks the
-//! pseudo-median of the per-block log-ratios), so that a stall does not affect it; their mean is
-//! the logarithm of the geometric mean. There are two intervals for two questions. For *these
-//! benchmarks* only the samples are random, so each sample is resampled. For *such benchmarks* the
-//! given ones represent others, so the benchmarks are resampled, with their effects as measured,
-//! which already include the variation of their samples (Efron and Tibshirani, "An Introduction to
-//! the Bootstrap", chapter 8). Both are percentile intervals; since a percentile interval from few
-//! benchmarks is too narrow, the second is stretched by t/z · √(k/(k − 1)) about the estimate, and
-//! is never narrower than the first. p-values of single benchmarks are adjusted by
-//! [`crate::adjust`].
+//! Each benchmark contributes the Hodges-Lehmann shift of the logarithms (for blocks, the
+//! pseudo-median of the per-block log-ratios), so that a stall does not affect it; the mean of
+//! these shifts is the logarithm of the geometric mean. There are two intervals for two questions.
+//! The first is for *these benchmarks*: only the samples are random, so each sample is resampled.
+//! The second is for *benchmarks of this kind*: the given ones represent others, so the benchmarks
+//! are resampled, with their effects as measured, which already include the variation of their
+//! samples (Efron and Tibshirani, "An Introduction to the Bootstrap", chapter 8). Both are
+//! percentile intervals; since a percentile interval from few benchmarks is too narrow, the second
+//! is stretched by t/z · √(k/(k − 1)) about the estimate, and is never narrower than the first.
+//! p-values of single benchmarks are adjusted by [`crate::adjust`].
 
 use crate::resampling::Stream;
 use crate::{Interval, descriptive, normal, signed_rank, student_t, two_sample};
@@ -38,7 +38,8 @@ enum Logs {
 }
 
 impl Logs {
-    /// `None` for an empty sample, or a value that is not positive and finite.
+    /// Returns the logarithms of a benchmark's values; `None` for an empty sample, or a value that
+    /// is not positive and finite.
     fn of(benchmark: &Benchmark<'_>) -> Option<Self> {
         let logs = |xs: &[f64]| {
             let usable = !xs.is_empty() && xs.iter().all(|x| x.is_finite() && *x > 0.0);
@@ -160,7 +161,8 @@ mod tests {
 
     type Samples = (Vec<f64>, Vec<f64>);
 
-    /// Benchmarks with a mean true log-ratio of 0.1, and this spread among them.
+    /// Benchmarks whose true log-ratios are drawn with a mean of 0.1 and the standard deviation
+    /// `among`; also returns the actual mean of these.
     fn suite(number: u64, count: usize, among: f64) -> (Vec<Samples>, f64) {
         let mut stream = Stream::new(70, number);
         let mut truth = 0.0;

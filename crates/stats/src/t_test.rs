@@ -13,7 +13,7 @@ use crate::{Interval, descriptive, student_t};
 pub struct TTest {
     /// The mean, the mean difference, or the difference of means second − first.
     pub estimate: f64,
-    /// Its standard error; 0 only if all differences of pairs are 0.
+    /// Standard error of the estimate; 0 only if all differences of pairs are 0.
     pub standard_error: f64,
     /// Degrees of freedom, not necessarily whole.
     pub df: f64,

@@ -6,7 +6,8 @@
 //! distribution of the Mann-Whitney statistic, by its normal approximation as in R (`wilcox.test`),
 //! or by placements, which do not assume equal spread and can be widened for dependence. The second
 //! sample is compared with the first, the reference: shifts are `y` − `x`, ratios `y` / `x`, and
-//! "less" means a smaller `y`; R's `f(y, x)` is `f(x, y)` here.
+//! "less" means a smaller `y`; R's `f(y, x)` is `f(x, y)` here. The exception is the
+//! Kolmogorov-Smirnov test, whose alternatives are about distribution functions, as in R.
 
 mod brunner_munzel;
 mod effect_size;

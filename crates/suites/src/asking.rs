@@ -1,4 +1,5 @@
-//! Requirements for a run of a suite, the additions to the user's command, and the outcome.
+//! The requirements for a run of a suite, the resulting additions to the user's command, and the
+//! outcome of the run.
 
 use assay_data::private;
 use std::collections::BTreeMap;

@@ -7,8 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Programs that run the command after them, each with the word that must follow, or an empty
-/// string.
+/// Programs that run the command that follows them, each with the word that must come in between;
+/// the word is empty if there is none.
 const STARTERS: [(&str, &str); 27] = [
     ("bundle", "exec"),
     ("rbenv", "exec"),
@@ -52,7 +52,7 @@ const LONGEST_PROGRAM: u64 = 64 << 20;
 pub struct Call {
     /// All words of the command.
     pub argv: Vec<OsString>,
-    /// The directory in which it runs.
+    /// The directory in which the command runs.
     pub directory: PathBuf,
     /// Index of the word that names the framework's program or module.
     at: usize,
@@ -60,7 +60,7 @@ pub struct Call {
     is_module: bool,
     /// The words of the `package.json` script that the command runs, if any.
     script: Option<Vec<String>>,
-    /// The `env` commands in front of it, outermost first.
+    /// The `env` commands in front of the framework's program, outermost first.
     envs: Vec<EnvWords>,
 }
 
@@ -73,7 +73,7 @@ struct EnvWords {
     end: usize,
     /// True if `env` starts its command with an empty environment.
     is_empty: bool,
-    /// Variables that it removes.
+    /// Variables that `env` removes.
     unset: Vec<String>,
 }
 
@@ -340,8 +340,8 @@ impl Call {
         (metadata.len() <= LONGEST_TEXT).then(|| fs::read_to_string(&path).ok())?
     }
 
-    /// Returns true if the program contains one of these texts, as programs contain the names of
-    /// functions that they use.
+    /// Returns true if the program file contains one of these texts, such as the name of a function
+    /// that the program uses.
     pub fn program_holds(&self, texts: &[&str]) -> bool {
         let word = &self.argv[self.at];
         if !word.to_string_lossy().contains('/') {

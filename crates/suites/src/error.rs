@@ -95,8 +95,9 @@ impl SuiteError {
 }
 
 /// Returns the most informative line of a command's output, in backticks, limited to 200
-/// characters: a line that names an exception, one that begins with `error:`, one that mentions an
-/// error, or the last line. A summary of the command's options explains nothing.
+/// characters: in order of preference, a line that names an exception, one that begins with
+/// `error`, one that mentions an error, one that begins with a place in a file (`a.go:9:1:`), or
+/// the last line. Lines that begin a summary of the command's options are skipped.
 pub(crate) fn message(errors: &[u8], output: &[u8]) -> Option<String> {
     let names_exception = |line: &str| {
         let name = line.split(':').next().unwrap_or_default().trim_start_matches("E ").trim();
@@ -142,8 +143,8 @@ pub(crate) fn message(errors: &[u8], output: &[u8]) -> Option<String> {
     Some(format!("`{}`", line.chars().take(200).collect::<String>()))
 }
 
-/// Returns a line of a command's output; for an event of `go test -json`, the output of the tests
-/// or the compiler in it.
+/// Returns a line of a command's output. If the line is an event of `go test -json`, returns the
+/// output of the tests or the compiler that it contains.
 fn spoken(line: &str) -> Option<Cow<'_, str>> {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "PascalCase")]

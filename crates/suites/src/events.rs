@@ -72,7 +72,8 @@ pub(crate) struct EventLine {
 }
 
 impl EventLine {
-    /// Returns name, failure and message of a test that ended; `None` for other lines.
+    /// Returns the name of the test that ended, true if it failed, and its message; `None` for
+    /// other lines.
     pub(crate) fn ended_test(&self) -> Option<(&str, bool, Option<&str>)> {
         let failed = matches!(self.status.as_deref(), Some("failed" | "error"));
         Some((self.test.as_deref()?, failed, self.message.as_deref()))
@@ -143,7 +144,8 @@ pub fn read_bytes(bytes: &[u8], name: &str) -> Result<Option<Run>, SuiteError> {
     Ok(gathered.finish())
 }
 
-/// The tests and spans of a process that began but have not ended, in order of their start.
+/// The tests and spans of a process that have begun but not ended, in the order in which they
+/// began.
 #[derive(Debug, Default)]
 pub(crate) struct OpenEntries(pub Vec<Unfinished>);
 
@@ -199,8 +201,8 @@ struct EventCollector {
     run: Run,
     /// Name of each test as reported.
     names: Vec<String>,
-    /// Sum of the phases of each test, if known. Work of the framework between phases (failure
-    /// reports) is not included.
+    /// Total duration of the phases of each test, if known. Work of the framework between phases
+    /// (failure reports) is not included.
     took: Vec<Option<f64>>,
     /// Processes that ended normally.
     ended: HashSet<u32>,
@@ -322,7 +324,7 @@ impl EventCollector {
         }
     }
 
-    /// Adds what a test of the current process used, or the process outside of tests.
+    /// Adds what a test of the current process, or the process outside of tests, used.
     fn used(&mut self, line: seen::UsageLine, process: usize) {
         let tests = self.run.tests.iter().zip(&self.names).rev();
         let mut tests = tests.take_while(|(test, _)| test.process == process);
@@ -387,8 +389,8 @@ impl EventCollector {
         }
     }
 
-    /// Subtracts group setup that ran during a test from the test's time. Returns `None` if no
-    /// process identified itself.
+    /// Returns the run; `None` if no process identified itself. Group setup that ran during a test
+    /// is subtracted from the test's time.
     fn finish(mut self) -> Option<Run> {
         names::told_apart(&mut self.run.tests, &self.names);
         let tests = &self.run.tests;

@@ -112,9 +112,9 @@ pub trait Framework: Debug + Sync {
         vec![None; tests.len()]
     }
 
-    /// Returns a command that builds like [`Framework::builds`] and records in `kept` the compiler
-    /// invocations for the project's own code so that they can be rerun ([`programs`](crate::programs)). `None` if
-    /// compilers cannot be recorded.
+    /// Returns a command that builds like that of [`Framework::builds`], and also records in `kept`
+    /// the compiler invocations for the project's own code, so that they can be rerun
+    /// ([`programs`](crate::programs)). `None` if compilers cannot be recorded.
     fn compiles(&self, _call: &Call, _kept: &Path) -> Option<Request> {
         None
     }

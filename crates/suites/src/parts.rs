@@ -112,7 +112,7 @@ struct PhaseTimes {
     body: f64,
     teardown: f64,
     gc: f64,
-    /// Time in none of these phases: the framework's work for a test.
+    /// Time in none of the other activities: the framework's work for a test.
     rest: f64,
 }
 

@@ -42,7 +42,7 @@ pub struct Program {
     pub place: PathBuf,
     /// Environment variables.
     pub variables: Vec<(String, OsString)>,
-    /// Additional information: in Go, the path of its package.
+    /// Additional information: for Go, the path of the program's package.
     pub about: String,
     /// Exit status of a program that is itself a test and does not report tests: a documentation
     /// test.
@@ -50,7 +50,8 @@ pub struct Program {
     /// Prefix of the names of the program's tests, if the program can be restricted to some of them
     /// ([`Framework::names`](crate::Framework::names)).
     pub tests: String,
-    /// The tests to which it is restricted, without the prefix; empty if it runs all.
+    /// The tests to which the program is restricted, without the prefix; empty if it runs all
+    /// tests.
     pub only: Vec<String>,
 }
 

@@ -61,8 +61,9 @@ pub(crate) fn printed(output: &[u8]) -> Result<Option<TestResults>, SuiteError> 
     Err(SuiteError::Garbage { what: NAME.to_owned(), why: error.to_string() })
 }
 
-/// Converts output to text. UTF-16 begins with its mark; in UTF-8, other output of the program may
-/// be of another encoding.
+/// Converts output to text. UTF-16 is recognized by its byte order mark. Anything else is read as
+/// UTF-8, and invalid bytes are replaced, since other output of the program may have another
+/// encoding.
 fn text_of(output: &[u8]) -> String {
     let of_units = |rest: &[u8], unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = rest.chunks_exact(2).map(|own| unit([own[0], own[1]])).collect();

@@ -1,4 +1,4 @@
-//! The results of one run of a suite: its tests, and what it did besides them.
+//! The results of one run of a suite: its tests, and its other activities.
 
 use assay_data::seen::SuiteUsage;
 pub use assay_data::test_results::TestStatus;
@@ -21,12 +21,12 @@ pub struct Run {
     /// Faults of the report as a whole, which make the suite fail even if all tests passed; one
     /// sentence each.
     pub faults: Vec<String>,
-    /// The first message about what could not be built, if no test ran because nothing could; then
-    /// `tests` lists packages.
+    /// If no test ran because nothing could be built, the first message about the failed build;
+    /// `tests` then lists packages.
     pub unbuilt: Option<String>,
     /// Notes about the run for the user.
     pub notes: Vec<String>,
-    /// Usage of the project by the tests, if requested.
+    /// What the tests use of the project, if requested.
     pub seen: SuiteUsage,
 }
 
@@ -36,8 +36,8 @@ impl Run {
         self.tests.iter().any(|test| test.status == TestStatus::Failed)
     }
 
-    /// Converts the tests that ended the worker that ran them, while the framework went on, into
-    /// failed tests. Not for runs that were ended from outside.
+    /// Converts tests whose worker ended before they did, while the framework went on, into failed
+    /// tests. Not for runs that were ended from outside.
     #[must_use]
     pub fn with_lost(mut self) -> Self {
         let (lost, unfinished) = self.unfinished.into_iter().partition(|own| own.is_lost);
@@ -106,7 +106,7 @@ pub struct Test {
     pub status: TestStatus,
     /// The failure message.
     pub message: Option<String>,
-    /// The beginning of its standard output, if the report contains it.
+    /// The beginning of the test's standard output, if the report contains it.
     pub output: Option<String>,
     /// Number of failed attempts before the last one, if the framework retries tests.
     pub retries: u32,
@@ -143,13 +143,13 @@ pub struct Unfinished {
     pub name: String,
     /// Start time, if known.
     pub began: Option<f64>,
-    /// True if it is not a test but the setup of a group.
+    /// True if this is the setup of a group rather than a test.
     pub beside: bool,
     /// The last known phase of the test: setup, body or teardown.
     pub phase: Option<Part>,
     /// Index of the process.
     pub process: usize,
-    /// True if the worker that ran it ended, and the framework went on with its other workers.
+    /// True if the worker ended, and the framework went on with its other workers.
     pub is_lost: bool,
 }
 
@@ -158,7 +158,7 @@ pub struct Unfinished {
 pub struct Process {
     /// Name of the process: a worker or a package.
     pub name: String,
-    /// Time at which its framework was loaded or the process began.
+    /// Time at which the framework was loaded in the process or the process began.
     pub began: Option<f64>,
     /// Time of the last event of the process.
     pub ended: Option<f64>,
@@ -187,7 +187,7 @@ pub enum Part {
     Framework,
     /// From the last event to the end of the command.
     Ending,
-    /// Time that belongs to none of these.
+    /// Time that belongs to none of the other parts.
     Unaccounted,
 }
 
@@ -228,8 +228,8 @@ impl Part {
 pub struct Span {
     /// The activity.
     pub part: Part,
-    /// The group that it was done for, if any; for hooks also which hook: `fixture base of
-    /// test_a.py`.
+    /// The group for which the activity took place, if any; for hooks, preceded by the name of the
+    /// hook, as in `fixture base of test_a.py`.
     pub group: Option<String>,
     /// Start time.
     pub began: f64,

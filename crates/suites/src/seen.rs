@@ -1,6 +1,6 @@
-//! Usage by tests according to the hooks' lines: code by file and line, files, programs. It is
-//! gathered per process; test names are resolved last, since a name may change once all tests are
-//! known. The submodules read the same information from runs of other frameworks: [`go`],
+//! What tests use, according to the lines that hooks wrote: code by file and line, files, programs.
+//! It is gathered per process; test names are resolved last, since a name may change once all tests
+//! are known. The submodules read the same information from runs of other frameworks: [`go`],
 //! [`cargo`].
 
 pub(crate) mod cargo;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Directory for the recorded usage, in the room of a run.
 const SEEN: &str = "seen";
-/// File in that directory that contains the path of the project's top.
+/// File in the directory [`SEEN`] that contains the path of the project's top.
 const TOP: &str = "top";
 
 /// Adds to a request the directory for recorded usage and the file with the project's top.
@@ -36,7 +36,7 @@ fn top_of(answer: &Answer<'_>) -> Option<PathBuf> {
     Path::new(&text).canonicalize().ok()
 }
 
-/// Usage of one process under construction; files are numbered as they are added.
+/// What one process uses, under construction; files are numbered as they are added.
 #[derive(Default)]
 struct Program {
     process: ProcessUsage,

@@ -73,7 +73,7 @@ pub enum ToggleEffect {
         /// Value of the variable.
         value: String,
     },
-    /// A word appended to a variable's words; it begins with a space.
+    /// A word appended to the value of a variable; it includes the space before it.
     Word {
         /// Name of the variable.
         name: &'static str,
@@ -155,7 +155,7 @@ pub fn language_of(framework: &str) -> Option<&'static str> {
 /// Properties of a suite that are known before it runs.
 #[derive(Clone, Debug, Default)]
 pub struct Suite<'a> {
-    /// The language of its tests, in lower case; `None` if the command does not reveal it.
+    /// The language of the tests, in lower case; `None` if the command does not reveal it.
     pub language: Option<&'a str>,
     /// Servers whose settings may be changed.
     pub servers: Vec<(ServerKind, ServerFrom)>,
@@ -345,7 +345,7 @@ impl ToggleEffect {
     }
 }
 
-/// PostgreSQL settings that affect only how long the server waits for the disk.
+/// Returns true for PostgreSQL settings that affect only how long the server waits for the disk.
 fn is_about_disks(setting: &str) -> bool {
     matches!(setting, "fsync" | "synchronous_commit" | "full_page_writes" | "wal_sync_method")
 }
@@ -396,7 +396,7 @@ fn variable(name: &str, value: &str) -> ToggleEffect {
     ToggleEffect::Variable { name: name.to_owned(), value: value.to_owned() }
 }
 
-/// Capitals distinguish a variable from a built-in setting.
+/// Returns true if a name is that of a variable: capitals distinguish it from a built-in setting.
 fn is_variable(name: &str) -> bool {
     let begins = name.starts_with(|first: char| first.is_ascii_uppercase() || first == '_');
     begins && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')

@@ -25,13 +25,13 @@ pub struct Watch {
 /// The source of a framework's progress.
 #[derive(Clone, Debug)]
 enum ProgressSource {
-    /// In the events of hooks, in this directory.
+    /// The events of hooks, in this directory.
     Events(PathBuf),
-    /// In the events of libtest, one file per program, in this directory.
+    /// The events of libtest, one file per program, in this directory.
     Libtest(PathBuf),
-    /// On standard output, as `go test -json` does.
+    /// The output of `go test -json` on standard output.
     Go,
-    /// On standard output, as TAP, which reports tests that ended but not the running one.
+    /// TAP on standard output, which reports tests that ended but not the running one.
     Tap,
 }
 
@@ -65,14 +65,14 @@ impl TestProgress {
     }
 }
 
-/// Something that exceeds its time limit.
+/// A test or span that has run for longer than the time limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HangingTest {
     /// The test or span.
     pub what: Unfinished,
     /// The running test: the one that hangs, or the one that waits for the hanging span.
     pub test: Option<String>,
-    /// The innermost open entry within it, if different.
+    /// The shared code, such as a fixture, that began last within `what`, if it has not ended.
     pub within: Option<String>,
     /// Duration so far, in seconds.
     pub seconds: f64,
@@ -125,14 +125,14 @@ impl Watch {
         Self { from, known: BTreeMap::new() }
     }
 
-    /// Returns true if it knows the running test, not only those that ended.
+    /// Returns true if the running test can be known, not only the tests that ended.
     pub fn sees_running(&self) -> bool {
         !matches!(self.from, ProgressSource::Tap)
     }
 
-    /// Reads new events and returns the test or setup that takes longer than `limit` seconds at
-    /// time `now`; `output` reads standard output from an offset. Anything that cannot be read is
-    /// retried next time. O(new events).
+    /// Reads new events and returns the test or setup that, at time `now`, has taken longer than
+    /// `limit` seconds; `output` reads standard output from an offset. Anything that cannot be read
+    /// is retried next time. O(new events).
     pub fn hung(
         &mut self,
         now: f64,

@@ -63,8 +63,8 @@ impl Controls {
         .filter(|own| own.spread > 0.0)
     }
 
-    /// The range of effects expected of another unchanged row, measured with this squared standard
-    /// error, at a two-sided level.
+    /// The range of effects expected of one more unchanged row whose effect has this squared
+    /// standard error, at a two-sided level.
     fn range(&self, level: f64, squared_error: f64) -> Interval {
         let k = self.count as f64;
         let more = (squared_error - self.squared_error).max(0.0);
@@ -73,7 +73,7 @@ impl Controls {
         Interval { lower: self.mean - reach, upper: self.mean + reach }
     }
 
-    /// Extends the interval of a comparison by this range.
+    /// Extends the interval of a comparison by the range of effects expected of an unchanged row.
     pub fn judge(&self, mut c: Comparison, question: Question<'_>) -> Comparison {
         let (Some(own), Some((effect, squared_error))) = (c.decision.interval, measured(&c)) else {
             return c;
@@ -94,7 +94,7 @@ impl Controls {
     }
 }
 
-/// Turns a comparison into that of a control.
+/// Marks a comparison as that of a control, and extends its interval to include no difference.
 pub(super) fn as_control(mut c: Comparison, better: Better) -> Comparison {
     c.role = Role::Control;
     if let Some(own) = c.decision.interval.filter(|own| !own.contains(0.0)) {

@@ -3,12 +3,13 @@
 //! The comparisons of the primary metric are one family, those of all secondary metrics another, so
 //! that extra counters do not affect the verdicts on times. A test suite as a whole is a separate
 //! family: the number of runs its verdict needs must not depend on the number of tests. Both
-//! procedures work on levels instead of p-values, so that the printed interval is the one that
-//! decided. Holm's procedure starts with each comparison at one m-th of the level; every direction
-//! found leaves the others a larger share. Benjamini and Hochberg's finds, in descending order, the
-//! largest R for which R directions are known at R/m of the level; this is the step-up procedure,
-//! since a direction is known at a level exactly if its p-value is below it. A comparison without a
-//! direction at the whole level is not tried again, since a wider interval cannot have one.
+//! adjustments ([`Adjust`]) work on levels instead of p-values, so that the printed interval is the
+//! one that decided. Holm's procedure starts with each comparison at one m-th of the level; every
+//! direction found leaves the others a larger share. Benjamini and Hochberg's finds, in descending
+//! order, the largest R for which R directions are known at R/m of the level; this is the step-up
+//! procedure, since a direction is known at a level exactly if its p-value is below it. A
+//! comparison without a direction at the full level is not tried again, since a wider interval
+//! cannot have one.
 
 use super::controls::{self, Controls, Part};
 use crate::comparison::{Comparison, Question};
@@ -19,7 +20,7 @@ use assay_stats::signed_rank::SignedRankDistribution;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Larger families first rule out members without a direction at any level.
+/// Families larger than this first rule out members that have no direction at the full level.
 const SMALL: usize = 8;
 
 /// The way in which the comparisons of a family share the allowed error.
@@ -100,7 +101,7 @@ impl<'a> Member<'a> {
     }
 }
 
-/// Assigns the members of a suite's family their roles. O(members · cost of a comparison).
+/// Assigns a role to each member of a suite's family. O(members · cost of a comparison).
 pub(super) fn assign(
     samples: &Samples,
     members: &mut [Member<'_>],
@@ -160,7 +161,7 @@ fn shares(
 }
 
 /// Divisors of the level for `members` members of any kind. `has_direction` returns true if a
-/// member has a direction with its level divided by a share.
+/// member has a direction at its level divided by a share.
 pub(crate) fn shared_out(
     members: usize,
     adjust: Adjust,

@@ -4,9 +4,10 @@
 //!
 //! With enough values on every side, and not too many in total, the intervals are those of
 //! [`assay_stats::suite`], by resampling. Otherwise (few values, a suite of thousands, summaries)
-//! they are computed from standard errors: for these rows from those of each mean logarithm, for
-//! such rows by Student's interval over the rows' effects, never narrower than the former. The mean
-//! is a summary; no verdict depends on it.
+//! they are computed from standard errors. The interval for exactly these rows ([`Mean::of_these`])
+//! uses the standard error of each row's mean logarithm. The interval for rows of this kind
+//! ([`Mean::of_such`]) is Student's over the rows' effects, and never narrower than the first. The
+//! mean is a summary; no verdict depends on it.
 
 use super::family::Member;
 use crate::comparison::{Comparison, NoInterval, Role};
@@ -51,7 +52,7 @@ pub struct Mean {
     pub estimate: f64,
     /// The interval for exactly these rows; `None` if the spread of some is unknown.
     pub of_these: Option<Interval>,
-    /// The interval for rows of this kind.
+    /// The interval for rows of this kind, of which these are a sample.
     pub of_such: Option<Interval>,
     /// Number of rows included.
     pub rows: usize,
@@ -62,15 +63,15 @@ pub struct Mean {
 /// Number of comparisons by verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Better than the reference.
+    /// Number of comparisons that are better than the reference.
     pub faster: usize,
-    /// Worse than the reference.
+    /// Number of comparisons that are worse than the reference.
     pub slower: usize,
-    /// Within the threshold.
+    /// Number of comparisons within the threshold.
     pub equivalent: usize,
-    /// Not known.
+    /// Number of inconclusive comparisons.
     pub inconclusive: usize,
-    /// Controls: the code is the same on both sides.
+    /// Number of controls: comparisons whose code is the same on both sides.
     pub same_code: usize,
 }
 
@@ -107,8 +108,9 @@ impl Table<'_> {
 }
 
 /// Returns the groups of a family, in order of their first member. `side` returns the side of a
-/// subject, `wanted` whether a comparison belongs to a group, and `is_whole` whether a subject is
-/// the whole suite, which is excluded from the mean of its parts. O(members), plus the resamples.
+/// subject; `wanted` returns true if a comparison belongs to a group, and `is_whole` if a subject
+/// is the whole suite, which is excluded from the mean of its parts. O(members), plus the
+/// resamples.
 pub(super) fn groups(
     members: &[Member<'_>],
     decided: &[Comparison],
@@ -136,8 +138,8 @@ pub(super) fn groups(
     groups
 }
 
-/// Geometric mean of the members' ratios; `None` for fewer than two, or if they are not one
-/// experiment.
+/// Geometric mean of the ratios of these members; `None` for fewer than two ratios, or if any
+/// member is not from one experiment.
 fn mean(
     which: &[usize],
     members: &[Member<'_>],

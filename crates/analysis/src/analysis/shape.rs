@@ -33,7 +33,7 @@ pub struct Only {
     pub metric: Option<usize>,
     /// Index of the side that has the rows or the metric.
     pub side: usize,
-    /// Index of the side that lacks them.
+    /// Index of the side that lacks the rows or the metric.
     pub not_on: usize,
     /// Indices of the rows.
     pub rows: Vec<usize>,

@@ -17,8 +17,8 @@ const TUNED_FOR: f64 = 100.0;
 pub struct Anytime {
     /// The probability of an error at any look: 1 − confidence.
     pub level: f64,
-    /// log₁₀ of the e-value against "either is faster equally often"; blocks without a difference
-    /// are ignored.
+    /// log₁₀ of the e-value against the hypothesis that both sides are faster equally often; blocks
+    /// without a difference are ignored.
     pub sign_log10_e: f64,
     /// True if the e-value has reached 1/level.
     pub rejects: bool,

@@ -12,7 +12,7 @@ pub struct GroupTests {
     pub anova_oneway: Option<FTest>,
     /// R's `oneway.test`.
     pub anova_welch: Option<FTest>,
-    /// Levene's test about medians.
+    /// Levene's test, with distances from the group medians.
     pub levene_median: Option<FTest>,
     /// R's `fligner.test`.
     pub fligner_killeen: Option<ChiSquaredTest>,
@@ -28,15 +28,15 @@ pub struct Pairwise {
     pub pairs: Vec<(String, String)>,
     /// Unadjusted p-values.
     pub raw: Vec<f64>,
-    /// Adjusted by Holm.
+    /// p-values adjusted by Holm's method.
     pub holm: Vec<f64>,
-    /// Adjusted by Benjamini and Hochberg.
+    /// p-values adjusted by Benjamini and Hochberg's method.
     pub bh: Vec<f64>,
-    /// Adjusted by Benjamini and Yekutieli.
+    /// p-values adjusted by Benjamini and Yekutieli's method.
     pub by: Vec<f64>,
-    /// Adjusted by Hochberg.
+    /// p-values adjusted by Hochberg's method.
     pub hochberg: Vec<f64>,
-    /// Adjusted by Bonferroni.
+    /// p-values adjusted by Bonferroni's method.
     pub bonferroni: Vec<f64>,
 }
 

@@ -93,7 +93,7 @@ pub struct MannWhitney {
     pub u: (f64, f64),
     /// True if any values are tied.
     pub ties: bool,
-    /// Exact p-values, below 50 values each and without ties.
+    /// Exact p-values; `None` with ties, or with 50 or more values on either side.
     pub exact: Option<PValues>,
     /// Asymptotic p-values with continuity correction.
     pub asymptotic: PValues,
@@ -110,8 +110,8 @@ pub struct MannWhitney {
 pub struct ShiftEstimate {
     /// The median of all differences.
     pub estimate: f64,
-    /// Exact intervals: confidence, interval, and actual confidence; below 50 values each and
-    /// without ties.
+    /// Exact intervals: confidence, interval, and actual confidence; `None` with ties, or with 50
+    /// or more values on either side.
     pub exact: Option<Vec<(f64, Interval, f64)>>,
     /// Exact one-sided 95 % intervals: one without an upper bound, one without a lower.
     pub exact_one_sided: Option<(Interval, Interval)>,
@@ -119,7 +119,7 @@ pub struct ShiftEstimate {
     pub asymptotic: Option<Intervals>,
     /// One-sided asymptotic 95 % intervals.
     pub asymptotic_one_sided: Option<(Interval, Interval)>,
-    /// Ranks of the differences that are the ends of the 95 % interval, in ascending order.
+    /// Ranks, among all differences in ascending order, of the two ends of the 95 % interval.
     pub k95: Option<(u64, u64)>,
 }
 
@@ -158,7 +158,8 @@ pub struct Ratio {
     pub ratio: f64,
     /// Fieller's intervals with pooled variance; infinite if every ratio is possible.
     pub fieller: Intervals,
-    /// Delta method on the logarithm, two variances, normal quantiles.
+    /// Intervals by the delta method on the logarithm, with separate variances and normal
+    /// quantiles.
     pub delta_log: Intervals,
 }
 
@@ -349,7 +350,8 @@ fn exp(interval: Interval) -> Interval {
     Interval { lower: interval.lower.exp(), upper: interval.upper.exp() }
 }
 
-/// The two one-sided 95 % intervals implied by a 90 % interval: R's for "less" and "greater".
+/// The two one-sided 95 % intervals implied by a 90 % interval: those of R for the alternatives
+/// "less" and "greater".
 fn one_sided(of_90: Interval) -> (Interval, Interval) {
     (
         Interval { lower: f64::NEG_INFINITY, upper: of_90.upper },

@@ -1,4 +1,5 @@
-//! Signed-rank tests of one sample about 0: of paired differences, or of single values.
+//! Wilcoxon's signed-rank test of one sample, of paired differences or of single values, against a
+//! center of 0.
 
 use super::{Intervals, intervals};
 use assay_stats::signed_rank::{SignedRankTest, pseudo_median};
@@ -15,7 +16,7 @@ pub struct SignedRanks {
     pub ties: bool,
     /// True if any value was 0.
     pub zeros: bool,
-    /// Exact results: below 50 values, without ties and zeros.
+    /// Exact results; `None` with 50 or more values, with ties, or with zeros.
     pub exact: Option<ExactRanks>,
     /// Asymptotic p-values with continuity correction.
     pub asymptotic: PValues,
@@ -27,7 +28,8 @@ pub struct SignedRanks {
     pub asymptotic_ci: Intervals,
     /// Pseudo-median of all values, including zeros.
     pub pseudomedian: f64,
-    /// Share of positive ranks in the rank sum minus that of negative ranks.
+    /// Share of the rank sum that belongs to positive values minus the share that belongs to
+    /// negative ones.
     pub rank_biserial: f64,
 }
 
@@ -41,7 +43,7 @@ pub struct ExactRanks {
 }
 
 impl SignedRanks {
-    /// Tests values about 0; `None` for an empty slice. O(n log n).
+    /// Tests whether values are centered on 0; `None` for an empty slice. O(n log n).
     pub fn of(values: &[f64], confidences: &[f64]) -> Option<Self> {
         if values.is_empty() {
             return None;

@@ -50,7 +50,7 @@ struct Eye<'a> {
 }
 
 impl<'a> Eye<'a> {
-    /// Returns `None` if ratios of the values are undefined.
+    /// Prepares a series; returns `None` if ratios of its values are undefined.
     fn of(
         values: &[f64],
         random: &'a mut Random,

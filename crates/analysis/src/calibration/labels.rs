@@ -84,8 +84,8 @@ fn method(
     }
 }
 
-/// Mann and Whitney's test: compares the number of pairs in which one side is smaller with the
-/// critical number.
+/// Returns true if Mann and Whitney's test finds a difference: compares the number of pairs in
+/// which one side is smaller with the critical number.
 fn by_ranks(a: &[f64], b: &[f64], critical: u64) -> bool {
     let sorted = descriptive::sorted(b);
     let pairs = (a.len() * b.len()) as u64;
@@ -96,7 +96,7 @@ fn by_ranks(a: &[f64], b: &[f64], critical: u64) -> bool {
     twice.min(2 * pairs - twice) <= 2 * critical
 }
 
-/// Welch's t test.
+/// Returns true if Welch's t test finds a difference at the usual level.
 fn by_means(a: &[f64], b: &[f64]) -> bool {
     let of = |xs: &[f64]| descriptive::variance(xs) / xs.len() as f64;
     let (va, vb) = (of(a), of(b));

@@ -107,7 +107,7 @@ fn sizes(rows: &[&Comparison]) -> String {
     format!("{} and {}", range(|r| r.counts.0), range(|r| r.counts.1))
 }
 
-/// Findings about rows without a verdict, by reason.
+/// Findings about rows without an interval, by reason.
 fn without_interval(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     let rows = |is: &dyn Fn(&Comparison, NoInterval) -> bool| -> Vec<&Comparison> {
         let lacks = |row: &&Comparison| row.no_interval().is_some_and(|why| is(row, why));

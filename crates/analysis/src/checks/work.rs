@@ -52,8 +52,8 @@ pub(crate) fn results(suite: &Analysis) -> Vec<Finding> {
     found
 }
 
-/// Findings about numbers without a better direction (elements, hits) that are the same in every
-/// run of one side but differ between the sides. O(values).
+/// Findings about numbers for which neither direction is better (elements, hits) that are the same
+/// in every run of one side but differ between the sides. O(values).
 pub(crate) fn numbers(samples: &Samples, suite: &Analysis) -> Vec<Finding> {
     let by_subject = samples.by_subject();
     let constant = |subject: usize, metric: usize| {

@@ -4,7 +4,8 @@
 use assay_data::mutation::{Mutation, MutationTest};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Test files, or their substitutes, and the sources they belong to.
+/// Test files (or, where files are unknown, the enclosing parts of test names) and the sources they
+/// belong to.
 #[derive(Debug)]
 pub(super) struct Owners {
     names: Vec<String>,

@@ -88,8 +88,8 @@ pub(crate) fn verdict(evidence: &Evidence<'_>, c: &Comparison, name: &str) -> Op
     Some(finding(found, "the verdict", name, n))
 }
 
-/// True if neighbors among `n` values certainly correlate (`lag1`), as by chance in 3 of 1,000
-/// series; false for too few values to test.
+/// True if the correlation `lag1` of neighbors among `n` values is certain: chance alone gives such
+/// a correlation in 3 of 1,000 series. False if there are too few values to test.
 fn is_dependent(n: usize, lag1: f64) -> bool {
     let values = n as f64;
     n >= policy::TESTED_FROM && (lag1 + 1.0 / values) * values.sqrt() > policy::REFUSED_Z

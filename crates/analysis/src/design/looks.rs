@@ -22,7 +22,7 @@ const FIRST: f64 = 10.0;
 /// A look at less than this multiple of the previous one is skipped.
 const NEAR: f64 = 1.1;
 
-/// The ways in which a comparison ended.
+/// The ways in which measuring ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// Measuring ended for a reason independent of the data.
@@ -43,7 +43,7 @@ pub fn level(plan: &Plan, share: f64, blocks: usize, end: End) -> Level {
     Level { interval: interval(plan, share, blocks, end), groups: (1.0 - plan.confidence) / share }
 }
 
-/// Minimum number of blocks for a verdict of such a comparison.
+/// Minimum number of blocks for a verdict of a comparison that has 1/`share` of the error.
 pub fn fewest_blocks(plan: &Plan, share: f64) -> u32 {
     let could = |blocks: u32| {
         let level = interval(plan, share, blocks as usize, End::Planned);
@@ -81,8 +81,8 @@ fn spent(most: u32, look: u32) -> f64 {
     if look >= most { 1.0 } else { by_logarithm(look) / by_logarithm(most) }
 }
 
-/// Levels by maximum number of blocks, bits of the error, and blocks. There are few of them, each
-/// takes a few milliseconds to compute, and every row of a suite needs them.
+/// Cached levels, by maximum number of blocks, bits of the error, and number of blocks. There are
+/// few of them, each takes a few milliseconds to compute, and every row of a suite needs them.
 static KNOWN: Mutex<BTreeMap<Look, f64>> = Mutex::new(BTreeMap::new());
 type Look = (u32, u64, u32);
 

@@ -17,17 +17,17 @@ pub enum ReplayError {
     /// The samples have a different number of subjects.
     #[error("the recording holds {recorded} subjects, the experiment {planned}")]
     Subjects {
-        /// Subjects in the recording.
+        /// Number of subjects in the recording.
         recorded: usize,
-        /// Subjects of the experiment.
+        /// Number of subjects of the experiment.
         planned: usize,
     },
     /// The recording does not contain the deciding metric.
     #[error("the recording has {recorded} metrics, and none at place {primary}")]
     Metric {
-        /// Metrics in the recording.
+        /// Number of metrics in the recording.
         recorded: usize,
-        /// Requested index.
+        /// Requested index of the deciding metric.
         primary: usize,
     },
     /// An observation is out of turn.

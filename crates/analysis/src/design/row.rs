@@ -27,8 +27,8 @@ pub(super) struct RowState {
     values: Vec<Vec<f64>>,
     until: Option<Condition>,
     next_look: u32,
-    /// Without comparisons: for each look late enough to compare later looks with, the number of
-    /// blocks and the half widths of all medians' intervals.
+    /// Without comparisons: for each look late enough to be a baseline for later ones, the number
+    /// of blocks and the half widths of all medians' intervals.
     widths: Vec<(u32, Vec<f64>)>,
     /// Number of rows that share the error rate, including this one.
     family: usize,
@@ -292,8 +292,9 @@ impl RowState {
         interval.half_width() <= threshold
     }
 
-    /// Half width of the widest interval: as a fraction of 1 for ratios, of the reference's median
-    /// for differences, and of the median without comparisons. Infinite if any interval is missing.
+    /// Half width of the widest interval, as a fraction: of 1 for ratios, of the reference's median
+    /// for differences, and of the median itself without comparisons. Infinite if any interval is
+    /// missing.
     fn width(&mut self) -> f64 {
         let relative = |half_width: f64, to: Option<f64>| match to {
             Some(to) if to != 0.0 => half_width / to.abs(),

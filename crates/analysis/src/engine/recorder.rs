@@ -12,8 +12,8 @@ pub trait Recorder {
     /// Records a row discovered by a run.
     fn row(&mut self, row: &Row);
 
-    /// Records a discovered row on one of the sides: one subject for each place of its unit, before
-    /// any of its runs.
+    /// Records a discovered row on one of the sides: called with one subject for each place of the
+    /// row's unit, before any run of the subject is recorded.
     fn subject(&mut self, subject: &Subject);
 
     /// Records a run.

@@ -439,7 +439,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
     }
 }
 
-/// Returns the reason to stop because of an obstacle, or its error.
+/// Returns the reason to stop because of an obstacle, or the error that broke the source.
 fn reason_of<E>(obstacle: Obstacle<E>) -> Result<StopReason, E> {
     match obstacle {
         Obstacle::Broken(error) => Err(error),
@@ -448,7 +448,8 @@ fn reason_of<E>(obstacle: Obstacle<E>) -> Result<StopReason, E> {
     }
 }
 
-/// Times in files have nanosecond precision, without the rounding errors of a subtraction.
+/// Rounds seconds to nanoseconds, the precision of times in files, which removes the rounding
+/// errors of a subtraction.
 fn nanoseconds(seconds: f64) -> f64 {
     (seconds * 1e9).round() / 1e9
 }

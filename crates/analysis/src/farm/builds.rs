@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 /// Results of the builds of a version, as ascending lists of target indices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Builds {
-    /// Targets on which it passed and never failed.
+    /// Targets on which the version passed and never failed.
     pub passed: Vec<usize>,
-    /// Targets on which it failed and never passed.
+    /// Targets on which the version failed and never passed.
     pub failed: Vec<usize>,
-    /// Targets on which it both passed and failed.
+    /// Targets on which the version both passed and failed.
     pub flaky: Vec<usize>,
-    /// Targets whose last build gives no information about tests, by its state.
+    /// Targets whose last build gives no information about tests, by the state of that build.
     pub others: BTreeMap<State, Vec<usize>>,
     /// Targets without a build.
     pub without: Vec<usize>,

@@ -47,7 +47,7 @@ pub struct PooledEffect {
     pub differ: bool,
 }
 
-/// A direction shared by some targets.
+/// A change in one direction that some targets share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
     /// The affected targets, and the first affected version.
@@ -65,17 +65,17 @@ pub struct BenchmarkOnTargets {
     pub name: String,
     /// The metric.
     pub metric: String,
-    /// The better direction.
+    /// The direction in which the metric improves.
     pub better: Better,
     /// Results by target, in order.
     pub on: Vec<OnTarget>,
     /// The pooled effect; `None` for fewer than two targets.
     pub pooled: Option<PooledEffect>,
-    /// Targets on which it is worse by more than the threshold.
+    /// Targets on which the benchmark is worse by more than the threshold.
     pub worse: Vec<Moved>,
-    /// Targets on which it is better by more than the threshold.
+    /// Targets on which the benchmark is better by more than the threshold.
     pub improved: Vec<Moved>,
-    /// Targets on which it is worse, possibly by less than the threshold.
+    /// Targets on which the benchmark is worse, possibly by less than the threshold.
     pub possibly_worse: Vec<usize>,
 }
 
@@ -96,7 +96,8 @@ struct Effect {
 }
 
 impl Effect {
-    /// `None` if there is no ratio or interval, too few observations, or the result was withheld.
+    /// Converts a measurement; `None` if it has no ratio or interval, has too few observations, or
+    /// was withheld.
     fn of(measured: &Measured) -> Option<Self> {
         let Interval { lower, upper } = measured.interval;
         let (estimate, interval) =
@@ -115,7 +116,7 @@ impl Effect {
         })
     }
 
-    /// The interval at another confidence.
+    /// The interval at another level.
     fn at(self, level: f64, quantiles: &Quantiles) -> Interval {
         let stretch = quantiles.of(1.0 - level, self.df) / quantiles.of(PRINTED, self.df);
         Interval {
@@ -288,8 +289,8 @@ fn pooled(project: &Project, speeds: &Speeds, members: &[&(usize, Decision)]) ->
     random_effects(&estimates, &errors)
 }
 
-/// Decides the means of a version's benchmarks, which share the error, and tests whether targets
-/// differ, which also share the error.
+/// Decides the means of a version's benchmarks, and tests whether targets differ; the decisions
+/// share the error, and so do the tests.
 fn decided_together(
     project: &Project,
     by_name: &BTreeMap<(&str, &str), Vec<&(usize, Decision)>>,

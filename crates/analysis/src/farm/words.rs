@@ -120,8 +120,8 @@ fn share_of(project: &Project, on: &Affected) -> String {
     }
 }
 
-/// Start of a change: `first with version 1.2`. `otherwise` is the earlier state, such as `passed`,
-/// or empty if the base is certainly unaffected.
+/// The version in which a change first occurred, in words: `first with version 1.2`. `otherwise` is
+/// the earlier state, such as `passed`, or empty if the base is certainly unaffected.
 fn since(project: &Project, since: Since, otherwise: &str) -> String {
     let first = version(project, since.first);
     match since.after {
@@ -148,7 +148,7 @@ pub fn failing(project: &Project, failing: &Failing) -> String {
     )
 }
 
-/// The word for a direction of a metric.
+/// The words for a change of a metric: `is slower`, `is better in bytes`.
 fn way(metric: &str, is_worse: bool) -> String {
     match (metric, is_worse) {
         ("wall" | "cpu" | "user" | "time" | "real_time" | "cpu_time", true) => {
@@ -211,7 +211,7 @@ pub const fn state(state: State) -> &'static str {
     }
 }
 
-/// The result of a version whose tests did not decide: `could not be installed on 2 targets`.
+/// The result of a version whose tests gave no answer: `could not be installed on 2 targets`.
 pub fn untested(project: &Project, judged_state: State, targets: &[usize]) -> String {
     let what = match judged_state {
         State::InstallFailed => "could not be installed",

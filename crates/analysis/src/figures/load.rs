@@ -49,7 +49,7 @@ pub struct QuantileCurve {
 pub struct SliceTrace {
     /// Index of the subject.
     pub subject: usize,
-    /// Block.
+    /// Index of the block.
     pub block: u32,
     /// The pieces, in order of time.
     pub pieces: Vec<SlicePiece>,

@@ -50,8 +50,8 @@ pub struct Resampled {
 }
 
 impl Resampled {
-    /// Resamples the values; `None` for fewer than five values, equal values, or more than half a
-    /// million, which would take too long. O(n · resamples).
+    /// Resamples the values; `None` for fewer than five values, if all are equal, or for more than
+    /// half a million, which would take too long. O(n · resamples).
     pub(super) fn of(values: &[f64], confidence: f64, seed: u64) -> Option<Self> {
         let resamples = (DRAWS / values.len().max(1)).min(RESAMPLES);
         if values.len() < policy::RESAMPLED_FROM || resamples < FEWEST {
@@ -71,7 +71,8 @@ impl Resampled {
         Self::drawn(&spread.replicates, spread.sd, interval, seed)
     }
 
-    /// `drawn` must be ascending.
+    /// Summarizes the standard deviations `drawn`, which must be ascending; `None` if they do not
+    /// vary.
     fn drawn(
         drawn: &[f64],
         estimate: f64,

@@ -7,7 +7,7 @@ use assay_stats::{autocorrelation, descriptive, normal};
 const MOST_PIECES: usize = 800;
 /// Maximum number of values that are also kept individually.
 const MOST_POINTS: usize = 3000;
-/// Lags of the correlogram.
+/// Number of lags of the correlogram.
 const LAGS: usize = 30;
 
 /// Successive values, summarized by their extremes and their median.
@@ -55,7 +55,7 @@ impl Trace {
 pub struct Correlogram {
     /// The autocorrelation at lag 1, 2, ...; from −1 to 1.
     pub at_lags: Vec<f64>,
-    /// Bound ± 1.96 / √n of 95 % of the autocorrelations of independent values.
+    /// 1.96 / √n: 95 % of the autocorrelations of independent values lie within ± this bound.
     pub bound: f64,
 }
 

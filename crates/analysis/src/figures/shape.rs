@@ -4,22 +4,23 @@ use super::{Point, View};
 use assay_stats::density;
 use assay_stats::descriptive::quantile_sorted;
 
-/// Number of points of a density and of an empirical distribution.
+/// Number of points of a density.
 const DENSITY_POINTS: usize = 400;
+/// Maximum number of points of an empirical distribution.
 const STEPS: usize = 1000;
 /// Minimum number of values for a density; fewer are only shown as dots.
 const DENSITY_FROM: usize = 5;
 
-/// The numbers of a box.
+/// The numbers that a box plot shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FiveNumbers {
     /// The smallest value within 1.5 interquartile ranges below the lower quartile.
     pub lower_whisker: f64,
-    /// 25 %.
+    /// The 25 % quantile.
     pub lower_quartile: f64,
-    /// 50 %.
+    /// The 50 % quantile.
     pub median: f64,
-    /// 75 %.
+    /// The 75 % quantile.
     pub upper_quartile: f64,
     /// The largest value within 1.5 interquartile ranges above the upper quartile.
     pub upper_whisker: f64,

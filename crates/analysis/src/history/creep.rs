@@ -33,7 +33,7 @@ pub struct Creep {
     pub shift: Effect,
     /// `Faster` for an improvement, `Slower` for a worsening.
     pub verdict: Verdict,
-    /// p-value of such a clear rise or fall.
+    /// p-value of a rise or fall at least this clear.
     pub p: f64,
 }
 
@@ -45,7 +45,8 @@ impl Creep {
     }
 }
 
-/// Finds creeping stretches, longest first, and removes the edges of parts within them.
+/// Finds creeping stretches, preferring the longest, and removes the edges inside them from
+/// `edges`.
 pub(super) fn take(
     values: &[f64],
     edges: &mut Vec<usize>,
@@ -75,7 +76,7 @@ pub(super) fn take(
     found.into_iter().map(|(_, _, creep)| creep).collect()
 }
 
-/// Tests whether the parts between these edges creep as one.
+/// Tests whether the parts between these edges creep together.
 fn creep(values: &[f64], edges: &[usize], better: Better, confidence: f64) -> Option<Creep> {
     let (from, to) = (*edges.first()?, *edges.last()?);
     let part = &values[from..to];

@@ -6,9 +6,10 @@
 //! of places that explains all changes (the ends of the shortest ranges are in all others). Each
 //! change belongs to the place nearest to its best fit, and the range of an event is the
 //! intersection of its changes' ranges. Confidence sets of places share their error: among the
-//! changes of a machine for grouping, and among those of an event for its range, since of a hundred
-//! changes with one cause, five sets at 95 % would miss its place. As a consequence, two causes
-//! that no series separates are one event, and a poorly located change is not a separate event.
+//! changes of a machine for grouping, and among those of an event for its range, since otherwise,
+//! of a hundred changes with one cause, the 95 % sets of about five would miss its place. As a
+//! consequence, two causes that no series separates are one event, and a poorly located change is
+//! not a separate event.
 //!
 //! All series share the error: of the events and creeping series shown, at most
 //! [`policy::EVENTS_ERROR`] are false on average (Benjamini and Hochberg), counting at least as
@@ -36,7 +37,7 @@ pub struct Moved {
     pub benchmark: Benchmark,
     /// The metric.
     pub metric: Metric,
-    /// The change of the series. Indices refer to its own series.
+    /// The change of the series; its indices refer to the series' own runs.
     pub change: Change,
 }
 
@@ -139,8 +140,8 @@ struct LocatedChange {
     machine: String,
     moved: Moved,
     best: Point,
-    /// The last run before the change and the first after it, with the error shared by 1, 2, 4, …
-    /// changes.
+    /// The last run before the change and the first after it: one pair for each number of changes
+    /// (1, 2, 4, …) that share the error.
     around: Vec<(Point, Point)>,
 }
 

@@ -13,9 +13,9 @@
 //! that is worse alone is inconclusive until another run, or a fresh confirmation, decides. An
 //! alarm requires two runs (Lucas and Crosier, "Fast initial response for CUSUM quality-control
 //! schemes", 1982, require two in a row for the same reason): either two runs in a row are each
-//! worse alone, or the mean of the last three is worse, and so is their mean without the worst,
-//! which finds smaller changes. Alone, a run is compared with a t distribution of few degrees of
-//! freedom, since single runs have heavy tails. Benchmarks share the error rate by Holm's
+//! worse alone, or the mean of the last three is worse, even without the worst of them. The second
+//! condition finds smaller changes. Alone, a run is compared with a t distribution of few degrees
+//! of freedom, since single runs have heavy tails. Benchmarks share the error rate by Holm's
 //! procedure. A single run as slow as some earlier run is normal, however rare such runs are; if
 //! there are too few runs for the second look, it may also be a new level, and is inconclusive.
 //! Only counts that never varied before raise an alarm immediately.
@@ -38,7 +38,7 @@ use notes::{changed, only_sameness, stands_alone, too_coarse};
 
 /// Number of runs that are evaluated together, including the new one.
 const TOGETHER: usize = 3;
-/// Half width of an interval at 95 %, in standard errors; runs are stored with such intervals.
+/// Half width of a 95 % interval in standard errors; the recorded intervals of runs are at 95 %.
 const HALF: f64 = 1.96;
 
 /// Parameters of a gate.
@@ -69,7 +69,7 @@ pub struct Candidate {
     pub metric: Metric,
     /// Summary of the metric in the new run.
     pub now: RunSummary,
-    /// The runs before it, in any order.
+    /// The runs before the new one, in any order.
     pub before: Vec<Point>,
 }
 
@@ -219,7 +219,7 @@ struct BenchmarkStatistics {
     now: f64,
     /// Mean of the new run and the runs evaluated with it.
     last: Option<f64>,
-    /// The second worst of these runs: the median of three, or the lower of two.
+    /// The second worst of the runs in `last`: the median of three, or the lower of two.
     typical: f64,
     /// Number of runs in `last`.
     together: usize,
@@ -230,7 +230,7 @@ struct BenchmarkStatistics {
     /// p-value of "this run or the one before it is not worse": the larger p-value of the two
     /// alone.
     in_a_row: f64,
-    /// p-values of "not better".
+    /// p-values of "not better", alone and together.
     better: [f64; 2],
     /// p-value of the run alone if it resembles an earlier run and there is no second look.
     seen_before: Option<f64>,
@@ -363,7 +363,7 @@ impl BenchmarkStatistics {
         together.min(self.in_a_row / policy::GATE_ALONE).min(1.0)
     }
 
-    /// p-value of "not better" from both looks.
+    /// p-value of "not better" from the looks at the new run alone and at the last runs together.
     fn p_better(&self) -> f64 {
         let weights = [policy::GATE_ALONE, 1.0 - policy::GATE_ALONE];
         (self.better[0] / weights[0]).min(self.better[1] / weights[1]).min(1.0)
@@ -515,7 +515,7 @@ fn level_together(asked: GateSettings, benchmarks: usize) -> f64 {
     ((1.0 - asked.confidence) * policy::GATE_TOGETHER / benchmarks as f64).min(0.5)
 }
 
-/// Returns the start of the last level, and its ratio to the level before.
+/// Returns the start of the last level, and the ratio of that level to the one before.
 fn since(centres: &[f64]) -> (usize, Option<f64>) {
     let (edges, _) = levels::edges(centres, policy::GATE_CHANGED);
     let &[.., before, begin, end] = edges.as_slice() else { return (0, None) };

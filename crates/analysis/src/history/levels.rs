@@ -39,7 +39,7 @@ fn leave_out_trifles(values: &[f64], edges: &mut Vec<usize>) {
     }
 }
 
-/// The autocorrelation time of the runs, if beyond chance.
+/// The autocorrelation time of the runs if their correlation is beyond chance, otherwise 1.
 pub(super) fn dependence(values: &[f64]) -> f64 {
     let ranks = autocorrelation::ranks(values);
     let found = autocorrelation::dependence_of_ranks(&ranks);

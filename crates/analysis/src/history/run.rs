@@ -23,15 +23,15 @@ pub struct Run {
     pub started: i64,
     /// True if the working tree had uncommitted changes.
     pub changed: bool,
-    /// The file it was imported from.
+    /// The file that the run was imported from.
     pub source: String,
     /// The command line of the measurement.
     pub argv: Vec<String>,
-    /// Tool and version of the measurement.
+    /// Name and version of the tool that measured the run, if known.
     pub tool: Option<String>,
     /// Number of results.
     pub results: u64,
-    /// The worst verdict of its comparisons, if any.
+    /// The worst verdict of the run's comparisons, if any.
     pub verdict: Option<String>,
     /// Display name of the machine.
     pub machine: String,
@@ -88,7 +88,7 @@ pub struct Contents {
 /// A benchmark that is missing from later runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vanished {
-    /// The last run that contained it.
+    /// The last run that contained the benchmark.
     pub last: Run,
     /// Number of later runs without the benchmark, of at most 20.
     pub runs: u64,

@@ -37,12 +37,12 @@ pub struct ShortLevel {
     pub shift: f64,
     /// `Faster` if the change would be an improvement, `Slower` for a worsening.
     pub verdict: Verdict,
-    /// p-value of an end this different.
+    /// p-value of an end that differs at least this clearly.
     pub p: f64,
 }
 
 impl ShortLevel {
-    /// Number of further runs needed for a change.
+    /// Number of further runs needed for this to count as a change.
     pub fn more(&self) -> usize {
         policy::FEWEST_RUNS - self.runs
     }

@@ -50,11 +50,11 @@ pub struct Change {
     pub shift: Effect,
     /// `Faster` for an improvement, `Slower` for a worsening.
     pub verdict: Verdict,
-    /// p-value of such a clear change in a series of this length.
+    /// p-value of a change at least this clear in a series of this length.
     pub p: f64,
     /// The first accepted level that includes the new level, if any.
     pub accepted: Option<Blessing>,
-    /// `earliest` and `latest` with the error shared by 1, 2, 4, … changes.
+    /// `earliest` and `latest` for each number of changes (1, 2, 4, …) that share the error.
     pub(super) shared: Vec<(usize, usize)>,
 }
 

@@ -187,7 +187,7 @@ impl FromStr for Distribution {
 
 struct Reader<'a> {
     text: &'a str,
-    /// Offset in bytes.
+    /// Position in the text, as an offset in bytes.
     at: usize,
     depth: usize,
     parts: usize,
@@ -411,13 +411,15 @@ impl Reader<'_> {
     }
 }
 
-/// A number without the rounding errors of a sum of decimals.
+/// Formats a number with at most six decimals, which hides the rounding errors of a sum of
+/// decimals.
 fn short(number: f64) -> String {
     let text = format!("{number:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A number that parses back to the same double, with an exponent instead of many zeros.
+/// Formats a number so that it parses back to the same double, with an exponent instead of many
+/// zeros.
 pub fn written(number: f64) -> String {
     let size = number.abs();
     if size == 0.0 || (1e-5..1e16).contains(&size) {

@@ -54,7 +54,7 @@ pub struct Tick {
 pub struct EffectError(String);
 
 impl Numbers {
-    /// Numbers with the unit of this symbol; an unknown word becomes a separate unit.
+    /// Returns numbers in the unit with this symbol; an unknown symbol becomes a unit of its own.
     pub fn of_symbol(symbol: &str) -> Self {
         let (factor, unit) =
             unit_of_symbol(symbol).unwrap_or_else(|| (1.0, Unit::from(symbol.to_owned())));
@@ -80,7 +80,7 @@ impl Numbers {
         }
     }
 
-    /// Converts numbers of the distribution to the base unit. Divides by a whole number if
+    /// Converts a number of the distribution to the base unit. Divides by a whole number if
     /// possible, so that 12.5 ms is the double nearest to 0.0125.
     pub fn to_base(&self, number: f64) -> f64 {
         if self.factor < 1.0 { number / (1.0 / self.factor).round() } else { number * self.factor }

@@ -27,7 +27,7 @@ pub struct Score {
     pub interval: Option<Interval>,
 }
 
-/// `is_sample` means that the mutants tried were drawn at random.
+/// Computes the score of these mutants. `is_sample` is true if the tried ones were drawn at random.
 pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>, is_sample: bool) -> Score {
     let mutants: Vec<&MutantResult> = mutants.collect();
     let is_waiting = |own: &&MutantResult| own.operator == "body" && own.fate == Fate::Pending;

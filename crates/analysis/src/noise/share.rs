@@ -103,7 +103,7 @@ struct Standard {
 }
 
 impl Standard {
-    /// `None` for a series that is constant apart from slow drift.
+    /// Ranks a series after removing slow drift; `None` if it is constant apart from slow drift.
     fn of(values: &[f64]) -> Option<Self> {
         let mut ranks = autocorrelation::ranks(&without_drift(values));
         let autocorrelation = autocorrelation::autocorrelation(&ranks, LAGS.min(values.len() / 4));
@@ -124,8 +124,8 @@ impl Standard {
     }
 }
 
-/// The window is narrower towards the ends, so that it remains centered and a steady drift is also
-/// removed there.
+/// Subtracts the running median. The window is narrower towards the ends, so that it remains
+/// centered and a steady drift is also removed there.
 fn without_drift(values: &[f64]) -> Vec<f64> {
     let last = values.len().saturating_sub(1);
     let median_at = |i: usize| {

@@ -6,7 +6,7 @@ use assay_data::{Unit, unit::Scale};
 
 use super::{MOST_DECIMALS, decimals_for, decimals_within, fixed, is_zero, two_digits};
 
-/// Like [`MOST_DECIMALS`], if an interval supports them.
+/// Maximum number of decimals if an interval supports them; see [`MOST_DECIMALS`].
 const MOST_SUPPORTED_DECIMALS: usize = 12;
 /// Maximum number of significant digits if an interval supports them: those of a double.
 const MOST_SUPPORTED: i32 = 15;
@@ -214,13 +214,13 @@ impl Column {
     }
 }
 
-/// The smallest and the largest nonzero size; infinity and 0 if there are none.
+/// The smallest nonzero and the largest absolute value; infinity and 0 if there are none.
 fn range(values: &[f64]) -> (f64, f64) {
     let sizes = || values.iter().map(|v| v.abs()).filter(|v| v.is_finite() && *v > 0.0);
     (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max))
 }
 
-/// The values with the smallest nonzero size and the largest size, which determine the scale.
+/// The smallest nonzero and the largest absolute value, which determine the scale.
 pub fn ends(values: &[f64]) -> [f64; 2] {
     let (smallest, largest) = range(values);
     [smallest, largest]

@@ -22,8 +22,8 @@ impl Paired {
         !self.builds.is_empty()
     }
 
-    /// Analyzes the differences of these blocks over the builds of either side; `None` if there is
-    /// one of each. O(blocks · log).
+    /// Analyzes the differences of these blocks over the builds of both sides; `None` if each side
+    /// has only one build. O(blocks · log).
     pub fn over_builds(&self, differences: &[f64]) -> Option<Crossed> {
         crossed::difference(differences, &self.builds)
     }
@@ -59,9 +59,9 @@ impl Paired {
     }
 }
 
-/// The interval over builds, widened according to the `dependence` of the blocks' differences and
-/// their own interval. Builds do not cause drift during the run, so it widens their interval like
-/// any other.
+/// The interval over builds, widened to cover the blocks' own interval if the `dependence` of their
+/// differences is noticed; `None` if it is too strong, or if there are too few builds. Builds do
+/// not cause drift during the run, so drift widens this interval like any other.
 pub(super) fn interval(
     builds: &Crossed,
     level: Level,

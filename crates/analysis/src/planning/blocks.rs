@@ -15,13 +15,14 @@ use assay_data::{Samples, Threshold, plan};
 use assay_stats::power_t::Quantities;
 use assay_stats::{descriptive, normal, power};
 
-/// Number of blocks needed with a stopping rule.
+/// The number of blocks needed under one stopping rule, and the difference that a given number
+/// detects.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Needed {
     /// Number of blocks that detect the difference with the requested power; an upper estimate.
     pub to_find: Option<u64>,
-    /// Number of blocks with which half of all experiments rule out differences of this size if
-    /// there is none.
+    /// Number of blocks with which half of all experiments rule out a difference as large as the
+    /// threshold, if there is none.
     pub to_rule_out: Option<u64>,
     /// The difference that `at_blocks` blocks detect with the requested power, on the plan's scale.
     pub detectable: f64,

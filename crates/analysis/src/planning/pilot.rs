@@ -16,8 +16,8 @@ use assay_stats::{autocorrelation, descriptive};
 
 /// Confidence of the intervals whose upper end is used.
 const CONFIDENCE: f64 = 0.95;
-/// Maximum number of values that represent the distribution; more change only the cost, not the
-/// result.
+/// Maximum number of values that represent the distribution; more values would increase only the
+/// cost.
 const KEPT: usize = 20_000;
 /// Number of values sufficient for solving repeatedly for a difference.
 const KEPT_TO_SOLVE: usize = 2000;
@@ -125,7 +125,8 @@ pub struct Series {
 }
 
 impl Series {
-    /// Takes values in any order; of very many, only evenly spaced order statistics.
+    /// Creates a series from values in any order; very many values are reduced to evenly spaced
+    /// order statistics.
     fn of(kind: Kind, values: Vec<f64>) -> Self {
         if values.len() <= KEPT {
             return Self { kind, values };

@@ -42,7 +42,7 @@ pub struct PlanQuestion {
     pub sig_level: Option<f64>,
     /// The power.
     pub power: Option<f64>,
-    /// Multiple to round the number of runs up to; by default depends on the number.
+    /// The multiple to which the number of runs is rounded up; by default it depends on the number.
     pub round: Option<u64>,
     /// True if the plan in blocks is shown first.
     pub in_blocks: bool,

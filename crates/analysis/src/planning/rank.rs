@@ -21,12 +21,13 @@ use assay_stats::rank_power::{RankTest, ShiftedPilot, exact_levels};
 const BUDGET: f64 = 3e8;
 /// Maximum rounding error of a p-value.
 const LEVEL_SLACK: f64 = 1e-9;
-/// A product of more factors of one half underflows.
+/// Number of factors of one half whose product underflows; more factors change nothing.
 const MOST_FACTORS: u64 = 1100;
 const MOST_EXPERIMENTS: f64 = 4000.0;
 /// Minimum number of experiments to be informative.
 const FEWEST_EXPERIMENTS: f64 = 200.0;
-/// Up to this number, all sizes are tried; above it, only certain shares of the formula's size.
+/// If the formula gives fewer runs than this, all sizes near that number are tried; otherwise only
+/// certain multiples of it.
 const ALL_SIZES_BELOW: f64 = 40.0;
 const SHARES: [f64; 9] = [0.6, 0.75, 0.85, 0.93, 1.0, 1.07, 1.17, 1.3, 1.6];
 

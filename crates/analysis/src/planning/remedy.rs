@@ -15,7 +15,8 @@ pub struct Remedy {
     pub sig_level: f64,
     /// Power of the plan.
     pub power: f64,
-    /// Runs per side that find the difference; `None` if no feasible number suffices.
+    /// Number of runs per side needed to detect the difference; `None` if no feasible number
+    /// suffices.
     pub n: Option<u64>,
     /// The difference that the plan's runs find, in the unit of the plan; `None` if there are too
     /// few runs to find any.

@@ -95,8 +95,8 @@ fn of_recordings(values: &Values, level: f64, validity: &Validity) -> (Effect, O
     (Effect { estimate, interval }, classic)
 }
 
-/// Compares the interval, extended by half a clock step, with the threshold. An end that equals the
-/// threshold does not exclude it.
+/// Returns a finding unless the interval, extended by half a clock step on either side, is entirely
+/// beyond the threshold. An end that equals the threshold does not exclude it.
 fn held_against(effect: &EffectFound, protocol: &Protocol, clock_step: f64) -> Option<Finding> {
     let threshold = protocol.threshold;
     let Some(Interval { lower, upper }) = effect.interval else {
@@ -116,7 +116,8 @@ fn held_against(effect: &EffectFound, protocol: &Protocol, clock_step: f64) -> O
     }
 }
 
-/// Differences of quantiles with simultaneous intervals: the level is divided by their number.
+/// Differences of quantiles with simultaneous intervals: the level is divided by the number of
+/// quantiles.
 fn quantiles(values: &Values, level: f64) -> Vec<QuantileDifference> {
     let each = 1.0 - level / SHARES.len() as f64;
     let [x, y] = [&values.against, &values.of]

@@ -9,8 +9,9 @@ use assay_data::code;
 use assay_data::{Action, Finding, Severity, Unit};
 use assay_stats::Interval;
 
-/// Digits of an estimate's interval, as R prints them, and of single amounts.
+/// Number of significant digits of an estimate and its interval, as R prints them.
 const DIGITS: i32 = 6;
+/// Number of significant digits of a single amount.
 const FEW_DIGITS: i32 = 4;
 
 /// The consequence of dependence in a chain.
@@ -39,7 +40,7 @@ impl Protocol {
         Column::significant(&self.unit, &all, DIGITS).no_finer_than(step)
     }
 
-    /// The unit of counting: blocks, or values.
+    /// The word for what is counted: blocks, or values.
     pub fn things(&self) -> &'static str {
         if self.paired { "blocks" } else { "values" }
     }

@@ -24,7 +24,7 @@ pub struct Spread {
     /// Index of the subject; for blocks, the index of the compared subject, and the series is that
     /// of the differences.
     pub subject: usize,
-    /// Standard deviation, n − 1.
+    /// Sample standard deviation (divisor n − 1).
     pub sd: f64,
     /// Normal interval; `None` if nothing varies, as for the other intervals.
     pub normal: Option<Interval>,
@@ -73,7 +73,7 @@ pub struct PowerFound {
     pub visible: Option<f64>,
 }
 
-/// `seen` is the size of the observed difference.
+/// Computes the second step; `seen` is the size of the observed difference.
 pub(super) fn step(
     protocol: &Protocol,
     values: &Values,
@@ -111,8 +111,8 @@ pub(super) fn step(
     Step::of(found, findings)
 }
 
-/// Ends the check if there are too few values even for ten times the threshold, unless the
-/// difference is large enough to be detected.
+/// Returns the findings about the number of values. The check ends if there are too few even for
+/// ten times the threshold, unless the observed difference is large enough to be detected.
 fn judge(result: &PowerFound, protocol: &Protocol, seen: f64) -> Vec<Finding> {
     if protocol.threshold.is_nan() {
         return vec![found::no_threshold(&protocol.unit)];

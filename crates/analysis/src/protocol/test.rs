@@ -19,7 +19,7 @@ use assay_stats::two_sample::RankSum;
 pub enum TestName {
     /// Mann and Whitney, 1947; Wilcoxon's rank-sum test.
     MannWhitney,
-    /// Wilcoxon, 1945.
+    /// Wilcoxon, 1945: the signed-rank test.
     SignedRank,
 }
 
@@ -28,7 +28,8 @@ pub enum TestName {
 pub struct TestFound {
     /// The test used.
     pub name: TestName,
-    /// R's W: pairs in which the subject's value is larger, ties counting half; V for blocks.
+    /// R's W: the number of pairs in which the subject's value is larger, ties counting half; V for
+    /// blocks.
     pub statistic: f64,
     /// True if p is from the exact distribution, false if from the normal distribution with
     /// corrections for ties and continuity.
@@ -121,7 +122,7 @@ fn two_sided_log10(z: f64) -> f64 {
     if log10 > 0.0 { 0.0 } else { log10 }
 }
 
-/// A rank test as in R.
+/// The result of a rank test, computed as in R.
 struct Ranked {
     statistic: f64,
     exact: bool,
@@ -131,7 +132,7 @@ struct Ranked {
     z: f64,
 }
 
-/// The test of ascending samples.
+/// The Mann-Whitney test of ascending samples.
 fn mann_whitney(of: &[f64], against: &[f64]) -> Ranked {
     let nothing =
         Ranked { statistic: f64::NAN, exact: false, p: f64::NAN, log10_p: f64::NAN, z: f64::NAN };

@@ -71,7 +71,8 @@ pub struct SeriesFound {
     pub lags_r_default: usize,
     /// The largest absolute autocorrelation over 30 lags.
     pub acf_max_30: f64,
-    /// Bound of the autocorrelation at one lag in 95 of 100 series of independent values: 1.96/√n.
+    /// Bound that the autocorrelation at one lag does not exceed in 95 of 100 series of independent
+    /// values: 1.96/√n.
     pub acf_bound: f64,
     /// Rank autocorrelation of neighbors.
     pub lag1: f64,

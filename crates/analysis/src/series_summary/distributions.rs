@@ -84,7 +84,8 @@ pub struct Tails {
 }
 
 impl Tails {
-    /// `None` for fewer than four values, or if all are equal.
+    /// Compares the skewness and kurtosis of a sample; `None` for fewer than four values, or if all
+    /// are equal.
     pub(super) fn of(d: &Descriptives) -> Option<Self> {
         let (skewness, kurtosis) = (d.skewness.adjusted, d.kurtosis_excess.adjusted);
         (skewness.is_finite() && kurtosis.is_finite()).then(|| Self {
@@ -96,8 +97,8 @@ impl Tails {
     }
 }
 
-/// With w = exp(σ²) the lognormal distribution has the skewness (w + 2) √(w − 1) and the excess
-/// kurtosis w⁴ + 2w³ + 3w² − 6.
+/// The excess kurtosis of a lognormal distribution with this skewness. With w = exp(σ²) the
+/// skewness is (w + 2) √(w − 1), and the excess kurtosis w⁴ + 2w³ + 3w² − 6.
 fn lognormal_kurtosis(skewness: f64) -> f64 {
     let size = skewness.abs();
     // (w + 2)² (w − 1) = s² has one root above 1, below 1 + s^(2/3).

@@ -12,7 +12,7 @@ use assay_stats::{Interval, binomial, dip, normal, order};
 
 /// Number of lags in a correlogram, if there are enough values.
 pub(super) const LAGS: usize = 30;
-/// Maximum lags for Ljung and Box' statistic.
+/// Numbers of lags over which Ljung and Box's statistic is computed.
 const PORTMANTEAU: [usize; 5] = [1, 5, 10, 20, 30];
 
 /// Descriptive statistics of one sample; NaN if undefined.
@@ -87,7 +87,8 @@ pub struct MedianInterval {
     pub interval: Option<Interval>,
     /// Index of the order statistic, counted from 1; 0 if there is no interval.
     pub k: u64,
-    /// Actual confidence; 1 without an interval, which is then the whole line.
+    /// Actual confidence; 1 if there is no interval, that is, if only the whole line is wide
+    /// enough.
     pub coverage: f64,
 }
 
@@ -112,13 +113,13 @@ pub struct SerialCorrelation {
     pub acf: Vec<f64>,
     /// 1.96/√n: the bound of 95 % of the autocorrelations of independent values.
     pub bound: f64,
-    /// The bound with the exact normal quantile.
+    /// Like `bound`, with the exact normal quantile instead of 1.96.
     pub bound_exact: f64,
     /// The default number of lags of R's `acf`.
     pub default_lags: usize,
-    /// The largest absolute autocorrelation at these lags.
+    /// The largest absolute autocorrelation over `default_lags` lags.
     pub default_max: f64,
-    /// Ljung and Box' statistics.
+    /// Ljung and Box's statistics.
     pub ljung_box: Vec<LjungBox>,
     /// Runs above and below the median.
     pub runs: Runs,
@@ -135,7 +136,8 @@ impl SerialCorrelation {
         least * ((self.ljung_box.len() + 1) as f64) < policy::DEPENDENCE_LEVEL
     }
 
-    /// `sorted` contains the values in ascending order.
+    /// Computes the correlation of values in their order of measurement; `sorted` contains them in
+    /// ascending order.
     pub(super) fn of(values: &[f64], sorted: &[f64]) -> Self {
         let n = values.len();
         let default_lags = independence::default_lags(n);
@@ -175,11 +177,11 @@ fn largest(acf: &[f64]) -> f64 {
 /// Tests of the shape; `None` if a test is undefined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tests {
-    /// Requires 3 to 5000 values, not all equal.
+    /// Shapiro and Wilk's test; requires 3 to 5000 values, not all equal.
     pub shapiro_wilk: Option<ShapiroWilk>,
-    /// Requires at least 8 values.
+    /// Anderson and Darling's test of normality; requires at least 8 values.
     pub anderson_darling: Option<Fit>,
-    /// Requires at least 5 values.
+    /// Lilliefors' test of normality; requires at least 5 values.
     pub lilliefors: Option<Fit>,
     /// Distance from the fitted normal distribution.
     pub normal: Option<Distance>,

@@ -24,7 +24,8 @@ pub struct Outliers {
 }
 
 impl Outliers {
-    /// `sorted` contains the values in ascending order and must not be empty. O(n).
+    /// Finds the outliers; `sorted` contains the values in ascending order and must not be empty.
+    /// O(n).
     pub(super) fn of(values: &[f64], sorted: &[f64]) -> Self {
         let [p25, p75] = [0.25, 0.75].map(|p| descriptive::quantile_sorted(sorted, p));
         let range = descriptive::interquartile_range(sorted);

@@ -9,9 +9,9 @@ const MOST_SLICES: usize = 120;
 /// A stretch of the series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slice {
-    /// Index of its first value, counted from 0.
+    /// Index of the first value of the slice, counted from 0.
     pub begin: usize,
-    /// One past the index of its last value.
+    /// One past the index of the last value of the slice.
     pub end: usize,
     /// Smallest value.
     pub min: f64,

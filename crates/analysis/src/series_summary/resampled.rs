@@ -3,7 +3,7 @@
 
 use assay_stats::bootstrap::{self, Bootstrap, Statistic};
 
-/// Three statistics resampled.
+/// The bootstrap of three statistics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resampled {
     /// Number of resamples.

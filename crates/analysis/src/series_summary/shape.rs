@@ -23,9 +23,9 @@ pub struct Bandwidths {
     pub nrd0: Option<f64>,
     /// Scott's bandwidth.
     pub nrd: Option<f64>,
-    /// Sheather and Jones', solve-the-equation.
+    /// Sheather and Jones's bandwidth by solving the equation.
     pub sj_ste: Option<f64>,
-    /// Sheather and Jones', direct plug-in.
+    /// Sheather and Jones's bandwidth by direct plug-in.
     pub sj_dpi: Option<f64>,
 }
 
@@ -39,7 +39,7 @@ impl Bandwidths {
         }
     }
 
-    /// The bandwidth for plots: Sheather and Jones' if available.
+    /// The bandwidth for plots: Sheather and Jones's if available, otherwise Silverman's.
     fn best(&self) -> Option<f64> {
         self.sj_ste.or(self.sj_dpi).or(self.nrd0)
     }
@@ -50,7 +50,7 @@ impl Bandwidths {
 pub struct Shape {
     /// Lower end: the smallest value, or three interquartile ranges below the lower quartile.
     pub low: f64,
-    /// Upper end, likewise.
+    /// Upper end: the largest value, or three interquartile ranges above the upper quartile.
     pub high: f64,
     /// Number of values below the lower end.
     pub below: usize,
@@ -65,7 +65,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// `sorted` must not be empty; `step` is the smallest gap between values. O(n).
+    /// Computes the shape; `sorted` must not be empty, and `step` is the smallest gap between
+    /// values. O(n).
     pub(super) fn of(sorted: &[f64], bandwidths: &Bandwidths, step: Option<f64>) -> Self {
         let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
         let [p25, p75] = [0.25, 0.75].map(|p| descriptive::quantile_sorted(sorted, p));

@@ -47,7 +47,7 @@ impl Rest {
 }
 
 impl Stability {
-    /// `sorted` contains the values in ascending order.
+    /// Detects the changes and the steady part; `sorted` contains the values in ascending order.
     pub(super) fn of(values: &[f64], sorted: &[f64], lower_is_better: bool, seed: u64) -> Self {
         let tolerance = policy::CHANGE_TOLERANCE.max(least_tolerance(sorted));
         let steady = steady_state(values, tolerance, lower_is_better, policy::CHANGE_LEVEL, seed);

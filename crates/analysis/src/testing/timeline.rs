@@ -45,9 +45,9 @@ pub struct Bar {
     pub began: f64,
     /// End of the activity.
     pub ended: f64,
-    /// Duration of the setup at its beginning, in seconds.
+    /// Duration of the setup at the start of the activity, in seconds.
     pub setup: f64,
-    /// Duration of the teardown at its end, in seconds.
+    /// Duration of the teardown at the end of the activity, in seconds.
     pub teardown: f64,
     /// Row within its lane, from 0: parallel tests of one process use several.
     pub row: usize,

@@ -1,12 +1,15 @@
 //! The causes supported by the numbers of a record, most likely first.
 //!
 //! Causes outside the program come first (another machine, a reference that differs from itself),
-//! then those that change the question (the same code, another output), then sampled functions,
-//! then counts that explain a part of the time, and last the part itself.
+//! then signs that the sides cannot be compared as intended (identical code, different output).
+//! Sampled functions come before the parts of the time, or after them if the largest part is not
+//! user time. For each part, the counts that explain it are named, or, if there are none, the part
+//! itself.
 //!
-//! A count explains a part of the time if it changed in the same direction, and by enough for the
-//! part to be its cost: `COSTS` contains the largest plausible time of one page fault, allocation
-//! or block of a file. A count that rose along with the time, but by too little, is not named.
+//! A count explains a part of the time if it changed in the same direction, and by enough to
+//! account for the part: `COSTS` contains the longest plausible duration of one page fault,
+//! allocation, 512-byte disk block or context switch. A count that rose with the time, but by too
+//! little, is not named.
 //! Instructions explain processor time on the log scale: the ratio of the times is the ratio of the
 //! instructions times that of the time per instruction.
 
@@ -20,7 +23,7 @@ use crate::verdict::Scale;
 use assay_data::{Design, Samples};
 use assay_stats::Interval;
 
-/// A control that moved by this share of the difference explains the difference.
+/// A control that moved by at least this share of the difference explains the difference.
 const FLOOR: f64 = 0.5;
 /// Minimum share of the difference for a part to be named.
 const SMALLEST_PART: f64 = 0.2;

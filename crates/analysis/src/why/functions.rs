@@ -49,7 +49,7 @@ pub struct FunctionPart {
 }
 
 impl FunctionPart {
-    /// Returns true if the function is known to have a share of the difference.
+    /// Returns true if the share of the function in the difference is known to be positive.
     pub fn is_known(&self) -> bool {
         is_known(self.share)
     }

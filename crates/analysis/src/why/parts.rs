@@ -26,7 +26,8 @@ const FARTHEST: f64 = 5.0;
 /// A program whose processor time exceeds its wall time by this factor uses several processors in
 /// parallel; the rest of the wall time is then not waiting.
 const ONE_PROCESSOR: f64 = 1.05;
-/// Minimum share of the difference for waiting beyond the proportion to count.
+/// Minimum share of the difference that waiting out of proportion to the processor time must have
+/// to count.
 const SMALLEST_BEYOND: f64 = 0.2;
 /// Number of parts, which share the error.
 const PARTS: f64 = 3.0;
@@ -66,7 +67,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Returns true if the part is known to have a share of the difference.
+    /// Returns true if the share of the part in the difference is known to be positive.
     pub fn is_known(&self) -> bool {
         is_known(self.share)
     }
@@ -164,7 +165,8 @@ fn is_busy(analysis: &Analysis, c: &Comparison, pairs: &[[[f64; 3]; 2]]) -> bool
     share.is_some_and(|share| share.interval.lower < SMALLEST_BEYOND)
 }
 
-/// Returns the share of a part in a whole, at the confidence that `sharing` shares have jointly.
+/// Returns the share of a part in a whole, with an interval wide enough that `sharing` such
+/// intervals hold jointly at `confidence`.
 pub(super) fn share(
     part: &[f64],
     whole: &[f64],

@@ -74,7 +74,7 @@ impl Question {
         Ok(Self { id, answer, files, scratch: scratch.to_path_buf() })
     }
 
-    /// Creates its files in its directory, which is emptied before.
+    /// Empties the directory of the request, and creates the files of the request in it.
     fn lay_out(&self) -> Result<(), RunError> {
         empty(&self.scratch)?;
         for (path, text) in &self.files {
@@ -86,7 +86,7 @@ impl Question {
         Ok(())
     }
 
-    /// Returns the outcome of its run.
+    /// Returns the outcome of a run of this request.
     fn ran(&self, result: RunResult, counts: Vec<Option<Count>>) -> Result<Ran, RunError> {
         if interrupt::count() > 0 && !result.outcome.is_success() {
             // The terminal sends Ctrl-C to the program as well.
@@ -106,7 +106,8 @@ impl Question {
     }
 }
 
-/// Returns the runner of the second process, which few suites need.
+/// Returns the runner of the second process; starts it when it is first needed, since few suites
+/// need it.
 fn second(runner: &mut Option<Runner>) -> Result<&mut Runner, MeasureError> {
     match runner {
         Some(runner) => Ok(runner),
@@ -119,7 +120,7 @@ fn options(padding: u16, timeout: Duration) -> RunOptions {
     RunOptions { pad: padding, timeout: Some(timeout), end_strays: true, ..RunOptions::default() }
 }
 
-/// Waits until a process waits for its turn, or has ended.
+/// Blocks until a process is waiting for its turn or has ended.
 fn await_ready(pipes: &Pipes, has_ended: impl Fn() -> bool) {
     while !has_ended() && !pipes.is_ready() {
         std::thread::sleep(LOOK);
@@ -135,7 +136,8 @@ pub(crate) struct Asker {
     /// Time after which a run is killed.
     timeout: Duration,
     directories: usize,
-    /// The machine's counters, on the launcher with this pid.
+    /// The pid of the launcher, and the machine's counters that were opened on it; `None` if no
+    /// event is watched.
     watched: Option<(Option<u32>, Counters)>,
 }
 

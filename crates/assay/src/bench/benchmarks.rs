@@ -24,9 +24,9 @@ use assay_measure::fingerprint::Fingerprints;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Name of the setting with the CPU of a subject.
+/// Name of the setting that records the CPU of a subject.
 const PIN: &str = "pin";
-/// Variable with the number of CPUs that a program of Go uses.
+/// Variable that limits the number of CPUs that a Go program uses.
 const CPUS_OF_GO: &str = "GOMAXPROCS";
 /// Largest padding of a run.
 const MOST_PADDING: u16 = 4095;
@@ -40,7 +40,7 @@ pub(crate) struct Failure {
     pub side: String,
     /// Description of the failure.
     pub how: String,
-    /// Number of blocks measured before.
+    /// Number of blocks measured before the failure.
     pub blocks: usize,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Runs {
     together: Option<[[Question; 2]; 2]>,
 }
 
-/// A run whose turn is still to come: its place and block, and the outcome.
+/// A run that was made ahead of its turn: the turn (unit, place and block), and the outcome.
 struct Ahead {
     at: (usize, usize, u32),
     ran: Ran,
@@ -100,10 +100,10 @@ pub(crate) struct Benchmarks<'a> {
     pub failures: Vec<Failure>,
     /// Findings about functions that changed.
     pub changes: Vec<Finding>,
-    /// Findings about the smallest slowdown of these functions that would be detected.
+    /// Findings about the smallest slowdown of each changed function that would be detected.
     pub(super) sensitivity: Vec<Finding>,
     pub(super) counting: Counting,
-    /// Findings about benchmarks whose values are cold.
+    /// Findings about benchmarks that were measured before they had warmed up.
     cold: Vec<Finding>,
     /// The pipes of processes that measure in turns.
     pipes: Option<Pipes>,
@@ -341,8 +341,9 @@ impl<'a> Benchmarks<'a> {
         Ok(self.pipes.iter().map(|pipes| pipes.directory().to_owned()).collect())
     }
 
-    /// Runs a turn alone, or takes its outcome from the turn before, or runs it together with the
-    /// other place of its block.
+    /// Returns the outcome of a turn. If the benchmark is measured in turns, the first position of
+    /// a block runs both places together, and the second position takes the outcome that was kept
+    /// for it.
     fn run(&mut self, turn: &Turn) -> Result<Ran, RunError> {
         let unit = &self.units[turn.unit];
         if let (Some(together), Purpose::Measure, Some(pipes)) =
@@ -370,8 +371,9 @@ impl<'a> Benchmarks<'a> {
         self.units.iter().any(|unit| unit.together.is_some())
     }
 
-    /// Makes the first benchmark of each group that the program itself compares the reference of
-    /// the others, unless there are other sides to compare them with.
+    /// For each group of benchmarks that the program itself compares, makes the first one the
+    /// reference of the others. Does nothing if there are several sides, which are compared
+    /// instead.
     fn compare_within_a_side(&mut self) {
         if self.catalogue.sides.len() > 1 {
             return;
@@ -401,7 +403,7 @@ impl<'a> Benchmarks<'a> {
         }
     }
 
-    /// Returns a value for every metric; those that are not given are missing.
+    /// Returns a value for every metric; NaN for each one that is not given.
     pub(super) fn row(&mut self, known: impl IntoIterator<Item = (Metric, f64)>) -> Vec<f64> {
         let mut values = vec![f64::NAN; self.metrics.len()];
         for (metric, value) in known {
@@ -437,8 +439,8 @@ impl<'a> Benchmarks<'a> {
         self.units.iter().map(of_unit).sum()
     }
 
-    /// Returns the readings of a unit's benchmarks, in order, or the row of the benchmark that
-    /// failed, and how.
+    /// Returns the readings of a unit's benchmarks, in order. If one failed, returns the row of
+    /// that benchmark and a description of the failure.
     fn read(&self, unit: usize, side: usize, ran: &Ran) -> Result<Vec<Reading>, (usize, String)> {
         let benchmarks = &self.units[unit].benchmarks;
         if let Some(how) = ran.failure() {
@@ -523,8 +525,9 @@ impl Source for Benchmarks<'_> {
     }
 }
 
-/// Returns a command of a side that runs on this CPU. A program of Go would see a single CPU, and
-/// name its benchmarks differently.
+/// Returns a side's command, pinned to this CPU if there is one. A Go program would then see a
+/// single CPU and name its benchmarks differently, so [`CPUS_OF_GO`] is set to the number of all
+/// CPUs.
 fn on_cpu(
     mut command: Command,
     (side, driver): (&sides::Side, &dyn Driver),
@@ -576,8 +579,8 @@ fn comparable(sides: &[usize], of: usize) -> bool {
     sides.first() == Some(&0) && sides.len() >= of.min(2)
 }
 
-/// Returns the recorded subject of a row on the side at this position. Names of sides are only for
-/// display.
+/// Returns the recorded subject of a row on the side at this position. Sides are not matched by
+/// name, because names are only for display.
 fn subject_of(recorded: &Samples, row: &str, place: usize) -> Option<usize> {
     let is_it = |own: &Subject| own.side == place && recorded.row_of(own).name == row;
     recorded.subjects.iter().position(is_it)

@@ -15,11 +15,11 @@ pub(crate) struct BenchmarkSelection {
     pub filter: Option<Filter>,
     /// Matching benchmarks are left out.
     pub exclude: Option<Filter>,
-    /// The harness by name, instead of detecting it.
+    /// Name of the harness; `None` if it is to be detected.
     pub harness: Option<String>,
-    /// The reference is measured twice.
+    /// True if the reference is measured twice.
     pub control: bool,
-    /// Benchmarks that use a single CPU all run on the same one.
+    /// True if benchmarks that use a single CPU all run on the same one.
     pub pin: bool,
 }
 
@@ -128,8 +128,8 @@ impl Catalogue {
         Ok(Self { sides, drivers, benchmarks, start_seconds, control, pin })
     }
 
-    /// Returns the number of turns in which two processes of these sides measure a benchmark for this
-    /// time, s; `None` if there would be only one, or they cannot.
+    /// Returns the number of turns in which two processes of these sides measure a benchmark for
+    /// `seconds`; `None` if a single turn suffices, or if these sides cannot measure in turns.
     pub fn turns(&self, sides: &[usize], seconds: f64) -> Option<u32> {
         let has_one_build = |&side: &usize| self.sides[side].builds.len() < 2;
         let is_pair = sides.len() == 2 && !self.control && self.isolates();
@@ -174,6 +174,9 @@ pub(crate) fn driver_of(
     asker: &mut Asker,
 ) -> anyhow::Result<Box<dyn Driver>> {
     let program = side.program()?;
+    if let Some(script) = program.missing_script() {
+        bail!("{}: no such file", script.display());
+    }
     if let Some(name) = named {
         return assay_harness::by_name(name, &program).with_context(|| {
             format!(

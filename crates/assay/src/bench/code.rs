@@ -16,8 +16,8 @@ pub(crate) struct Codes(Vec<Option<(Code, Vec<String>)>>);
 
 impl Codes {
     /// Reads the programs. A program is left out if its command differs from the reference's in
-    /// more than its file, because then its input may cause the difference; so is one with the
-    /// reference's own file, unless other benchmarks of that file are measured.
+    /// more than its file, because then its input may cause the difference. It is also left out if
+    /// it is the reference's own file, unless other benchmarks of that file are measured.
     pub fn of(catalogue: &Catalogue, files: &mut Fingerprints) -> Self {
         let reference = &catalogue.sides[0];
         let mut digest = |index: usize| {
@@ -105,8 +105,8 @@ impl Codes {
     }
 }
 
-/// Returns the number of benchmarks whose code differs between the reference and a side, and of all
-/// whose code is known.
+/// Returns the number of benchmarks whose code differs between the reference and a side, and the
+/// number of benchmarks whose code is known on both.
 fn reached(samples: &Samples, side: &str) -> (usize, usize) {
     let is_on = |own: &&assay_data::Subject| samples.side_of(own).name == side;
     let known = samples.subjects.iter().filter(is_on).filter_map(|own| {

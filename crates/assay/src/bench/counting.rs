@@ -3,9 +3,9 @@
 //! slows a program down.
 //!
 //! If the harness accepts a number of iterations, a process is run once with a few iterations and
-//! once with more, and the difference is due to the additional ones: start-up, preparations and the output of
-//! results cancel out. Otherwise one process with the least work that the harness can do is
-//! counted, including start-up. Counters that a program gives only while it is counted (it can
+//! once with more, and the difference is due to the additional ones: start-up, preparations and the
+//! output of results cancel out. Otherwise one process with the least work that the harness can do
+//! is counted, including start-up. Counters that a program reports only while it is counted (it can
 //! query the counter itself, `c/assay_alloc.h`) are recorded as well. Exact values are counted
 //! twice: counts that repeat are known, not estimated. The machine's counters are read more often
 //! and compared like times, often enough that each of them can have a verdict at its share of the
@@ -58,8 +58,8 @@ impl Passes {
     }
 }
 
-/// Returns the number of readings of the machine's counters if `comparisons` comparisons share the
-/// error: with fewer the rank test could not reach the level of the first of them.
+/// Returns the number of times to read the machine's counters if `comparisons` comparisons share
+/// the error: with fewer readings, the rank test could not reach the strictest of their levels.
 fn readings(plan: &Plan, adjust: Adjust, comparisons: usize) -> u32 {
     let share = if adjust == Adjust::None { 1 } else { comparisons.max(1) };
     // However the timing ended, their comparisons have at least this level.
@@ -240,8 +240,8 @@ impl Benchmarks<'_> {
         countable
     }
 
-    /// Returns the counts of one benchmark on one side, per iteration if possible, and those that
-    /// the program gave itself.
+    /// Returns the counts of one benchmark on one side, per iteration if possible, and the counts
+    /// that the program itself reported.
     fn differences(
         &mut self,
         benchmark: usize,

@@ -1,6 +1,6 @@
-//! Programs in which calls of a function can be delayed. Python and Ruby need no other program. A
-//! Go program is built again: the compiler reads changed copies of the files concerned
-//! (`go build -overlay`), in which each function begins with a call that waits.
+//! Programs in which calls of a function can be delayed. Python and Ruby programs are used as they
+//! are. A Go program is built again (`go build -overlay`): the compiler reads changed copies of the
+//! files concerned, in which each function begins with a call that waits.
 
 use super::executed::{Key, Tree, go, package_of};
 use super::{Asker, Side};
@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the side with a program in which each of these functions can be delayed, by its index.
-/// `None` if it cannot be built.
+/// Returns the side with a program in which calls of each of these functions can be delayed; a
+/// function is identified by its index. `None` if the program cannot be built.
 pub(super) fn delayable(
     side: &Side,
     tree: &Tree,
@@ -60,7 +60,8 @@ fn overlay(tree: &Tree, functions: &[&Key], directory: &Path) -> Option<PathBuf>
     Some(list)
 }
 
-/// Adds a wait to the start of each function that begins in one of these lines, with its number.
+/// Inserts a call that waits at the start of each function. `functions` contains the line in which
+/// each function begins, and the number that it passes to the call.
 fn with_waits(text: &str, functions: &[(usize, usize)]) -> String {
     let mut bodies: Vec<(usize, usize)> = Vec::new();
     let mut start = 0;

@@ -24,16 +24,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Files that state the versions of packages, which are installed apart from the tree.
+/// Endings of files that state the versions of packages installed outside the tree.
 const LOCKS: [&str; 1] = ["lock"];
-/// Directories of packages from elsewhere, which are the same for all sides.
+/// Directories of installed packages. Files in them are foreign, unless they are copies of sources.
 const ENVIRONMENTS: [&str; 6] =
     ["site-packages", "dist-packages", "venv", ".venv", ".tox", ".bundle"];
 
 /// The functions that the benchmarks execute.
 #[derive(Debug, Default)]
 pub(crate) struct Executed {
-    /// For each side other than the reference with a different tree: its findings.
+    /// The finding about each side whose tree differs from that of the reference, by side.
     of_sides: BTreeMap<usize, Finding>,
     /// Digests of the code that a benchmark executes on a side, by benchmark and side.
     digests: BTreeMap<(usize, usize), String>,
@@ -268,8 +268,8 @@ impl Tree {
             && !reference.changed(self).is_empty()
     }
 
-    /// Returns true if another tree has the same text, without comments; false for Go, where not
-    /// all of it is known.
+    /// Returns true if another tree has the same text, apart from comments. Always false for Go,
+    /// because not all text of a Go tree is known.
     fn is_same(&self, reference: &Self) -> bool {
         self.language == reference.language
             && self.language != Language::Go
@@ -316,14 +316,14 @@ impl Tree {
         for place in places {
             let file = match self.below(&place.file) {
                 Some(file) if self.files.contains_key(&file) => file,
-                Some(file) if ENVIRONMENTS.iter().any(|name| has_directory(&file, name)) => {
-                    continue;
-                }
                 // Ruby's own methods and evaluated text, as in <internal:kernel>.
                 Some(file) if !self.root.join(&file).is_file() => continue,
+                Some(file) if is_in_environment(&file) && !self.is_copy(&file) => continue,
                 // A copy that the build installed, or a directory that may be generated.
                 Some(file) => self.original(&file)?.to_owned(),
-                None if place.line > 0 && self.is_copy(&place.file) => return None,
+                None if place.line > 0 && self.is_copy(&place.file) => {
+                    self.original(&place.file)?.to_owned()
+                }
                 None => continue,
             };
             let own = self.files.get(&file).and_then(|own| at(own, place.line));
@@ -332,7 +332,8 @@ impl Tree {
         Some(found)
     }
 
-    /// Returns the source with the same package, name and text as another file below the root.
+    /// Returns the source with the same package, name and text as another file, whose path is
+    /// absolute or relative to the root.
     fn original(&self, copy: &str) -> Option<&str> {
         let text = fs::read(self.root.join(copy)).ok()?;
         let is_it = |own: &&String| {
@@ -342,7 +343,7 @@ impl Tree {
         self.files.keys().find(is_it).map(String::as_str)
     }
 
-    /// Returns the path of a file below the root, if it is there.
+    /// Returns the path of a file relative to the root; `None` if it is not below the root.
     fn below(&self, file: &str) -> Option<String> {
         if self.language == Language::Go {
             let own = file.strip_prefix(&self.module)?.strip_prefix('/')?;
@@ -353,7 +354,7 @@ impl Tree {
         Some(path.strip_prefix(&self.root).ok()?.to_string_lossy().into_owned())
     }
 
-    /// Returns true if a file outside of the tree has the package and the name of one in it.
+    /// Returns true if a file has the same package and name as one of the sources.
     fn is_copy(&self, file: &str) -> bool {
         let own = in_package(file);
         own.is_some() && self.files.keys().any(|known| in_package(known) == own)
@@ -380,9 +381,9 @@ fn in_package(path: &str) -> Option<(&str, &str)> {
     Some((above.rsplit('/').next().unwrap_or_default(), name))
 }
 
-/// Returns true if a file is below a directory of this name.
-fn has_directory(file: &str, name: &str) -> bool {
-    file.split('/').rev().skip(1).any(|own| own == name)
+/// Returns true if a file is in a directory of installed packages.
+fn is_in_environment(file: &str) -> bool {
+    file.split('/').rev().skip(1).any(|own| ENVIRONMENTS.contains(&own))
 }
 
 /// Returns true for a line that sets the version of a package.
@@ -406,7 +407,7 @@ pub(super) fn go(tree: &Tree, arguments: &[&str]) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns the package whose tests the program of a side was built from.
+/// Returns the package whose tests were built into the program of a side.
 pub(super) fn package_of(side: &Side, tree: &Tree) -> Option<String> {
     let program = side.command.resolve().ok()?;
     let facts = go(tree, &["version", "-m", program.to_str()?])?;
@@ -414,8 +415,8 @@ pub(super) fn package_of(side: &Side, tree: &Tree) -> Option<String> {
     Some(path.strip_suffix(".test")?.to_owned())
 }
 
-/// Returns the side with a program that can report what it executes: for Go, the package of its
-/// program built again, with coverage. `None` if that fails.
+/// Returns the side with a program that can report what it executes; for Go, the package is built
+/// again with coverage. `None` if that fails.
 fn instrumented(side: &Side, tree: &Tree, asker: &mut Asker) -> Option<Side> {
     if tree.language != Language::Go {
         return Some(side.clone());
@@ -499,10 +500,20 @@ mod tests {
         assert_eq!(new.keys(&[in_tree(".assay/site/pkg/a.py", text)]), None);
         // A directory that is usually generated may be a package.
         assert_eq!(new.keys(&[in_tree("src/build/a.py", text)]), None);
-        let own = new.root.join("<internal:kernel>").display().to_string();
-        assert_eq!(new.keys(&[SourceLine { file: own, line: 4 }]), Some(BTreeSet::new()));
+        let internal = new.root.join("<internal:kernel>").display().to_string();
+        assert_eq!(new.keys(&[SourceLine { file: internal, line: 4 }]), Some(BTreeSet::new()));
         let package = in_tree("env/lib/python3.11/site-packages/other/a.py", text);
         assert_eq!(new.keys(&[package]), Some(BTreeSet::new()));
+        // So is an environment that contains the package of the tree.
+        let installed = in_tree(".venv/lib/python3.11/site-packages/pkg/a.py", &own);
+        assert_eq!(new.keys(&[installed]), Some(of(&new, &[4])));
+        let older = in_tree(".venv/lib/python3.12/site-packages/pkg/a.py", text);
+        assert_eq!(new.keys(std::slice::from_ref(&older)), None);
+        // Elsewhere, the text decides, too.
+        let elsewhere =
+            SourceLine { file: new.root.join("pkg/a.py").display().to_string(), line: 4 };
+        assert_eq!(old.keys(&[elsewhere]), None);
+        assert_eq!(old.keys(&[older]), Some(of(&old, &[4])));
         // A file that is not a source may change the behavior of a function.
         fs::write(new.root.join("pkg/native.so"), "x").unwrap();
         let with = Tree::read(Language::Python, new.root.clone()).unwrap();

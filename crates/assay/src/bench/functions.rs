@@ -6,7 +6,7 @@
 
 use assay_harness::executed::Language;
 
-/// The name of the code of a file outside of its functions.
+/// Name given to the code of a file that is outside all functions.
 pub(super) const OUTSIDE: &str = "";
 
 /// A function.
@@ -33,7 +33,8 @@ pub(super) fn functions(language: Language, text: &str) -> Vec<Function> {
     found
 }
 
-/// Returns the name of the innermost function that contains a line; line 0 is that of the file.
+/// Returns the name of the innermost function that contains a line; line 0 stands for the file
+/// itself.
 pub(super) fn at(functions: &[Function], line: usize) -> Option<&str> {
     if line == 0 {
         return Some(OUTSIDE);
@@ -205,7 +206,8 @@ fn ruby(text: &str, found: &mut Vec<Function>) {
     }
 }
 
-/// Returns true for a line that ends one part of a body and begins the next.
+/// Returns true for a line that belongs to a function although it is indented no further than
+/// `def`: a clause such as `rescue` or `else`, or a closing bracket.
 fn is_clause(line: &str) -> bool {
     let word = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     ["rescue", "ensure", "else", ")"].contains(&word) || line.starts_with([')', '}', ']'])

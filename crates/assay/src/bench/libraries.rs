@@ -14,9 +14,9 @@ use assay_measure::libraries::{Library, Loads, loaded, search_paths};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Variables with which the loader of glibc finds other libraries.
+/// Variables that make the loader of glibc load other libraries.
 const VARIABLES: [&str; 3] = ["LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT"];
-/// Programs that run others, and open libraries for them.
+/// Interpreters, which load libraries at run time for the programs that they run.
 const INTERPRETERS: [&str; 7] = ["java", "jruby", "node", "perl", "pypy", "python", "ruby"];
 /// Maximum number of differences or libraries that are named.
 const NAMED: usize = 4;
@@ -170,7 +170,7 @@ fn differences<'a>(
     first.chain(alone).collect()
 }
 
-/// Records on a side which file it loads.
+/// Records on a side the library file that it loads, if its path and digest are known.
 fn note(side: &mut Side, library: Option<&Library>) {
     let Some(Library { path: Some(path), digest: Some(digest), .. }) = library else { return };
     let own = (located(side, path).display().to_string(), digest.clone());
@@ -179,7 +179,7 @@ fn note(side: &mut Side, library: Option<&Library>) {
     }
 }
 
-/// Returns a path as a side's program sees it, absolute.
+/// Returns the absolute form of a path that a side's program uses.
 fn located(side: &Side, path: &Path) -> PathBuf {
     let path = side.command.cwd.as_ref().map_or(path.to_owned(), |cwd| cwd.join(path));
     std::path::absolute(&path).unwrap_or(path)

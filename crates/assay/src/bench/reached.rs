@@ -16,7 +16,7 @@ pub(super) enum Wording {
 }
 
 impl Wording {
-    /// Returns the verb, for one benchmark and for several.
+    /// Returns the verb in the singular and in the plural.
     fn verbs(self) -> [&'static str; 2] {
         match self {
             Self::Reaches => ["reaches", "reach"],

@@ -13,11 +13,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Endings of scripts, and of files that only describe them.
+/// Endings of scripts, and of files that only describe scripts.
 const SCRIPTS: [&str; 10] =
     ["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "map", "tsbuildinfo"];
-/// The directory of installed packages. The files that lock their versions are compared instead.
+/// The directory of installed packages, some of which may be copies of packages of the tree.
 const PACKAGES: &str = "node_modules";
+/// The hidden directory below [`PACKAGES`] in which pnpm keeps the packages that it links to. All
+/// other hidden directories there are caches of tools.
+const LINKED: &str = ".pnpm";
 
 /// Returns the digests by benchmark and side, if all sides run on Node.js, have trees of their own,
 /// and differ only in scripts. Runs each benchmark once on each side, unless that takes longer than
@@ -77,11 +80,18 @@ fn digest(root: &Path, scripts: &[ExecutedScript]) -> Option<String> {
     let own: BTreeSet<(&Path, &str)> = scripts
         .iter()
         .filter_map(|script| Some((script.file.strip_prefix(root).ok()?, script.digest.as_str())))
-        .filter(|(file, _)| !file.iter().any(|part| part == PACKAGES))
+        .filter(|(file, _)| !is_in_cache(file))
         .collect();
     let mut hasher = DefaultHasher::new();
     own.hash(&mut hasher);
     (!own.is_empty()).then(|| format!("executed:{:016x}", hasher.finish()))
+}
+
+/// Returns true for a file that a tool generated below the installed packages.
+fn is_in_cache(file: &Path) -> bool {
+    let parts: Vec<_> = file.iter().map(|part| part.to_string_lossy()).collect();
+    let is_hidden = |name: &str| name.starts_with('.') && name != LINKED;
+    parts.windows(2).any(|two| two[0] == PACKAGES && is_hidden(&two[1]))
 }
 
 #[cfg(test)]
@@ -99,12 +109,17 @@ mod tests {
         let others = [
             script("/head/bench.mjs", "2"),
             script("/head/dist/a.mjs", "1"),
-            script("/head/node_modules/b/b.js", "3"),
+            script("/head/node_modules/.vite/deps/b.js", "3"),
             script("/usr/lib/npm.js", "4"),
         ];
         assert_eq!(base, of("/head", &others));
         assert_ne!(base, of("/head", &[script("/head/dist/a.mjs", "5"), others[0].clone()]));
         assert_ne!(base, of("/head", &others[1..]));
         assert_eq!(of("/head", &others[2..]), None);
+        // An installed package may be a copy of one in the tree.
+        let copied = |digest: &str| of("/head", &[script("/head/node_modules/b/b.js", digest)]);
+        assert_ne!(copied("6"), copied("7"));
+        let linked = "/head/node_modules/.pnpm/b@1.0.0/node_modules/b/b.js";
+        assert_ne!(of("/head", &[script(linked, "6")]), None);
     }
 }

@@ -1,6 +1,7 @@
-//! Measures the sensitivity of the benchmarks to the functions that changed, after the timing (`bench
-//! --sensitivity`). The calls of one function are delayed by a known time, alternately with no delay,
-//! in programs that are otherwise the same. [`assay_analysis::sensitivity`] evaluates the times.
+//! Measures the sensitivity of the benchmarks to the functions that changed, after the timing
+//! (`bench --sensitivity`). Runs in which each call of one function is delayed by a known time
+//! alternate with runs without a delay, in programs that are otherwise the same.
+//! [`assay_analysis::sensitivity`] evaluates the times.
 
 use super::delayed::delayable;
 use super::executed::{Executed, Key, Touched, Tree};
@@ -15,16 +16,17 @@ use assay_harness::executed::SourceLine;
 
 /// Number of pairs of runs without and with a delay.
 const PAIRS: usize = 6;
-/// Maximum number of functions of a side: the longest that changed.
+/// Maximum number of functions examined on each side. The longest of the changed functions are
+/// chosen.
 const MOST_FUNCTIONS: usize = 5;
-/// Shortest and longest delay of a call, ns. Delays grow tenfold until an iteration becomes longer
-/// by a visible share.
+/// Shortest and longest delay of a call, ns. The delay grows tenfold until it visibly lengthens an
+/// iteration.
 const DELAYS: [u64; 2] = [1_000, 1_000_000_000];
 /// The longest delay as a multiple of the time of an iteration: a function that is called less than
 /// once in five hundred iterations is not timed.
 const MOST_TIMES: f64 = 100.0;
-/// Limit of the additional time of a process, s, beyond twice its own. If its iterations do not become
-/// longer by then, the calls are outside of the timed part.
+/// Time that a delayed process may take beyond twice its undelayed time, s. If its iterations have
+/// not become longer by then, the calls are outside the timed part.
 const MOST_SECONDS: f64 = 1.0;
 
 /// A program in which one function can be delayed.
@@ -33,7 +35,7 @@ struct Delayable<'a> {
     tree: &'a Tree,
     /// The beginning of the function.
     function: SourceLine,
-    /// Number of that function in the program.
+    /// Number by which the program identifies the function.
     number: usize,
 }
 
@@ -142,8 +144,8 @@ impl Benchmarks<'_> {
         }
     }
 
-    /// Returns the value of a metric in one run with this delay of each call, and the duration of the
-    /// process in seconds; `None` if it fails.
+    /// Returns the value of a metric in one run with this delay of each call, and the duration of
+    /// the process in seconds; `None` if the run fails.
     fn delayed(
         &mut self,
         program: &Delayable<'_>,

@@ -7,7 +7,7 @@ use regex::Regex;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Name of a benchmark if its side's pattern matches the whole original name.
+/// Name of a benchmark if the pattern of its side matches the whole original name.
 const WITHOUT_REST: &str = "(alone)";
 
 /// One side.
@@ -15,13 +15,13 @@ const WITHOUT_REST: &str = "(alone)";
 pub(crate) struct Side {
     /// Name shown to the user, unique among the sides.
     pub name: String,
-    /// The command: program, the user's arguments, its variables and directory.
+    /// The command: the program with the user's arguments, variables and directory.
     pub command: Command,
-    /// Part of the names of its benchmarks that is specific to this side, and is ignored when
-    /// matching sides.
+    /// Matches the part of a benchmark's name that is specific to this side, which is ignored when
+    /// benchmarks are matched across sides.
     pub versus: Option<Regex>,
-    /// Libraries in which it differs from a side with the same program: absolute paths, with
-    /// digests.
+    /// Libraries in which this side differs from another side with the same program: absolute
+    /// paths, with digests.
     pub libraries: Vec<(String, String)>,
     /// All builds, if several builds of one source are run alternately (`command` is the first
     /// one); otherwise empty.
@@ -31,7 +31,7 @@ pub(crate) struct Side {
 /// One of the builds of a side.
 #[derive(Clone, Debug)]
 pub(crate) struct Build {
-    /// Displayed name of its file.
+    /// Displayed name of the build's file.
     pub name: String,
     /// Command of the build.
     pub command: Command,
@@ -46,7 +46,7 @@ impl Side {
         }
     }
 
-    /// Returns the facts about its program that are known without running it.
+    /// Returns the facts about the side's program that are known without running it.
     ///
     /// # Errors
     /// If the program does not exist.
@@ -55,7 +55,8 @@ impl Side {
         Ok(Program::look(&words.collect::<Vec<_>>(), &self.command.resolve()?))
     }
 
-    /// Converts a file name relative to the command's directory to one relative to ours.
+    /// Converts a word that names a file relative to the command's directory to a path that is
+    /// valid from the current directory; returns any other word unchanged.
     fn seen_from_here(&self, word: &OsString) -> OsString {
         let there = self.command.cwd.as_ref().map(|cwd| cwd.join(word));
         match there.filter(|path| path.is_file()) {
@@ -64,7 +65,8 @@ impl Side {
         }
     }
 
-    /// Returns a variable as its program sees it, unless it is empty.
+    /// Returns the value of a variable that the side's program sees; `None` if it is unset or
+    /// empty.
     pub fn variable(&self, name: &str) -> Option<String> {
         let own = self.command.env.iter().rev().find(|(known, _)| known == name);
         let own = own.map(|(_, value)| value.clone()).or_else(|| std::env::var(name).ok());
@@ -123,8 +125,8 @@ pub(crate) fn named(commands: &[Command]) -> Vec<String> {
     numbered(paths.iter().map(last))
 }
 
-/// Returns each command without the words that all begin and end with; `None` if the results are
-/// not distinct.
+/// Returns each command without the words that are the same at the beginning and the end of all
+/// commands; `None` if the results are not distinct.
 fn by_words(commands: &[Command]) -> Option<Vec<String>> {
     let word = |command: &Command, back: bool, at: usize| {
         let words = &command.argv;
@@ -151,8 +153,8 @@ pub(crate) fn numbered(names: impl Iterator<Item = String>) -> Vec<String> {
     names.enumerate().map(|(index, name)| format!("{name} #{}", index + 1)).collect()
 }
 
-/// Returns the components of the path that identifies a command; for an interpreter, that of its
-/// first file.
+/// Returns the components of the path that identifies a command: its first argument that is a file
+/// (the script of an interpreter), otherwise its program.
 fn parts(command: &Command) -> Vec<String> {
     let words = &command.argv;
     let file = words

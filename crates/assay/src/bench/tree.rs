@@ -17,7 +17,7 @@ const MOST_FILES: usize = 20_000;
 
 /// The files below a directory.
 pub(super) struct TreeContents {
-    /// The sources, by their paths below it.
+    /// Paths of the sources, relative to the directory.
     pub sources: Vec<String>,
     /// Digests of all other files that may matter.
     pub others: BTreeMap<String, u64>,

@@ -1,5 +1,5 @@
 //! Runs every benchmark once on every side before anything is recorded, to find broken benchmarks,
-//! the duration of a run, and its number of iterations.
+//! and to learn the duration and the number of iterations of a run.
 
 use super::{Asker, Catalogue};
 use crate::output;
@@ -7,9 +7,8 @@ use crate::run_error::RunError;
 use assay_harness::{Effort, Reading};
 use std::collections::BTreeSet;
 
-/// CPU time that may be spent in addition to the time that passes, as a share of the latter, by a
-/// benchmark that counts as one that uses a single CPU: what threads of a garbage collector and of a
-/// compiler need.
+/// Maximum CPU time beyond the wall time, as a share of the latter, of a benchmark that counts as
+/// using a single CPU. It allows for the threads of a garbage collector and a compiler.
 const MOST_OVERLAP: f64 = 0.25;
 
 /// Result of trying one benchmark on one side.
@@ -25,8 +24,8 @@ pub(crate) struct BenchmarkTrial {
     pub failure: Option<String>,
 }
 
-/// Returns true if a run with this reading used only one CPU at a time, by the time that passed and
-/// the CPU time of the process, s.
+/// Returns true if a run with this reading used only one CPU at a time, judging by the wall time
+/// and the CPU time of the process, s.
 fn is_serial(reading: &Reading, wall_seconds: f64, cpu_seconds: f64) -> bool {
     if let Some(busy) = reading.busy_cpus {
         return busy <= 1.0 + MOST_OVERLAP;
@@ -41,7 +40,7 @@ fn is_serial(reading: &Reading, wall_seconds: f64, cpu_seconds: f64) -> bool {
 pub(crate) struct Trial {
     /// For each benchmark of the catalog, by side.
     pub tried: Vec<Vec<BenchmarkTrial>>,
-    /// For each side, the reason why the times of its build are larger than necessary.
+    /// For each side, the reason why its build is slower than necessary, if it is a debug build.
     pub debug_builds: Vec<Option<String>>,
     /// Counters that are totals over iterations, as the trial runs show.
     pub totals: BTreeSet<String>,
@@ -135,7 +134,7 @@ impl Trial {
         self.tried.iter().flatten().map(|tried| tried.seconds).sum()
     }
 
-    /// Scales the runs to this share of their measuring time. `start_seconds` is the duration of a
+    /// Multiplies the measuring time of the runs by `share`. `start_seconds` is the duration of a
     /// process that measures nothing.
     pub fn shorten(&mut self, share: f64, start_seconds: f64) {
         for tried in self.tried.iter_mut().flatten() {

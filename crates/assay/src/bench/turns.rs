@@ -1,18 +1,19 @@
-//! The named pipes through which two processes of a benchmark pass the turn on to each other
+//! The named pipes through which two processes of a benchmark pass the turn to each other
 //! ([`Turns`]), and the CPU that they share.
 
+use crate::cpus::quiet_cpu;
 use assay_harness::Turns;
 use assay_measure::descriptors::named_pipe;
-use assay_measure::environment::{allowed_cpus, can_pin};
+use assay_measure::environment::can_pin;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Returns the CPU on which all sides of a benchmark run if it uses only one: a busy neighbor slows
-/// down only some CPUs, and the sides would otherwise be on different ones. `None` if there is no
-/// choice, or it is forbidden. The first is left out, since it handles most interrupts.
+/// down only some CPUs, and the sides would otherwise run on different ones. `None` if there is no
+/// choice, or if pinning is not permitted.
 pub(super) fn common_cpu() -> Option<u32> {
-    allowed_cpus().get(1).copied().filter(|&cpu| can_pin(cpu))
+    quiet_cpu().filter(|&cpu| can_pin(cpu))
 }
 
 /// The pipes. All of them are open for reading and writing, so that no process waits for another to
@@ -24,7 +25,7 @@ pub(super) struct Pipes {
 }
 
 impl Pipes {
-    /// Creates them in a directory.
+    /// Creates the pipes in a directory.
     ///
     /// # Errors
     /// If one cannot be created.
@@ -62,7 +63,8 @@ impl Pipes {
         self.write(1 - side, Turns::DONE);
     }
 
-    /// A full pipe has the byte already.
+    /// Writes a byte to the pipe of a side. A failure is ignored: a pipe that is full already
+    /// contains the byte.
     fn write(&self, side: usize, byte: u8) {
         let _ = (&self.sides[side]).write(&[byte]);
     }

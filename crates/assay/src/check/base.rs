@@ -16,7 +16,7 @@ pub(crate) struct Base {
     pub commit: String,
     /// The branch from which the commit was determined, in a form that git understands.
     pub branch: String,
-    /// The source of the branch's name, for people.
+    /// Source of the branch's name, as shown to users.
     pub source: &'static str,
 }
 

@@ -1,5 +1,5 @@
-//! The base of the pull request that a job of continuous integration checks, from the runner's
-//! variables.
+//! The base of the pull request that a continuous-integration job checks, according to the
+//! variables of the runner.
 
 use serde_json::Value;
 use std::env;
@@ -9,11 +9,12 @@ use std::fs;
 pub(super) struct Candidate {
     /// The revision, as git understands it.
     pub revision: String,
-    /// Source of the revision, for people.
+    /// Source of the revision, as shown to users.
     pub source: &'static str,
 }
 
-/// Returns the revisions that the runner names, the best first; none outside of pull requests.
+/// Returns the candidate base revisions from the runner's variables, best first; empty outside of
+/// pull requests.
 pub(super) fn candidates() -> Vec<Candidate> {
     let variable = |name| env::var(name).ok().filter(|value| !value.trim().is_empty());
     let mut found = Vec::new();

@@ -28,15 +28,15 @@ pub(crate) struct Program {
     pub name: String,
     /// Command line of the program, for `assay bench` or `assay run`.
     pub command: String,
-    /// The directory to run it in, below the top; `None` for the top.
+    /// Directory in which the program runs, relative to the top; `None` for the top itself.
     pub directory: Option<String>,
     /// Variables to set, as written.
     pub variables: Vec<(String, String)>,
     /// True if the command is timed as a whole by `assay run`.
     pub is_timed: bool,
-    /// The files with its benchmarks, from the top.
+    /// Files that contain the program's benchmarks, relative to the top.
     pub sources: Vec<String>,
-    /// True if the build line links it, so that it can be linked in another order.
+    /// True if the build line links the program, so that it can be linked again in another order.
     pub is_linked: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Program {
 pub(crate) struct ProgramGroup {
     /// The name of the build system.
     pub tool: &'static str,
-    /// The file, and the part of it that is the evidence.
+    /// The file that shows that the programs exist, and the relevant part of it.
     pub evidence: String,
     /// The lines that build the programs, run by `/bin/sh` at the top; empty if nothing is built.
     pub build: Vec<String>,
@@ -72,8 +72,8 @@ pub(crate) struct ProjectBenchmarks {
 }
 
 impl Program {
-    /// Returns the variables to set. The user's own directories for modules come after those of the
-    /// revision.
+    /// Returns the variables to set. If the user has set one of them, the user's directories follow
+    /// those of the revision.
     pub fn variables(&self) -> Vec<(String, String)> {
         let with_own = |(name, value): &(String, String)| {
             let own = std::env::var(name).ok().filter(|own| !own.is_empty());

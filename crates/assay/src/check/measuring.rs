@@ -24,26 +24,28 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A separate line creates another build of the same revision.
+/// Comment appended to the build line: a different line causes another build of the same revision.
 const SECOND_BUILD: &str = "# a second build";
 /// Number of links per revision for confirming an alarm.
 const LINKS: u32 = 5;
-/// Share of the budget for listing the benchmarks of all programs. Tracing them may take as long again.
+/// Share of the budget that may be spent on listing the benchmarks of all programs. Tracing them
+/// may take as long again.
 const LISTING: f64 = 0.5;
-/// Shortest time limit of a program for either, s.
+/// Minimum time limit for listing the benchmarks of one program, or for tracing them, s.
 const LEAST_LISTING: f64 = 10.0;
-/// The share of a program's time that one of its runs may take.
+/// Maximum duration of one run, as a share of the time for its program.
 const MOST_OF_RUN: f64 = 0.25;
-/// Smallest time limit of a run, seconds: a harness starts and warms up in it.
+/// Minimum time limit of a run, s: long enough for a harness to start and warm up.
 const LEAST_OF_RUN: f64 = 5.0;
-/// Number of times that a run may take as long as listing the benchmarks, in addition. A slow start
-/// or a busy machine lengthens both.
+/// Multiple of the time for listing the benchmarks that is added to [`LEAST_OF_RUN`]: a slow start
+/// or a busy machine lengthens both listing and running.
 const LISTS_OF_RUN: f64 = 5.0;
-/// Reasons why a program was not measured.
+/// Reason why a program was not measured: its file is the same in both revisions.
 const SAME_BYTES: &str = "the change does not reach it: it is byte-identical in both revisions";
+/// Reason why a program was not measured: the code of all its benchmarks is the same.
 const SAME_CODE: &str =
     "the change does not reach it: its benchmarks have the same code in both revisions";
-/// Minimum number of seconds for a program, so that it can give a result.
+/// Minimum time for measuring a program, s; less would give no result.
 const LEAST: f64 = 1.0;
 
 /// A measurement of all programs.
@@ -80,9 +82,10 @@ pub(crate) struct Measured {
 /// A program with its benchmarks.
 struct Listed<'p> {
     program: &'p Program,
-    /// Names of the benchmarks to measure; one without a name for a command that is timed as a whole.
+    /// Names of the benchmarks to measure; a single empty name for a command that is timed as a
+    /// whole.
     wanted: Vec<String>,
-    /// Names of those that the change does not reach.
+    /// Names of the benchmarks that the change does not reach.
     unreached: Vec<String>,
     /// Time for listing the benchmarks of both revisions, s.
     seconds: f64,
@@ -91,7 +94,7 @@ struct Listed<'p> {
 /// The reason why a program has no result.
 enum Obstacle {
     Interrupted,
-    /// The benchmark is too slow for the budget.
+    /// The program takes too long to list its benchmarks.
     Slow(String),
     Other(String),
 }
@@ -263,7 +266,7 @@ impl Measuring<'_> {
     }
 
     /// Builds everything. If that fails, programs of build systems that fail are left out, so that
-    /// they do not prevent the others. Returns the trees and the line that built them.
+    /// the others can still be measured. Returns the trees and the line that built them.
     ///
     /// # Errors
     /// If nothing can be built, or the user interrupts.
@@ -329,7 +332,8 @@ impl Measuring<'_> {
         is_same_program(base, head).then_some(SAME_CODE)
     }
 
-    /// Lists the benchmarks that both revisions have. A run for this may take `most_seconds`.
+    /// Lists the benchmarks that both revisions have. Each run of the program may take
+    /// `most_seconds`.
     fn list<'p>(
         &self,
         program: &'p Program,

@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Longest run for which a further one is acceptable, s, unless the outputs have to be the same.
+/// Duration up to which a command may be run once more, s; there is no limit if the outputs have to
+/// be the same.
 const LONGEST: f64 = 10.0;
 
 /// The state of the files of `--same` before a run.
@@ -176,7 +177,7 @@ impl Commands {
         Ok(found)
     }
 
-    /// Returns the bytes of each part of a command that show where it differs.
+    /// Returns the range of bytes to keep of each part of a command, around the first difference.
     fn windows(&self, subject: usize, pairs: &[(usize, usize)]) -> Vec<Window> {
         let parts = self.same.observed[subject].as_ref().map_or(0, |own| own.parts.len());
         let of_part = |part: usize| {

@@ -13,8 +13,8 @@ use assay_data::source::{Measured, Obstacle, RowResult};
 use assay_data::{self as data};
 use assay_measure::{MeasureError, RunOptions, RunResult, Runner};
 
-/// Number of counting runs per command: most counts are the same each time, and three runs show
-/// whether they are.
+/// Number of counting runs per command. Most counts are identical in every run, and three runs are
+/// enough to notice those that vary.
 pub(crate) const RUNS: u32 = 3;
 /// Maximum number of programs of one command that are checked for allocations hidden by their
 /// runtimes.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 #[derive(Default)]
 pub(super) struct Passes {
     pub begun: BTreeMap<data::Pass, Pass>,
-    /// Runs the commands of the last pass.
+    /// The runners of the last pass.
     pub runners: Option<Runners>,
     /// True if the last turn ran something.
     pub ran: bool,
@@ -27,9 +27,9 @@ pub(super) struct Pass {
     pub reasons: BTreeMap<String, BTreeSet<usize>>,
     /// The programs that each command runs.
     pub programs: Vec<BTreeSet<PathBuf>>,
-    /// A program of each command that was not counted, although others were.
+    /// For each command, a program that was not counted although others were.
     pub bypassed: BTreeMap<usize, PathBuf>,
-    /// The programs executed by those of each command.
+    /// For each command, the programs that its programs executed.
     pub executed: Vec<BTreeSet<Executed>>,
 }
 
@@ -85,7 +85,7 @@ impl Pass {
         wrapped
     }
 
-    /// Marks a command as one that cannot be counted, or no longer.
+    /// Marks a command as one that cannot be counted, or can no longer be counted.
     pub fn give_up(&mut self, subject: usize, why: String) {
         self.counters[subject] = None;
         self.reasons.entry(why).or_default().insert(subject);

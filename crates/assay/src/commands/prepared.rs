@@ -13,15 +13,15 @@ pub(crate) struct Prepared {
     pub name: String,
     /// In a scan, the index of the command, from 0.
     pub side: Option<usize>,
-    /// In a scan, its name without the values.
+    /// In a scan, the name of the command without the values.
     pub label: Option<String>,
     /// The command as typed, with placeholders for the scan's values.
     pub typed: String,
-    /// The command with these values.
+    /// The command as typed, with the scan's values filled in.
     pub text: String,
     /// The command to run.
     pub command: Command,
-    /// True if the user specified the destination of its output.
+    /// True if the user specified where the command's output goes.
     pub output_given: bool,
     /// Files that must be the same for all compared commands, in order.
     pub same: Vec<PathBuf>,

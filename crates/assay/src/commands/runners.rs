@@ -1,7 +1,8 @@
 //! The runners: one for each concurrent run, each with all commands, and the counters on them.
 //!
-//! Concurrent runs are started from one thread each, and end with the last. A setting that the
-//! system refuses is dropped for all commands, unless something was measured with it before.
+//! Each of several concurrent runs is started from its own thread, and a turn ends with the last of
+//! them. A setting that the system refuses is dropped for all commands, unless something was
+//! measured with it before.
 
 use super::Prepared;
 use assay_data::threads;
@@ -68,7 +69,7 @@ impl Runners {
         &mut self.runners[0]
     }
 
-    /// Lets all of them exit; nothing can be run any more.
+    /// Lets all runners exit; nothing can be run any more.
     pub fn dismiss(&mut self) {
         self.runners.iter_mut().for_each(Runner::dismiss);
     }

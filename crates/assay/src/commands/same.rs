@@ -18,11 +18,12 @@ use assay_measure::Outcome;
 use assay_measure::trace::{Region, Trace};
 use std::time::Duration;
 
-/// Some file systems record times in steps of up to 10 ms. A file is not written again within this
-/// time, so that its time shows whether a run wrote it.
+/// Minimum time between two writes of a file, so that its modification time shows whether a run
+/// wrote it: some file systems record times in steps of up to 10 ms.
 pub(super) const TIME_STEP: Duration = Duration::from_millis(20);
-/// Indices of the parts that every command has.
+/// Index of the exit status among the parts of every command.
 pub(super) const STATUS: usize = 0;
+/// Index of standard output among the parts of every command.
 pub(super) const STDOUT: usize = 1;
 
 /// A result of a run that is compared: its exit status, its standard output, or a file.
@@ -65,7 +66,7 @@ impl Part {
 pub(super) struct Observed {
     /// Parts of the last run, in the same order for all commands.
     pub parts: Vec<Part>,
-    /// For each part, true if runs differ in it.
+    /// For each part, true if it differs between runs.
     pub varies: Vec<bool>,
     /// Duration of the longest run, s.
     pub seconds: f64,
@@ -151,7 +152,7 @@ impl Same {
 }
 
 /// Returns the result of a recorded comparison of outputs that have to be the same: `Some(true)` if
-/// they are, `Some(false)` if they differ, `None` if that is not known.
+/// they are the same, `Some(false)` if they differ, `None` if that is not known.
 pub(crate) fn are_same(samples: &Samples) -> Option<bool> {
     match samples.environment.text(OUTPUTS)? {
         SAME_OUTPUTS => Some(true),

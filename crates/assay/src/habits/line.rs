@@ -48,7 +48,8 @@ impl<'a> Line<'a> {
         self.positionals.iter().map(|&at| self.words[at].as_str()).collect()
     }
 
-    /// Returns the index of the word that the parser rejected; for `-abc`, it reports only `-a`.
+    /// Returns the index of the word that the parser rejected. For `-abc`, the parser reports only
+    /// `-a`.
     pub fn index_of(&self, rejected: &str) -> Option<usize> {
         let words = || self.words.iter().take(self.end()).enumerate().skip(2);
         let exact = words().find(|(_, word)| word.split('=').next() == Some(rejected));

@@ -57,7 +57,8 @@ const VERBS: &[(&str, &str)] = &[
     ("start", "commits are searched by `assay bisect`: assay bisect GOOD..BAD -- COMMAND"),
 ];
 
-/// Returns advice for a first word that is not a verb; `None` if only a typing error explains it.
+/// Returns advice for a first word that is not a verb; `None` if the word can only be a
+/// misspelling.
 pub(super) fn instead(line: &Line<'_>) -> Option<String> {
     let words: Vec<&str> = line.words.iter().skip(1).map(String::as_str).collect();
     let word = *words.first()?;
@@ -90,7 +91,7 @@ pub(super) fn instead(line: &Line<'_>) -> Option<String> {
     is_file.then(|| format!("recorded numbers are compared by: assay compare {}", quoted(&words)))
 }
 
-/// Returns the verb of `assay history` for one that it does not have.
+/// Returns the verb of `assay history` to use instead of one that it does not have.
 pub(super) fn of_history(line: &Line<'_>) -> Option<&'static str> {
     match line.words.get(2).map(String::as_str)? {
         "list" | "ls" | "runs" => Some("runs are listed by: assay history log"),

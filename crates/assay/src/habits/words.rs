@@ -15,7 +15,7 @@ const BEHIND_DASHES: [&str; 5] = ["tests", "watch", "warm", "doctor", "calibrate
 /// Verbs whose commands are one word each.
 const IN_QUOTES: [&str; 3] = ["run", "bench", "profile"];
 
-/// Verbs that print JSON, and do not export it.
+/// Verbs that print JSON but cannot export it to a file.
 const PRINTING: [&str; 3] = ["describe", "doctor", "plan"];
 
 /// Units of time as separate words.
@@ -186,7 +186,7 @@ pub(super) fn of_program(line: &Line<'_>) -> Option<String> {
     Some(advice.to_owned())
 }
 
-/// Returns advice for a verb of which a required word is missing.
+/// Returns advice for a verb that lacks a required word.
 pub(super) fn missing(line: &Line<'_>) -> Option<String> {
     let own = line.own();
     match (line.verb(), own.as_slice()) {
@@ -322,7 +322,8 @@ fn dashes_at(line: &Line<'_>, at: usize) -> String {
     format!("the command goes after `--`: {}", shown(&words))
 }
 
-/// Returns the words of a command that is quoted as a whole; `None` if the text is no such command.
+/// Returns the words of a command that is quoted as a whole; `None` if the text is not such a
+/// command.
 fn divided(text: &str) -> Option<Vec<String>> {
     let words = shell_words::split(text).ok().filter(|words| words.len() > 1)?;
     let program = words.first()?;

@@ -22,7 +22,7 @@ struct Waiting {
     project: String,
     machine: Option<String>,
     revision: Option<Parts>,
-    /// The revision recorded for each side, with its parts.
+    /// Name of each side that has a revision of its own, with that revision.
     of_sides: Vec<(String, Parts)>,
     changed: bool,
     started: i64,
@@ -31,7 +31,7 @@ struct Waiting {
     recording: String,
 }
 
-/// A revision: its name, its parent, its ordinal, its time.
+/// A revision: name, parent, ordinal, and time.
 type Parts = (String, Option<String>, Option<u64>, Option<i64>);
 
 /// Saves a run that waits for a store, and returns its file.

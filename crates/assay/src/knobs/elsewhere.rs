@@ -1,5 +1,5 @@
-//! Stub for systems on which `assay` has no machine settings, with the same names as the other file
-//! of this name. The options that request settings are rejected earlier (`systems.rs`).
+//! Stub for systems on which `assay` has no machine settings, with the same names as `knobs.rs`.
+//! The options that request settings are rejected earlier (`systems.rs`).
 
 use assay_data::Finding;
 use assay_measure::machine::Knob;

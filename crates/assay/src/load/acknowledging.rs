@@ -5,15 +5,16 @@
 use assay_data::{Action, Finding, Histogram, code};
 use assay_report::number;
 
-/// Times between the first and the last byte of an answer that a delayed acknowledgement causes, s.
-/// The timer ends with a tick of the kernel, which takes up to 10 ms.
+/// Range of times from the first to the last byte of an answer that waits for a delayed
+/// acknowledgement, s. The timer ends with a tick of the kernel, which takes up to 10 ms.
 const DELAYED: [f64; 2] = [0.0385, 0.05];
-/// Times around them, s. A server that is slow by itself also takes such times.
+/// Range of times around [`DELAYED`], s. A server that is slow by itself also takes such times.
 const AROUND: [f64; 2] = [0.02, 0.1];
-/// Minimum share and number of delayed answers.
+/// Minimum share of delayed answers for a finding.
 const LEAST_SHARE: f64 = 0.05;
+/// Minimum number of delayed answers for a finding.
 const LEAST_ANSWERS: u64 = 20;
-/// Maximum number of answers around the delayed ones, as a share of them.
+/// Maximum number of other answers within [`AROUND`], as a share of the delayed ones.
 const MOST_AROUND: f64 = 0.1;
 
 /// Returns a finding about a server whose answers wait for acknowledgements, given the times from

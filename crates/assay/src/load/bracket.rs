@@ -8,14 +8,14 @@ const CLOSE: f64 = 1.04;
 /// Factor by which the step grows with each rate tried, and the largest step.
 const GROWTH: (f64, f64) = (1.2, 4.0);
 
-/// The rates between which the capacity is.
+/// The two rates between which the capacity lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bracket {
     /// The last sustained rate, 1/s, and its 99 % quantile of latency, s.
     pub held: Option<(f64, f64)>,
     /// The last rate that was not sustained, 1/s.
     pub missed: Option<f64>,
-    /// Factor between two rates until one was sustained and another was not.
+    /// Factor between successive rates, until one rate was sustained and another was not.
     step: f64,
 }
 

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// Time before the start of a slice at which it is sent to separate generators, s.
+/// Lead time with which a slice is sent to separate generators, s.
 const AHEAD: f64 = 0.05;
 /// Interval between checks which generators are done.
 const LOOK: Duration = Duration::from_millis(50);
@@ -35,7 +35,7 @@ pub(crate) struct GeneratorLaunch {
     pub name: String,
     /// Words before the binary; if empty, it is started on this machine.
     pub prefix: Vec<String>,
-    /// The binary on that machine; `None` for this one.
+    /// Path of the binary on the generator's machine; `None` for the binary of this process.
     pub program: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct GeneratorLaunch {
 enum Ask {
     /// Asks for the time of the generator's clock.
     Clock,
-    /// Starts a job at that time of the generator's clock.
+    /// Starts a job at `start_at`, a time of the generator's clock, s.
     Job { start_at: f64, job: Box<GeneratorJob> },
 }
 
@@ -55,8 +55,9 @@ struct Remote {
     child: Child,
     asks: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// Offset of the generator's clock from ours, s; `uncertainty` is that of the offset, s.
+    /// Offset of the generator's clock from ours, s.
     offset: f64,
+    /// Uncertainty of the offset, s.
     uncertainty: f64,
 }
 
@@ -99,8 +100,8 @@ impl Generators {
         }
     }
 
-    /// Runs a slice. If this process sends by itself, calls `pace` with its progress, and breaks it
-    /// off when `pace` says so, or at `until`.
+    /// Runs a slice. If this process sends by itself, calls `pace` with the progress, and ends the
+    /// slice early when `pace` returns `Break`, or at `until`.
     ///
     /// # Errors
     /// If it cannot start, or a generator is lost.
@@ -221,7 +222,7 @@ impl Remote {
         self.tally()
     }
 
-    /// Starts a job at that time of our clock.
+    /// Starts a job at the time `at` of our clock, s.
     fn begin(&mut self, at: f64, job: GeneratorJob) -> Result<(), RunError> {
         self.ask(&Ask::Job { start_at: at + self.offset, job: Box::new(job) })
     }

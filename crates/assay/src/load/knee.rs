@@ -38,8 +38,9 @@ const MOST_SLICES: usize = 24;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Goal {
     text: String,
-    /// Index of the metric, and its upper limit (for answers, its lower limit).
+    /// Index of the metric.
     metric: usize,
+    /// Upper limit of the metric (for answers, its lower limit).
     limit: f64,
 }
 
@@ -96,8 +97,8 @@ impl Goal {
         }
     }
 
-    /// Formats the value of its metric. With few requests a far quantile is undefined as a metric,
-    /// but can still be reported.
+    /// Formats the value of the goal's metric. With few requests an extreme quantile is undefined
+    /// as a metric, but can still be reported.
     fn measured(&self, tally: &Tally, values: &[f64]) -> String {
         let metric = &slice::metrics()[self.metric];
         let of_few = || {
@@ -125,7 +126,7 @@ impl Goal {
         values.get(self.metric).copied().unwrap_or(f64::NAN)
     }
 
-    /// Returns true if requests made one at a time rule out that any rate meets the goal.
+    /// Returns true if requests made one at a time show that no rate can meet the goal.
     fn is_out_of_reach(&self, tally: &Tally) -> bool {
         let failed = tally.failures();
         let (missed, all, allowed) = match slice::quantile_of(self.metric, tally) {
@@ -175,8 +176,9 @@ struct Missed {
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
     goals: Vec<Goal>,
-    /// Initial rate, and the limit that is never exceeded, 1/s.
+    /// Initial rate, 1/s.
     from: f64,
+    /// Maximum rate, which is never exceeded, 1/s.
     most: f64,
     /// The rate at which the last search of each place ended.
     known: Vec<Option<f64>>,
@@ -231,8 +233,8 @@ impl Search {
         Some(Finding::new(code::CAPACITY_LIMIT, message).at(severity))
     }
 
-    /// Returns the known bounds of a place whose capacity was not found, with the duration of the
-    /// rest of its search, as the end of a sentence, and that duration, s.
+    /// Returns, for a place whose capacity was not found, the known bounds and the time that the
+    /// rest of the search takes, as the end of a sentence; and that time, s.
     pub fn unfinished(&self, place: usize) -> Option<(String, f64)> {
         if self.ended[place].0 > 0 {
             return None;
@@ -366,8 +368,8 @@ impl Search {
         Ok(true)
     }
 
-    /// Runs a search; `slice` loads the place. If its time is over before the first capacity of a
-    /// place is known, the result has the rates tried and no capacity.
+    /// Runs a search; `slice` loads the place. If the time runs out before the first capacity of a
+    /// place is known, the result contains the rates tried and no capacity.
     ///
     /// # Errors
     /// As `slice`.

@@ -10,18 +10,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Maximum time to wait, s, and in slices: the backlog of a short slice is soon processed.
+/// Maximum time to wait, s.
 const LONGEST: f64 = 30.0;
+/// Maximum time to wait, in slices: the backlog of a short slice is soon processed.
 const LONGEST_IN_SLICES: f64 = 10.0;
-/// Divisor of the waiting time after each failure to recover, and its minimum, s.
+/// Divisor of the maximum waiting time after each failure to recover.
 const IMPATIENCE: f64 = 6.0;
+/// Lower limit of the maximum waiting time, s.
 const SHORTEST: f64 = 1.0;
 /// Time between two checks.
 const PAUSE: Duration = Duration::from_millis(20);
 /// A server has recovered once one request takes at most this many times the shortest single
 /// request, plus [`MORE`].
 const TIMES: f64 = 2.0;
-/// Allowance added to [`TIMES`] the shortest time, s.
+/// Allowance added to [`TIMES`] times the shortest time of a single request, s.
 const MORE: f64 = 0.005;
 
 /// A side, and its server if it was started here.
@@ -30,7 +32,7 @@ pub(super) type Whose = (usize, Option<usize>);
 /// The state of servers between slices.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
-    /// The shortest time of a single request, s.
+    /// The shortest time that a single request took, s.
     shortest: BTreeMap<Whose, f64>,
     overloaded: BTreeSet<Whose>,
     /// Remaining waiting time of servers that did not recover in time, s, so that a dead server
@@ -61,8 +63,8 @@ impl Recovery {
     }
 
     /// Waits until a server that was overloaded answers a single request as quickly as when it was
-    /// idle, but at most `most` seconds. Calls `waits` in the meantime. Returns how much longer
-    /// than usual the wait for its first answer was, s.
+    /// idle, but at most `most` seconds. Calls `waits` repeatedly while waiting. Returns how much
+    /// longer than usual the first answer took, s.
     ///
     /// # Errors
     /// If a generator is lost, or the user interrupts.

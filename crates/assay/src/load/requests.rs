@@ -8,7 +8,8 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 
-/// Maximum number of requests recorded per slice; of more, an evenly spaced subset.
+/// Maximum number of requests recorded per slice; if there are more, an evenly spaced subset is
+/// recorded.
 pub(crate) const MOST: usize = 10_000;
 
 /// The file.

@@ -22,7 +22,7 @@ enum Answers {
     Same(AnswerDigest),
     /// The two answers differ from each other.
     Vary,
-    /// The server did not answer, which measuring reports.
+    /// The server did not answer, which is reported when it is measured.
     None,
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn metrics() -> Vec<Metric> {
 }
 
 /// Returns the values of a slice whose measured part lasted `seconds`. `limit_seconds` is the
-/// longest wait for an answer: for its user a failed request took at least that long.
+/// longest wait for an answer: to a user, a failed request took at least that long.
 pub(crate) fn values(
     tally: &Tally,
     seconds: f64,
@@ -131,7 +131,7 @@ pub(crate) fn was_late(tally: &Tally, values: &[f64]) -> bool {
     !without_late(tally, &tally.latency, &mut values.to_vec()).is_empty()
 }
 
-/// Returns the histogram and the share if the metric of this index is a quantile.
+/// Returns the histogram and the probability of the metric of this index, if it is a quantile.
 pub(crate) fn quantile_of(metric: usize, tally: &Tally) -> Option<(&Histogram, f64)> {
     let name = &metrics()[metric].name;
     if let Some(&(_, share, _)) = QUANTILES.get(metric) {
@@ -141,7 +141,7 @@ pub(crate) fn quantile_of(metric: usize, tally: &Tally) -> Option<(&Histogram, f
     Some((part.1(tally), part.2))
 }
 
-/// Returns the share of the quantile if the metric of this index is one of the latency.
+/// Returns the probability of the metric of this index, if it is a quantile of latency.
 pub(crate) fn latency_share(metric: usize) -> Option<f64> {
     QUANTILES.get(metric).map(|&(_, share, _)| share)
 }
@@ -152,13 +152,13 @@ pub(crate) fn rate_achieved(values: &[f64]) -> f64 {
     place.and_then(|at| values.get(at)).copied().unwrap_or(f64::NAN)
 }
 
-/// Returns the number of requests from which the metric of this index has a value.
+/// Returns the minimum number of requests for the metric of this index to have a value.
 pub(crate) fn fewest(metric: usize) -> u64 {
     QUANTILES.get(metric).map_or(100, |&(_, _, fewest)| fewest)
 }
 
-/// Returns the number of requests from which the metric of this name has a value: 1 unless it is a
-/// quantile with at most one value per request.
+/// Returns the minimum number of requests for the metric of this name to have a value: 1 unless it
+/// is a quantile with at most one value per request.
 pub(crate) fn fewest_requests(name: &str) -> u64 {
     let own =
         QUANTILES.iter().find(|(quantile, ..)| name.strip_prefix("latency_") == Some(quantile));
@@ -231,8 +231,8 @@ pub(crate) fn row(tally: &Tally, values: Vec<f64>, silent_seconds: f64) -> RowRe
     }
 }
 
-/// Returns the latencies and counts of a search at one rate, in the slice that began `from` seconds
-/// after the search; the counts include whether the rate was sustained.
+/// Returns the latencies and counts of a search at one rate, from the slice that began `from`
+/// seconds after the start of the search; the counts include whether the rate was sustained.
 pub(crate) fn tried(rate: f64, from: f64, tally: &Tally, is_held: bool) -> (Buckets, Counts) {
     let counts = [
         ("due", tally.due),

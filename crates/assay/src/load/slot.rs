@@ -9,6 +9,6 @@ pub(crate) struct LoadSlot {
     pub parameters: Vec<(String, ParameterValue)>,
     /// The slice; its seed is drawn for each block.
     pub job: GeneratorJob,
-    /// Index of its server among those started here; `None` if it runs elsewhere.
+    /// Index of the server among those started here; `None` if the server runs elsewhere.
     pub server: Option<usize>,
 }

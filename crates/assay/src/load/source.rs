@@ -27,11 +27,11 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// Callback with the side whose slice runs and its progress; no pace while waiting for the side's
-/// server.
+/// Callback that receives the name of the side whose slice runs, and the progress; `None` while
+/// waiting for the server of that side.
 pub(crate) type ProgressCallback = Rc<RefCell<dyn FnMut(&str, Option<Pace>)>>;
 
-/// Slices of a load test.
+/// The [`Source`] of a load test: runs its slices and returns their values.
 pub(crate) struct Slices {
     pub sides: Vec<Side>,
     pub places: Vec<LoadSlot>,
@@ -39,22 +39,24 @@ pub(crate) struct Slices {
     pub generators: Generators,
     /// The search; `None` if each slice is measured by itself.
     pub search: Option<Search>,
-    /// The budget that the slices of a search are held to.
+    /// The time budget of a search.
     pub time: TimeLeft,
     pub seed: u64,
     pub told: ProgressCallback,
     metrics: Vec<Metric>,
-    /// Number of slices with a late generator (in all, and by quantile), with a busy one, and of
-    /// all slices.
+    /// Number of slices in which the generator was late.
     late: u32,
+    /// Number of slices in which the generator was late, by quantile.
     late_at: BTreeMap<&'static str, u32>,
+    /// Number of slices in which the generator was busy.
     busy: u32,
-    /// Number of slices that ended before any of their answers came.
+    /// Number of slices that ended before any of their answers arrived.
     outlasted: u32,
+    /// Number of all slices.
     slices: u32,
     /// Memory limit for all processes of a server, bytes.
     pub memory_limit: Option<u64>,
-    /// The servers that exceeded it, with their maximum.
+    /// Servers that exceeded the memory limit, with the maximum of each, bytes.
     over_memory: BTreeMap<usize, u64>,
     /// Times from the first byte of an answer to the last, by place.
     transfers: BTreeMap<usize, Histogram>,
@@ -65,7 +67,8 @@ pub(crate) struct Slices {
     is_out_of_time: bool,
     /// File of single requests.
     pub requests: Option<Requests>,
-    /// Number of failures caused by this machine.
+    /// Number of failures caused by this machine, because it had no free port, or no free file
+    /// descriptor.
     ours: [u64; 2],
     /// Details of the first request that failed in each way.
     details: BTreeMap<Failure, String>,

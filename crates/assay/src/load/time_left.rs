@@ -40,8 +40,8 @@ impl TimeLeft {
         }
     }
 
-    /// Returns the time at which a slice of this duration that still waits for answers is broken
-    /// off: the budget may be exceeded by one slice.
+    /// Returns the time at which a slice of this duration is ended even if it is still waiting for
+    /// answers: the budget may be exceeded by one slice.
     pub fn breaks_off(&self, seconds: f64) -> Option<Instant> {
         self.ends?.checked_add(Duration::try_from_secs_f64(seconds).ok()?)
     }

@@ -43,16 +43,16 @@ pub(crate) struct Limits {
 
 /// Callback during a run.
 pub(crate) trait Attending {
-    /// Returns true if the run is to be ended. `running` returns what is running, if the framework
-    /// reports it.
+    /// Returns true if the run is to be ended. `running` returns the test or hook that is running,
+    /// if the framework reports it.
     fn ends(&mut self, running: &mut dyn FnMut() -> Option<HangingTest>) -> bool;
 }
 
-/// Number of checks of a suite within the time limit of a test.
+/// Number of times that a suite is checked within the time limit of a test.
 const LOOKS: u32 = 20;
-/// Shortest interval between two checks.
+/// Minimum interval between two checks.
 const OFTENEST: Duration = Duration::from_millis(20);
-/// Longest interval between two checks.
+/// Maximum interval between two checks.
 const SELDOMEST: Duration = Duration::from_secs(1);
 
 /// Runs suites, one at a time.
@@ -63,7 +63,7 @@ pub(crate) struct Asker {
     runs: usize,
     /// Preloaded processes, by the name of their side.
     warm: BTreeMap<String, Warm>,
-    /// True if the last run was a fork of such a process.
+    /// True if the last run was a fork of a preloaded process.
     was_warm: bool,
     /// Shows progress while a suite runs; `None` for no progress.
     live: Option<Live>,
@@ -486,7 +486,7 @@ fn with_tests(run: Run, answer: &Answer<'_>) -> Result<Run, SuiteError> {
     if is_empty { Err(SuiteError::NoTests { said: answer.message() }) } else { Ok(run) }
 }
 
-/// Returns the error of a run for which nothing could be built.
+/// Returns the error of a run in which no package could be built.
 fn unbuilt(said: &str) -> RunError {
     let said = live::first_lines(said);
     let said = if said.is_empty() { said } else { format!(": {said}") };

@@ -12,8 +12,8 @@ use assay_suites::polluter::{self, ObservedOrders, OrderDependence};
 use assay_suites::run::TestStatus;
 use assay_suites::{Orders, RunRequirements};
 
-/// Maximum number of tests searched for: one polluter has many victims, and each search takes a
-/// dozen runs.
+/// Maximum number of failing tests whose polluter is searched for: one polluter has many victims,
+/// and each search takes a dozen runs.
 const MOST_SEARCHED: usize = 3;
 
 /// Examines the tests that failed in some runs of a suite in random orders. Calls `telling` with
@@ -60,7 +60,7 @@ pub(crate) fn search(
     Ok(told)
 }
 
-/// Returns the tests that ran before one in a block, in order.
+/// Returns the tests that ran before the test `name` in a block, in order.
 fn before(samples: &Samples, block: u32, name: &str) -> Vec<String> {
     let Some(place) = samples.metric_index(PLACE) else { return Vec::new() };
     let in_block = samples.observations().filter(|own| own.block == Some(block));
@@ -76,7 +76,7 @@ fn before(samples: &Samples, block: u32, name: &str) -> Vec<String> {
     names.take_while(|own| own != name).collect()
 }
 
-/// Returns true if, run in this order, the last of these tests fails and no other does.
+/// Runs these tests in this order, and returns true if the last one fails.
 fn fails(suite: &mut Suite<'_>, tests: &[String]) -> Result<bool, RunError> {
     let side = &suite.sides[0];
     let by_id = tests.iter().map(|name| {

@@ -8,13 +8,13 @@ use assay_suites::parts::Parts;
 pub(crate) struct Ran {
     /// The suite's report.
     pub run: Run,
-    /// Breakdown of its time.
+    /// Breakdown of the duration of the run.
     pub parts: Parts,
     /// Duration and exit status of the run.
     pub result: RunResult,
     /// A sentence about the test or hook that hung, if the run was killed for that.
     pub hung: Option<String>,
-    /// True if the user stopped it; it then contains the tests that had ended.
+    /// True if the user stopped the run, which then contains the tests that had ended.
     pub is_stopped: bool,
 }
 

@@ -17,7 +17,7 @@ pub(crate) trait Setting {
     /// If the setting cannot be applied; in that case nothing more is measured.
     fn apply(&mut self) -> Result<(), RunError>;
 
-    /// Undoes it after the run, however that ended.
+    /// Undoes the setting after a run, however the run ended.
     ///
     /// # Errors
     /// If it cannot be undone.
@@ -36,7 +36,7 @@ pub(crate) struct Side {
     /// Additions that give access to servers and enable settings: paths and passwords of this run
     /// alone, which are never recorded.
     pub added: EnvironmentAdditions,
-    /// True if its runs may only be forks of a preloaded process.
+    /// True if every run of this side has to be a fork of a preloaded process.
     pub warm: bool,
     /// Working directory; `None` for the current one.
     pub directory: Option<PathBuf>,

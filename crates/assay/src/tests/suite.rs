@@ -23,14 +23,14 @@ use std::collections::BTreeMap;
 
 /// Name of the row of the whole suite.
 pub(crate) const WHOLE: &str = WHOLE_SUITE;
-/// Name for a row.
+/// Word for a row, for messages.
 const NOUN: &str = "test";
 /// Maximum number of tests whose message becomes a finding.
 const MOST_MESSAGES: usize = 20;
 /// Minimum duration of a recorded activity of a process outside tests, as a fraction of its run;
 /// shorter ones are invisible in a plot.
 const SPAN_FROM: f64 = 0.0005;
-/// Metrics of a run as a whole; those of its parts follow.
+/// Metrics of a run as a whole; the metrics of the parts of a run follow them.
 const OF_WHOLE: [&str; 5] = ["wall", "cpu", "max_rss", TEST_TIME, WORKERS];
 
 /// Returns the seed of the order of a block, for a plan with this seed. Some frameworks accept no
@@ -113,7 +113,7 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// Returns true if a run failed for another reason than failed tests: its process failed
+    /// Returns true if a run failed for a reason other than failed tests: its process failed
     /// although no test did, or its report has faults.
     pub fn is_troubled(&self) -> bool {
         !self.troubles.is_empty()

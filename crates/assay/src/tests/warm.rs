@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Maximum number of restarts of a process that ended without a complete run, until something
-/// changes.
+/// Maximum number of times that a process is restarted after ending without a complete run, until
+/// something changes.
 const DEATHS: u32 = 3;
 /// A process whose stages are unchanged for this long has finished loading.
 const SETTLES: Duration = Duration::from_millis(250);
@@ -22,9 +22,9 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// The reason why a run is not a fork of a preloaded process.
 pub(super) enum Cold {
-    /// This reason; the command runs without preloading.
+    /// The process cannot be used, for this reason; the command runs without preloading.
     Because(String),
-    /// The caller ended it.
+    /// The caller ended the run.
     Stopped,
 }
 

@@ -31,14 +31,14 @@ pub(super) struct Servers {
 struct ToggledServer {
     /// The server started here; `None` for the user's own.
     started: Option<Throwaway>,
-    /// True for the server of sides with their data in memory.
+    /// True for the second server of a kind, which is for sides that keep data in memory.
     is_second: bool,
     settings: Settings,
     /// Original values of all toggled settings.
     before: Vec<DesiredSetting>,
     /// Current values of the settings.
     now: Vec<DesiredSetting>,
-    /// Restores them if `assay` is killed; only for the user's own server.
+    /// Restores the settings if `assay` is killed; only for the user's own server.
     afterwards: Option<Afterwards>,
 }
 

@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Default time budget of the measurements in seconds, without builds.
+/// Default time budget of the measurements, not counting builds, in seconds.
 const BUDGET: f64 = 600.0;
 /// Number of blocks after which a search always stops.
 const MOST_BLOCKS: u32 = 100_000;
@@ -43,9 +43,9 @@ const MOST_BLOCKS: u32 = 100_000;
 const MOST_COMMITS: usize = 20_000;
 /// Default measuring time of one benchmark process, in seconds.
 const RUN_TIME: f64 = 0.02;
-/// Names of facts in a record: the number of iterations of each run, and the range of commits
-/// searched.
+/// Name of the fact that records the number of iterations of each run.
 const ITERATIONS: &str = "bisect_iterations";
+/// Name of the fact that records the range of commits searched.
 const RANGE: &str = "bisect";
 
 /// Arguments of `assay bisect`.

@@ -1,4 +1,5 @@
-//! `assay check`: whether a change makes the benchmarks of a project slower, in one command.
+//! `assay check`: finds out, in one command, whether a change makes the benchmarks of a project
+//! slower.
 
 use crate::args::{FailIf, LookArgs, any_words, confidence, seconds, threshold};
 use crate::check::{
@@ -162,7 +163,7 @@ fn own_files(args: &Args, top: &Path) -> Vec<PathBuf> {
     args.comment.iter().chain(&args.save).filter_map(from_top).collect()
 }
 
-/// The settings after options, the file and the defaults.
+/// The effective settings: from the options, otherwise from the file, otherwise the defaults.
 struct CheckSettings {
     threshold: Threshold,
     threshold_text: Option<String>,

@@ -8,6 +8,7 @@
 use crate::advice::{Dialect, spell};
 use crate::args::{LookArgs, seconds};
 use crate::commands::{self, Prepared};
+use crate::cpus::quiet_cpu;
 use crate::known_work::{self, SEED};
 use crate::progress::Progress;
 use crate::run_error::RunError;
@@ -165,7 +166,7 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
 
 /// Returns problems according to the recorded facts, and settings that could be improved.
 fn ailments(environment: &Environment) -> Vec<Ailment> {
-    let pin = cpu_to_pin_to().map(|cpu| format!("--pin {cpu}"));
+    let pin = quiet_cpu().map(|cpu| format!("--pin {cpu}"));
     let machine = Machine::here();
     let can = |knob: Knob| machine.plan(&knob).is_ok();
     let of_finding = |finding: Finding| Ailment {
@@ -280,7 +281,7 @@ fn try_settings(
     let under = |(name, control): (String, Control)| {
         Prepared::plain(&name, Command { control, ..program.clone() })
     };
-    let commands = settings(cpu_to_pin_to(), allowed).into_iter().map(under).collect();
+    let commands = settings(quiet_cpu(), allowed).into_iter().map(under).collect();
     let plan = known_work::plan(args.time);
     let what = "every setting in turn, block";
     let mut progress = Progress::of_span(args.look.quiet, environment, what, plan.clone());
@@ -289,10 +290,9 @@ fn try_settings(
     let asked = session.samples.subjects.iter().map(|s| s.control.clone()).collect::<Vec<_>>();
     commands::warm_up(&mut session, plan.warmup, plan.seed, &progress)?;
     session.begin(&plan, 0, Limits::default());
-    let (began, stolen_before) = (Instant::now(), environment::steal_seconds());
-    let (measured, _) = commands::measure(&mut session, &mut progress);
+    let began = Instant::now();
+    let (measured, stolen) = commands::measure(&mut session, &mut progress);
     let seconds = began.elapsed().as_secs_f64();
-    let stolen = stolen_before.and_then(|b| Some((environment::steal_seconds()? - b).max(0.0)));
     progress.end();
     let reason = measured?;
     if reason == StopReason::Interrupted {
@@ -300,21 +300,13 @@ fn try_settings(
     }
     let found = session.source.findings(&session.samples, &[]);
     let refused = found.into_iter().filter(|f| f.is(code::NOT_CONTROLLED));
-    let cpus = environment.number("cpus_online").unwrap_or(1.0);
     let is_virtual = environment.text("virtualisation").is_some();
     let trials = Trials {
         settings: trials(&session.samples, &asked),
         over_time: spread::over_time(&blocks_of(&session.samples, 0), seconds),
-        stolen: stolen.filter(|_| is_virtual).map(|stolen| stolen / (seconds * cpus)),
+        stolen: stolen.filter(|_| is_virtual),
     };
     Ok((trials, refused.map(|f| f.message).collect()))
-}
-
-/// Returns the CPU to pin to: the last allowed one, since the system's own work gathers on the
-/// first. `None` if only one is allowed, because the program is on it already.
-fn cpu_to_pin_to() -> Option<u32> {
-    let allowed = environment::allowed_cpus();
-    allowed.last().copied().filter(|_| allowed.len() > 1)
 }
 
 /// Returns the settings worth trying here; the first is the unchanged program.
@@ -343,9 +335,9 @@ fn blocks_of(samples: &Samples, subject: usize) -> Vec<f64> {
     samples.complete_blocks(0).iter().map(|row| row.values[subject]).collect()
 }
 
-/// Compares the spread under every setting with that of the unchanged program. A trial of which a
-/// setting was refused is left out, because it would show the effect of other settings; so is one
-/// with too few blocks.
+/// Compares the spread under every setting with that of the unchanged program. A trial is left out
+/// if one of its settings was refused, because it would show the effect of other settings, or if it
+/// has too few blocks.
 fn trials(samples: &Samples, asked: &[Vec<(String, String)>]) -> Vec<report::Trial> {
     let of = |subject: usize| blocks_of(samples, subject);
     let in_force = |&s: &usize| asked.get(s) == Some(&samples.subjects[s].control);

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 /// Returns the settings; a larger threshold also raises the default of `--detect`.
 ///
 /// # Errors
-/// If a worsening has to be detectable that would not be reported.
+/// If `--detect` is below the threshold: a worsening of that size would not be reported.
 fn asked(args: &Args) -> anyhow::Result<GateSettings> {
     let default = GateSettings::default();
     let threshold = args.threshold.unwrap_or(default.threshold);

@@ -136,7 +136,7 @@ struct Size {
     measure: Option<Measure>,
 }
 
-/// The problem with a size that is zero or negative.
+/// End of the message about a size that is zero or negative.
 const NOT_POSITIVE: &str = "it must be greater than 0";
 
 /// Computes the plan and shows it.
@@ -206,8 +206,8 @@ fn asked(args: &Args, delta: Option<Threshold>, sd: Option<f64>) -> PlanQuestion
     }
 }
 
-/// Returns the question with its sizes, without a pilot. All must have the same unit; `--unit`
-/// gives that of bare numbers.
+/// Returns the question with its sizes, without a pilot. The sizes must have the same unit;
+/// `--unit` gives the unit of bare numbers.
 fn numbers(args: &Args) -> anyhow::Result<(PlanQuestion, Measure)> {
     let bare = args.reading.unit.as_deref().map(bare_unit).transpose()?;
     let (factor, bare) = bare.unwrap_or((1.0, Unit::One));
@@ -233,8 +233,8 @@ fn numbers(args: &Args) -> anyhow::Result<(PlanQuestion, Measure)> {
     Ok((asked(args, delta, sd.map(|(value, _)| value)), measure))
 }
 
-/// Returns the question with its sizes, with a pilot: in its unit, or the difference as a fraction
-/// of its reference.
+/// Returns the question with its sizes, for a pilot: the sizes are in the unit of the pilot, except
+/// that the difference may be a fraction of the reference.
 fn of_pilot(args: &Args, unit: &Unit) -> anyhow::Result<PlanQuestion> {
     let scaled = matches!(unit, Unit::Second | Unit::Byte);
     let amount = |option: &str, size: &Size| match &size.measure {

@@ -25,7 +25,7 @@ Samplers are installed separately: stackprof for Ruby (it distinguishes garbage 
 perf for compiled programs. If one is missing, the error message names the command that installs it. Profiles can be read without their samplers.
 
 Two commands are run in blocks, in random order, one profile per run: the verdict on a function is based on how its time varies \
-from run to run. Two files can only be compared within their sampling error.
+from run to run. For two files, only the sampling error is known.
 
 Examples:
   assay profile 'ruby report.rb'                          functions with their shares, and garbage collection
@@ -174,9 +174,9 @@ impl ProfileShowArgs {
 enum SamplerName {
     /// For Ruby, in-process
     Stackprof,
-    /// For Ruby, from outside
+    /// For Ruby, out-of-process
     Rbspy,
-    /// For Python, from outside
+    /// For Python, out-of-process
     PySpy,
     /// For compiled programs
     Perf,
@@ -308,8 +308,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
 }
 
-/// Returns the ending of sampling; that of a program that failed before its first sample is not an
-/// error in the command line.
+/// Returns the ending of sampling. If the program failed before its first sample, reports that and
+/// returns the status of a failed command, because the command line was not at fault.
 fn ended(sampled: anyhow::Result<Ending>) -> anyhow::Result<Ending> {
     match sampled {
         Err(error) if matches!(error.downcast_ref(), Some(SamplingError::Failed { .. })) => {

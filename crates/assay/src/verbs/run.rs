@@ -206,9 +206,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     measure(args, Earlier::Resumed(Box::new(recorded)), &decide)
 }
 
-/// Returns warnings about interpreters, and programs that run another one, without arguments: the
-/// command after one was probably meant as its argument. `has_no_input` is true if standard input
-/// is empty.
+/// Returns warnings about commands that consist of an interpreter, or of a program that runs
+/// another one, without arguments: the next command was probably meant as its argument.
+/// `has_no_input` is true if standard input is empty.
 fn bare(commands: &[String], has_no_input: bool) -> Vec<String> {
     let does_nothing = |command: &str| {
         if command.contains(char::is_whitespace) {

@@ -196,8 +196,8 @@ fn recipe(args: &Args, numbers: &Numbers) -> anyhow::Result<Recipe> {
     })
 }
 
-/// Returns the name of a single distribution: that of its file, which is also the name that readers
-/// of the file use.
+/// Returns the name of a single distribution: the name of its file, which readers of the file use
+/// as well.
 fn name_of(out: Option<&Path>) -> String {
     let stem = out.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| "simulated".to_owned())

@@ -15,8 +15,8 @@ use crate::Ending;
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "\
-How it measures: the test framework is recognized from the command. The framework's own reporter, flags or environment variables report \
-the time of each test; nothing is written into the project. One run of the suite is one observation of each of its tests.
+How it measures: the test framework is recognized from the command. Test times are obtained through the framework's own reporter, \
+flags or environment variables; nothing is written into the project. One run of the suite is one observation of each of its tests.
 
 Frameworks: rspec, minitest, test-unit, pytest, unittest, go test, cargo test, cargo nextest, jest, vitest, mocha, jasmine, \
 node --test, Maven, Gradle, ctest, GoogleTest, Catch2; and any command that prints TAP or writes JUnit XML (--framework junit:FILE).

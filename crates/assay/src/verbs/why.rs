@@ -59,7 +59,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// The seconds in the functions of both sides, with the state of their code.
+/// The seconds spent in the functions of both sides, and whether the code of each function differs.
 struct Measured {
     runs: Samples,
     code: Vec<(String, why::CodeChange)>,

@@ -35,8 +35,8 @@ impl Attention {
         self.keys.is_some()
     }
 
-    /// Returns duplicates of the descriptors of all event sources, to be held while the rest is
-    /// used.
+    /// Returns duplicates of the descriptors of all event sources, so that a run can wait for them
+    /// while `self` is borrowed mutably.
     ///
     /// # Errors
     /// If the limit of open files is reached.

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 /// Number of runs in a row after which a file written within [`EARLY`] counts as written by runs.
 const RUNS: u32 = 3;
-/// Initial part of a run for [`RUNS`].
+/// Initial part of a run for which [`RUNS`] applies.
 const EARLY: Duration = Duration::from_secs(2);
-/// Number of runs in a row for files written later, which a person may also save.
+/// Number of runs in a row after which a file written later than [`EARLY`] counts as written by
+/// runs; it is larger because a person may also save such a file.
 const LATER_RUNS: u32 = 5;
 /// Tolerance of "about the same time": half of the time, plus this.
 const SLACK: Duration = Duration::from_millis(500);
@@ -37,7 +38,7 @@ impl Written {
         self.runs >= RUNS && self.most <= EARLY || self.runs >= LATER_RUNS
     }
 
-    /// Returns true if `time` is about the same.
+    /// Returns true if `time` is about the same as the earlier times.
     fn is_about(&self, time: Duration) -> bool {
         let is_early = self.most <= EARLY && time <= EARLY;
         let later = time <= self.least + self.least / 2 + SLACK;
@@ -116,7 +117,7 @@ impl Echo {
         Some(pause)
     }
 
-    /// Returns the message about such files, once.
+    /// Returns a message if a file is written by the runs themselves; only the first time.
     pub fn said(&mut self) -> Option<String> {
         let own = self.known.iter().find(|(_, own)| own.is_own()).map(|(path, _)| path.clone());
         let first = own.filter(|_| !self.told)?;

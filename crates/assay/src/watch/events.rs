@@ -12,6 +12,7 @@ use std::time::Duration;
 const ELSE_EVERY: Duration = Duration::from_secs(1);
 /// Number of inotify watches that a user of large projects needs.
 const WATCHES: u64 = 524_288;
+/// Number of inotify instances that such a user needs.
 const INSTANCES: u64 = 1024;
 
 /// Saves since the last query.

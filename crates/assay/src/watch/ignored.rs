@@ -32,8 +32,9 @@ const DIRECTORIES: [&str; 16] = [
 /// The file that marks a directory as a cache.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 
-/// Prefixes and suffixes of temporary files of editors, and of our own temporary directories.
+/// Prefixes of temporary files of editors, and of our own temporary directories.
 const BEGINNINGS: [&str; 4] = [".#", ".goutputstream-", ".~lock.", "assay-room-"];
+/// Suffixes of temporary files of editors, and of compiled Python files.
 const ENDS: [&str; 8] =
     ["~", ".swp", ".swo", ".swx", ".swpx", "___jb_tmp___", "___jb_old___", ".pyc"];
 

@@ -1,6 +1,6 @@
 //! `--mutate`: while all tests pass and nothing is saved, `assay mutate` tries mutations of the
 //! changes since the last commit, at the lowest priority. A save or any other run ends it
-//! immediately, without waiting for it. Its results are shown as it prints them.
+//! immediately, without waiting for it. Its output is shown when it has finished.
 
 use crate::others;
 use crate::output;
@@ -19,10 +19,10 @@ const REVISION: &str = "HEAD";
 const BUDGET: &str = "1min";
 /// Maximum number of survivors shown.
 const MOST_SHOWN: &str = "3";
-/// Interval between checks whether it is finished.
+/// Interval between checks whether `assay mutate` has finished.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
 
-/// The settings of its runs.
+/// The settings for running `assay mutate`.
 #[derive(Clone, Debug)]
 pub(crate) struct How {
     program: PathBuf,
@@ -32,6 +32,8 @@ pub(crate) struct How {
 }
 
 impl How {
+    /// Returns the settings with the path of `assay-mutate`.
+    ///
     /// # Errors
     /// If `assay-mutate` is not installed.
     pub fn of(no_sandbox: bool, framework: Option<String>) -> anyhow::Result<Self> {
@@ -40,7 +42,7 @@ impl How {
     }
 }
 
-/// Appearance of its output.
+/// Appearance of the output of `assay mutate`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
     pub json: bool,
@@ -48,12 +50,12 @@ pub(super) struct Look {
     pub width: usize,
 }
 
-/// The outcome.
+/// The outcome of a run of `assay mutate`.
 #[derive(Debug, PartialEq)]
 pub(super) enum MutationOutcome {
-    /// The program's output.
+    /// The program finished with this output.
     Found(String),
-    /// The reason why it failed.
+    /// The program failed, for this reason.
     Failed(String),
 }
 
@@ -63,9 +65,9 @@ pub(super) struct Mutating {
     top: PathBuf,
     command: Vec<OsString>,
     at_work: Option<Work>,
-    /// A process that is ending.
+    /// A process that was asked to end and may still be running.
     ending: Option<Work>,
-    /// True if something was saved since it last finished.
+    /// True if something was saved since the last complete run of `assay mutate`.
     is_due: bool,
     /// The last reported failure, which is not repeated.
     failed: Option<String>,
@@ -90,12 +92,12 @@ impl Mutating {
         }
     }
 
-    /// Returns true if it is running.
+    /// Returns true if `assay mutate` is running.
     pub fn is_at_work(&self) -> bool {
         self.at_work.is_some()
     }
 
-    /// Returns true if it has to be checked from time to time.
+    /// Returns true if a process is running or ending, and has to be checked from time to time.
     pub fn is_awaited(&self) -> bool {
         self.at_work.is_some() || self.ending.is_some()
     }
@@ -114,8 +116,8 @@ impl Mutating {
         }
     }
 
-    /// Starts the program if there is something that was not tried yet. Returns an error message if
-    /// that fails.
+    /// Starts `assay mutate`, unless a process is still running or everything has been tried since
+    /// the last save. Returns the failure if it cannot be started.
     pub fn begin(&mut self, look: Look) -> Option<MutationOutcome> {
         if !self.is_due || self.is_awaited() {
             return None;

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 /// Number of commands after which the launcher is replaced, so that they are forgotten.
 const MOST_COMMANDS: usize = 200;
-/// Time limit for such a program.
+/// Time limit for a program other than the command of `--any`.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Number of bytes shown of a command's output, from its end.
+/// Number of bytes shown from the end of a command's output.
 const TAIL: usize = 4000;
 
 /// Runs programs, one at a time.
@@ -25,6 +25,8 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
+    /// Starts the launcher.
+    ///
     /// # Errors
     /// If no launcher can be started.
     pub fn start() -> Result<Self, RunError> {

@@ -24,9 +24,9 @@ pub(crate) struct Selected {
 
 /// The state of the project and its tests.
 pub(crate) struct Selection {
-    /// For reading sources.
+    /// The project, for reading sources.
     project: Project,
-    /// The tests' uses, if they are tracked.
+    /// The record of what each test uses, if that is tracked.
     tracked: Option<Tracked>,
     /// Splits sources into blocks.
     cutting: Cutting,
@@ -107,8 +107,8 @@ impl Selection {
         Selected { touched, everything }
     }
 
-    /// Returns true if a source has a syntax error according to our grammar, which may lag behind
-    /// the language, or if that is unknown.
+    /// Returns true if a source may have a syntax error: it has one according to our grammar, which
+    /// may lag behind the language, or nothing is known about it.
     pub fn looks_broken(&mut self, path: &str) -> bool {
         let now = self.project.now(path);
         now.content != ABSENT && now.blocks.as_ref().is_none_or(|blocks| blocks.is_broken)

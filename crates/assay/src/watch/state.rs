@@ -1,6 +1,6 @@
 //! Decides what to run next, by autotest's state machine: first all tests; after a change the tests
 //! that it affects and those that failed, until they pass; then all again, if anything failed since
-//! all ran last. It has no side effects.
+//! the last run of all tests. It has no side effects.
 
 use std::collections::BTreeSet;
 
@@ -16,9 +16,9 @@ pub(crate) enum What {
 /// Full runs that start automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FullRuns {
-    /// One at the start.
+    /// True if all tests run at the start.
     pub first: bool,
-    /// One after red turned green, and one when idle.
+    /// True if all tests run when failing tests pass again, and when idle.
     pub later: bool,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct State {
     full: FullRuns,
     /// Tests that failed in their last run, in the order of their failures.
     failing: Vec<String>,
-    /// True if something failed since all tests ran last, which may affect other tests.
+    /// True if something failed since the last run of all tests, which may affect other tests.
     tainted: bool,
     /// True if other runs followed the last run of all tests.
     in_part: bool,

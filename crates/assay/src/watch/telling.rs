@@ -51,7 +51,7 @@ pub(crate) struct TellingArgs {
 pub(crate) struct Telling {
     how: TellingArgs,
     last: Option<(Light, bool)>,
-    /// True if commands may write to standard output, which is then not for data.
+    /// True if the output of commands may be shown, because standard output is not used for data.
     shown: bool,
 }
 

@@ -18,10 +18,11 @@ use std::path::{Path, PathBuf};
 const APART: i64 = 600_000;
 /// Size from which the older half of the runs is dropped, bytes.
 const LONGEST: u64 = 8 << 20;
-/// Shortest test that is stored, s: below, most of the time is that of the clock and the framework.
+/// Shortest test that is stored, s: for shorter ones, most of the time is overhead of the clock and
+/// the framework.
 const QUICKEST: f64 = 0.001;
 
-/// A run in which all tests passed, as a line.
+/// A line of the file: a run in which all tests passed.
 #[derive(Deserialize, Serialize)]
 struct Run {
     /// Start of the run, ms since 1970.
@@ -110,7 +111,7 @@ fn read(path: &Path) -> Vec<Run> {
     runs
 }
 
-/// Writes the line in one piece at the end, because two processes may write at the same time.
+/// Appends a line for a run, in a single write because two processes may write at the same time.
 fn write(path: &Path, run: &Run) -> std::io::Result<()> {
     if let Some(above) = path.parent() {
         private::directory(above)?;

@@ -174,6 +174,8 @@ fn files_in_the_wrong_place_are_answered_with_the_right_line() {
         ("plan 50 1% 3%", "assay plan --n 50 --delta 1% --sd 3%"),
         ("bench -- ./script", "assay bench ./script"),
         ("bench go test -bench .", "go test -c"),
+        ("bench 'ruby nothere.rb'", "nothere.rb: no such file"),
+        ("bench 'python3 -m pytest nothere.py'", "nothere.py: no such file"),
         ("bisect start", "assay bisect GOOD..BAD -- COMMAND"),
         ("help TOO_DEPENDANT", "assay help TOO_DEPENDENT"),
         ("man run", "assay help run"),

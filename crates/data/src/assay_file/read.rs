@@ -34,7 +34,7 @@ pub fn read(path: &Path) -> Result<Samples, ReadError> {
     read_input(Input::open(path)?)
 }
 
-/// Contents of a file, and where they stop being complete.
+/// Contents of a file, and the position of an incomplete end.
 pub(super) struct FileContents {
     pub(super) samples: Samples,
     /// Number of bytes of the uncompressed text before an incomplete last record; `None` if the
@@ -47,7 +47,7 @@ pub(super) fn read_whole(path: &Path) -> Result<FileContents, ReadError> {
     whole(Input::open(path)?)
 }
 
-/// Reads a sample file from a stream, plain or gzip-compressed; messages call it `name`.
+/// Reads a sample file from a stream, plain or gzip-compressed; `name` identifies it in messages.
 ///
 /// # Errors
 /// As for [`read`].
@@ -126,7 +126,7 @@ struct Reader {
     row_names: BTreeSet<String>,
     /// For each subject, the blocks in which it was measured, by pass.
     seen: Vec<BTreeMap<Option<Pass>, SeenBlocks>>,
-    /// Reused for every observation.
+    /// Buffer that is reused for every observation.
     observation: Observation,
 }
 
@@ -362,13 +362,13 @@ impl Reader {
     }
 }
 
-/// The blocks of one subject. They are nearly always in order, so that one bound represents them
-/// all.
+/// The blocks of one subject. Blocks are nearly always in order, so a single bound usually
+/// represents them all.
 #[derive(Default)]
 struct SeenBlocks {
     /// Every block below this one was seen.
     below: u32,
-    /// The blocks above it that were seen.
+    /// The blocks above `below` that were seen.
     beyond: BTreeSet<u32>,
 }
 
@@ -386,9 +386,9 @@ impl SeenBlocks {
     }
 }
 
-/// Returns true if a line is the beginning of JSON. A number in a skipped member that ends at its
-/// point or exponent counts as well, although the parser reports a syntax error and not an early
-/// end.
+/// Returns true if a line is truncated JSON. This includes a number in a skipped member that breaks
+/// off at its point or in its exponent, for which the parser reports a syntax error rather than an
+/// early end.
 fn breaks_off(error: &serde_json::Error, text: &str) -> bool {
     let is_in_number = error.is_syntax() && text.ends_with(['.', 'e', 'E', '+', '-']);
     error.is_eof() || (is_in_number && error.column() >= text.len())

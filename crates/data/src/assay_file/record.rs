@@ -1,5 +1,5 @@
-//! The members of single records while reading. Unknown members are ignored; errors state the
-//! expected contents.
+//! Reads the members of single records. Unknown members are ignored; errors state the expected
+//! contents.
 //!
 //! Observations are read directly into one reused [`Observation`], because a file may hold millions
 //! of them.

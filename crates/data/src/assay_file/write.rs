@@ -113,7 +113,7 @@ impl<W: Write> Writer<W> {
         self.end()
     }
 
-    /// Declares another row; its index is the number of rows declared before.
+    /// Declares another row; its index is the number of rows declared so far.
     ///
     /// # Errors
     /// If writing to the sink fails.
@@ -121,8 +121,8 @@ impl<W: Write> Writer<W> {
         self.record("row", row)
     }
 
-    /// Declares another subject, with a declared side and row; its index is the number of subjects
-    /// declared before.
+    /// Declares another subject, whose side and row must already be declared; its index is the
+    /// number of subjects declared so far.
     ///
     /// # Errors
     /// If writing to the sink fails.
@@ -131,7 +131,7 @@ impl<W: Write> Writer<W> {
         self.record("subject", subject)
     }
 
-    /// Declares another metric, which later observations may have. Its name must be new.
+    /// Declares another metric for later observations. Its name must be new.
     ///
     /// # Errors
     /// If writing to the sink fails.
@@ -140,7 +140,7 @@ impl<W: Write> Writer<W> {
         self.record("metric", metric)
     }
 
-    /// Appends an observation. Values that are not finite are missing and are left out.
+    /// Appends an observation. Values that are not finite count as missing and are left out.
     ///
     /// # Errors
     /// `InvalidInput` if the subject was not declared, or there are more values than metrics;
@@ -310,8 +310,8 @@ fn key(name: &str) -> Vec<u8> {
     key
 }
 
-/// Writes samples as a whole file, for `convert` and for merging. A stop is recorded with the
-/// number of blocks seen.
+/// Writes samples as a whole file, for `convert` and for merging. If the samples have a stop
+/// reason, it is recorded with the number of blocks in them.
 ///
 /// # Errors
 /// If writing to the sink fails.

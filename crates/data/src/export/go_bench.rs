@@ -14,7 +14,7 @@ use crate::samples::ITERATIONS;
 use crate::{Better, Environment, Metric, Samples, Subject, Unit};
 use std::io::{self, Write};
 
-/// Settings that Go writes on separate lines, never into names.
+/// Settings that Go writes on lines of their own, never as part of a name.
 const SETTINGS: [&str; 4] = ["goos", "goarch", "pkg", "cpu"];
 
 /// Writes the text. O(observations × metrics).
@@ -84,7 +84,7 @@ pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     sink.flush()
 }
 
-/// Returns the values of [`SETTINGS`] for all subjects, empty if unknown.
+/// Returns the values of [`SETTINGS`] that are common to all subjects; empty if unknown.
 fn of_machine(environment: &Environment) -> [String; 4] {
     let of = |names: &[&str]| text_of(environment, names).unwrap_or_default();
     let os: String = of(&["os"]).chars().take_while(char::is_ascii_alphanumeric).collect();
@@ -103,7 +103,7 @@ fn one_line(value: &str) -> String {
     value.replace(['\n', '\r'], " ").trim().to_owned()
 }
 
-/// Returns true if a benchmark with this label was read from Go's output, under its name there.
+/// Returns true if the label is a name from Go's output, which begins with `Benchmark`.
 fn is_of_go(label: Option<&str>) -> bool {
     label.is_some_and(|label| label.starts_with("Benchmark"))
 }

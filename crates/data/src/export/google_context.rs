@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Key of the information about counters: the metric of each, by name.
+/// Key of an object that gives the metric of each counter, by the counter's name.
 pub(crate) const COUNTERS: &str = "assay.counters";
 
 /// Facts that appear in the context under our own names.
@@ -23,9 +23,9 @@ pub(crate) const OF_MACHINE: [&str; 6] =
 /// Metrics that have their own field in every row and are therefore not counters.
 pub(crate) const FIELDS: [&str; 3] = ["wall", "cpu", ITERATIONS];
 
-/// Prefix of the names of facts that were read from such a file.
+/// Prefix of the names of facts that were read from a file of Google Benchmark.
 const OWN: &str = "google_benchmark.";
-/// Facts with this prefix that have another place in the file, or none.
+/// Facts with the prefix `OWN` that are written elsewhere in the file, or not at all.
 const ELSEWHERE: [&str; 2] = ["labels", "complexity"];
 
 pub(super) struct Context<'a> {
@@ -75,13 +75,14 @@ impl Serialize for Context<'_> {
     }
 }
 
-/// Returns the metrics that are counters, with their names as counters.
+/// Returns the metrics that are written as counters, each with the name of its counter.
 pub(super) fn counters(samples: &Samples) -> impl Iterator<Item = (&str, &Metric)> {
     let others = samples.metrics.iter().filter(|metric| !FIELDS.contains(&metric.name.as_str()));
     others.map(|metric| (counter(metric), metric))
 }
 
-/// Returns the name of a counter; rates get the names that Google Benchmark uses for its own.
+/// Returns the name of a counter; the metric `rate` gets the name that Google Benchmark uses for
+/// rates.
 fn counter(metric: &Metric) -> &str {
     match (metric.name.as_str(), &metric.unit) {
         ("rate", Unit::PerSecond) => "items_per_second",

@@ -203,7 +203,7 @@ fn write(file: &impl Serialize, sink: &mut impl Write) -> io::Result<()> {
 #[derive(Serialize)]
 struct Summary {
     mean: f64,
-    /// With the denominator n − 1; `None` for one value.
+    /// Standard deviation, with the denominator n − 1; `None` for a single value.
     stddev: Option<f64>,
     median: f64,
     min: f64,

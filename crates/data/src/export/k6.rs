@@ -85,7 +85,7 @@ struct SliceTotals<'a> {
     failed: u64,
     /// Length of the measured period in seconds, where known.
     seconds: f64,
-    /// Number of bytes received in that time.
+    /// Number of bytes received in the measured period.
     received: f64,
 }
 
@@ -113,7 +113,7 @@ impl<'a> SliceTotals<'a> {
         totals
     }
 
-    /// Returns all times of this kind.
+    /// Returns one histogram of all times of this kind.
     fn times(&self, kind: &str) -> Histogram {
         let mut sum = Histogram::default();
         let own = |own: &&Buckets| own.of == kind && own.second.is_none() && own.rate.is_none();

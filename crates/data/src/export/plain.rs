@@ -10,9 +10,9 @@ use std::io::{self, Write};
 /// The form in which control characters are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escapes {
-    /// As in a message.
+    /// Rust's escapes, as in a message: `\u{1b}`.
     Text,
-    /// As in a JSON string.
+    /// JSON's escapes, as in a JSON string: `\u001b`.
     Json,
 }
 

@@ -6,8 +6,8 @@
 use super::{Code, Finding, Severity};
 use crate::advice::Action;
 
-/// Returns the finding for a benchmark with missing values; `what` continues the sentence after its
-/// name: `ended with an error: …`.
+/// Returns the finding for a benchmark with missing values; `what` continues the sentence after the
+/// name of the benchmark: `ended with an error: …`.
 pub(crate) fn benchmark_error(name: &str, what: &str) -> Finding {
     benchmark_errors(&format!("`{name}` {what}"), 1).about(name)
 }
@@ -25,7 +25,8 @@ pub fn benchmarks_skipped(message: String, benchmarks: usize) -> Finding {
     Finding::new(crate::code::BENCHMARKS_MISSING, message).with("benchmarks", benchmarks as f64)
 }
 
-/// Returns the finding for recordings of a side that are byte-identical; `differ` of `all` remain.
+/// Returns the finding for byte-identical recordings of a side; of `all` recordings, `differ`
+/// distinct ones remain.
 pub(crate) fn same_recording(side: &str, all: usize, differ: usize) -> Finding {
     let message = format!(
         "of {all} recordings of `{side}` only {differ} differ; the others are the same to the last byte, and count once"
@@ -73,7 +74,8 @@ pub(crate) fn recordings_alternate(reference: &str, other: &str) -> Finding {
     Finding::new(crate::code::RECORDINGS_ALTERNATE, message).about(other)
 }
 
-/// Returns the finding for a requested setting that could not be applied; `why` names it.
+/// Returns the finding for a requested setting that could not be applied; `why` names the setting
+/// and gives the reason.
 pub fn not_controlled(why: &str) -> Finding {
     Finding::new(crate::code::NOT_CONTROLLED, format!("{why}: measured without"))
 }
@@ -105,8 +107,8 @@ pub fn not_counted(what: &str, why: &str) -> Finding {
     Finding::new(crate::code::NOT_COUNTED, message)
 }
 
-/// Returns the finding for more events than counters; `share` is the smallest share of the time
-/// during which one of them was counted.
+/// Returns the finding for counting more events than there are counters; `share` is the smallest
+/// share of the time during which one of them was counted.
 pub fn multiplexed(share: f64) -> Finding {
     let message = format!(
         "events took turns on the counters: one was counted for only {:.0} % of the time, and its counts are scaled up",

@@ -3,8 +3,8 @@
 //!
 //! The repetitions of a timing are observations if they were kept (`--record-samples`), otherwise
 //! its median is a summary; all other kinds have one value. The name of a benchmark begins with its
-//! kind. The figure after `±` is half of an interval and is not read. The file contains the values
-//! of parameters but not their names, so parameters are numbered.
+//! kind. The figure after `±` is half the width of an interval and is not read. The file contains
+//! the values of parameters but not their names, so parameters are numbered.
 
 use super::json::{self, At, Number};
 use super::number::Conversion;
@@ -234,8 +234,8 @@ pub(super) fn read_text(input: Input, context: &Context<'_>) -> Result<Part, Imp
     recorder.finish("what `asv run` prints, without a result")
 }
 
-/// Records a printed value as a summary, because it is a rounded median. Several environments have
-/// benchmarks with the same name.
+/// Records a printed value as a summary, because it is a rounded median. If several environments
+/// were measured, the same name occurs again, and a number is appended to it.
 fn summarise(
     recorder: &mut Recorder<'_>,
     plain: &str,

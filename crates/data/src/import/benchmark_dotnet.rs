@@ -2,9 +2,9 @@
 //! the file has them, otherwise the statistics.
 //!
 //! A full file lists measurements with their stages; the workload's results, with overhead
-//! subtracted, are observations, by launch. The file does not show which of them the tool left out
-//! as outliers. Times are in nanoseconds. The brief file and those of old versions have only
-//! statistics, which are read as a summary.
+//! subtracted, are observations, with launches as a level. The file does not show which of them the
+//! tool left out as outliers. Times are in nanoseconds. The brief file and those of old versions
+//! have only statistics, which are read as a summary.
 
 use super::json::Number;
 use super::recorder::Recorder;

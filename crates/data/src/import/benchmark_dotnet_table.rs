@@ -1,8 +1,8 @@
 //! BenchmarkDotNet's CSV (`--exporters csv`, `BenchmarkRun-report.csv`): mean, median, standard
 //! deviation and extremes of each benchmark, rounded.
 //!
-//! The unit is in the cell (`18.42 ms`) or in the heading (`Mean [us]`). `Error` is half of an
-//! interval at 99.9 %, and is not read. The columns of parameters are between those of the job's
+//! The unit is in the cell (`18.42 ms`) or in the heading (`Mean [us]`). `Error` is half the width
+//! of a 99.9 % interval, and is not read. The columns of parameters are between those of the job's
 //! settings and the mean. Only settings in which rows differ are read.
 
 use super::number::Conversion;

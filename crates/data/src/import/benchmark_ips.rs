@@ -1,12 +1,13 @@
 //! benchmark-ips (Ruby): the JSON of `json!`, the file of `hold!` and `save!`, and the printed
 //! output.
 //!
-//! The held file has the rate of every cycle of about 100 ms: observations. The JSON and the output
-//! have a mean and a standard deviation: a summary. If a benchmark was run several times within a
-//! report (`iterations`), the mean of each run is one observation; the same label in another report
-//! is another benchmark, with a number after its name. With `stats: :bootstrap` the error is half
-//! the width of an interval instead. The output states that, and no deviation is then read from it;
-//! the JSON does not. Warm-up lines and the comparison are skipped. Formats as of 2.7 and 2.14.
+//! The held file has the rate of every cycle of about 100 ms, and each is an observation. The JSON
+//! and the output have only a mean and a standard deviation, which become a summary. If a benchmark
+//! was run several times within a report (`iterations`), the mean of each run is one observation;
+//! the same label in another report is another benchmark, with a number after its name. With
+//! `stats: :bootstrap` the error is half the width of an interval instead. The output states that,
+//! and no deviation is then read from it; the JSON does not. Warm-up lines and the comparison are
+//! skipped. Formats as of 2.7 and 2.14.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -116,7 +117,7 @@ struct Run {
     mean: Option<f64>,
     sd: Option<f64>,
     count: Option<u64>,
-    /// Index of its report in the output.
+    /// Index, within the output, of the report that contains the run.
     report: usize,
 }
 

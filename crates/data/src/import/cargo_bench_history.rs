@@ -80,7 +80,8 @@ struct HistoryValue {
     std_dev: Option<Number>,
 }
 
-/// Returns the metric of a kind, and the divisor of its numbers.
+/// Returns the metric for a kind of measurement, and the number by which its values must be divided
+/// to get base units.
 fn metric(kind: &str) -> (Metric, f64) {
     match kind {
         "wall_time" => (Metric::wall(), 1e9),

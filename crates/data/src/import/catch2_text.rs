@@ -31,9 +31,10 @@ fn is_heading(line: &str) -> bool {
 enum TableState {
     /// Outside of tables.
     Outside,
-    /// In the heading of a table, whose numbers begin at this character.
+    /// In the heading of a table; its numbers begin at this character.
     Heading(usize),
-    /// Expecting a line of a name, the last of which has the number of samples.
+    /// Expecting a line of a benchmark's name, where the last such line also has the number of
+    /// samples.
     Name(usize),
     /// Expecting the mean of this number of samples.
     Mean(usize, u64),
@@ -44,7 +45,7 @@ enum TableState {
 struct Reader<'a> {
     recorder: Recorder<'a>,
     state: TableState,
-    /// Lines since the last rule.
+    /// Lines since the last horizontal rule.
     lines: Vec<String>,
     /// The test case and its sections.
     titles: Vec<String>,
@@ -130,7 +131,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads a line of a name, the last of which has the samples, the iterations and an estimate.
+    /// Reads a line of a benchmark's name. The last such line also has the number of samples, the
+    /// number of iterations and an estimate.
     fn row(&mut self, line: &str, width: usize) -> Result<(), String> {
         let mut numbers = self.behind_name(line, width)?.split_ascii_whitespace();
         match numbers.next().map(str::parse::<u64>) {
@@ -145,7 +147,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Appends the part of the name at the start of a line to the name, and returns the rest.
+    /// Appends the part of the name at the start of a line to `self.name`, and returns the rest of
+    /// the line.
     fn behind_name<'l>(&mut self, line: &'l str, width: usize) -> Result<&'l str, String> {
         let split = line.char_indices().nth(width).map_or(line.len(), |(at, _)| at);
         let (name, numbers) = line.split_at(split);

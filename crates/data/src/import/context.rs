@@ -10,11 +10,11 @@ use std::cell::RefCell;
 
 /// The beginning of a file, as seen by the recognition of formats.
 pub(super) struct Head<'a> {
-    /// The text that was read at first.
+    /// The text at the beginning of the file.
     pub(super) text: &'a str,
     /// The first line that is neither blank nor a comment.
     pub(super) first: &'a str,
-    /// The second such line.
+    /// The second line that is neither blank nor a comment.
     pub(super) second: &'a str,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Head<'a> {
         Self { text, first, second: data.next().unwrap_or_default() }
     }
 
-    /// Returns true if the first character of the text is that of JSON.
+    /// Returns true if the text begins like a JSON object or list.
     pub(super) fn is_json(&self) -> bool {
         self.text.trim_start().starts_with(['{', '['])
     }
@@ -36,7 +36,7 @@ pub(super) fn is_comment_or_blank(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-/// Arguments of every importer besides the input.
+/// Arguments that every importer gets in addition to the input.
 pub(super) struct Context<'a> {
     pub(super) options: &'a ImportOptions,
     /// Name for a subject that has none in the file.
@@ -53,8 +53,9 @@ pub(super) struct Context<'a> {
 /// Result of reading one input.
 pub(super) struct Part {
     pub(super) samples: Samples,
-    /// True if the file does not specify the metric of its numbers. The metric of another file then
-    /// supplies the name; unless a unit was given, that metric must not have a unit.
+    /// True if the file does not specify the metric of its numbers. They then take the name of
+    /// another file's metric, which must not have a unit unless the user gave one for these
+    /// numbers.
     pub(super) is_bare: bool,
     /// True for a file written by assay, in which every metric is named.
     pub(super) is_ours: bool,

@@ -34,7 +34,7 @@ const MAX_DEPTH: usize = 12;
 /// Maximum number of directories read.
 const MAX_DIRECTORIES: usize = 20_000;
 /// Maximum number of directories searched to determine whether a missing file is the name of a
-/// baseline. Most benchmarks have every baseline.
+/// baseline. Not all are needed, because most benchmarks have every baseline.
 const MAX_LOOKED_INTO: usize = 500;
 
 #[derive(Deserialize)]
@@ -73,8 +73,8 @@ pub(super) fn is_directory(path: &Path) -> bool {
     path.is_dir() || baseline_in(path).is_some()
 }
 
-/// Splits a nonexistent path into an existing directory and the name of a baseline in it, if it
-/// names one.
+/// Splits a nonexistent path into an existing directory and the name of a baseline in it; `None` if
+/// there is no such baseline.
 fn baseline_in(path: &Path) -> Option<(&Path, &str)> {
     let parent = path.parent().filter(|parent| parent.is_dir())?;
     let name = path.file_name()?.to_str()?;

@@ -17,7 +17,7 @@ use crate::read_error::quoted_start;
 use crate::samples::{Better, Metric, Summary};
 use crate::unit::{Unit, unit_of_symbol};
 
-/// Maximum depth of a tree; real trees are not as deep.
+/// Maximum depth of a tree; real trees are much shallower.
 const MAX_DEPTH: usize = 64;
 
 /// Headings of the columns.
@@ -90,7 +90,7 @@ struct Current {
 struct Reader<'a> {
     recorder: Recorder<'a>,
     table: Option<Table>,
-    /// The heading above allocations: `alloc`, `max alloc`, `grow`.
+    /// The last heading above rows of allocations: `alloc`, `max alloc`, `grow`.
     group: String,
     current: Option<Current>,
     /// The beginning of a row whose numbers have not been printed yet, because the benchmark itself

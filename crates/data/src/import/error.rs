@@ -6,7 +6,7 @@ use crate::excerpt::{excerpt, visible};
 use crate::read_error::{FilePosition, ReadError};
 use crate::select::FilterError;
 
-/// The columns of a table to read.
+/// The columns to read from a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableColumns {
     /// The column that names the subjects.
@@ -172,7 +172,7 @@ pub enum ImportError {
     UnitNeeded {
         /// The file with bare numbers.
         file: String,
-        /// The metric with which they would be compared.
+        /// The metric with which the bare numbers would be compared.
         metric: String,
         /// The file that has this metric.
         other: String,
@@ -181,7 +181,7 @@ pub enum ImportError {
         /// An example of a unit that could be meant.
         example: String,
     },
-    /// No observations of a series are left after the skipped ones.
+    /// No observations of a series are left after skipping.
     #[error(
         "`--skip {skip}` leaves nothing of {}, which has {observations} observations; skip fewer",
         excerpt(.subject)

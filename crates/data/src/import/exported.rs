@@ -2,8 +2,8 @@
 //! outcomes.
 //!
 //! Recognized by the first columns of its header. With `--by` or `--value` it is read like any
-//! other table. The table does not contain the direction of a metric: rates are taken as better
-//! when higher, everything else when lower.
+//! other table. The table does not contain the direction of a metric: for rates, higher is assumed
+//! to be better; for everything else, lower.
 
 use super::{Context, Head, ImportError, Part, csv as foreign};
 use crate::export::{PLACE_COLUMNS, text_of_cell};

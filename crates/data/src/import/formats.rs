@@ -14,7 +14,7 @@ use crate::input::Input;
 
 /// A format, with the function that recognizes its beginning, and its reader.
 pub(super) struct Format {
-    /// Name in the lists of messages, within its group.
+    /// Name of the format in messages, which list formats by group.
     pub(super) name: &'static str,
     pub(super) group: Group,
     pub(super) recognise: fn(&Head<'_>) -> bool,

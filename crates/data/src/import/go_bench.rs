@@ -128,13 +128,14 @@ struct Reader<'a> {
     recorder: Recorder<'a>,
     streams: HashMap<String, Stream>,
     naming: Naming,
-    /// The original name of each benchmark, and the number of such lines up to it.
+    /// For each benchmark that was renamed for Go, its original name as last given, and the number
+    /// of lines so far that give one.
     named: HashMap<String, (Rc<OriginalName>, usize)>,
-    /// All settings under which there are results, with their indices.
+    /// All settings that were in effect for some result, with their indices.
     settings: HashMap<Rc<Settings>, usize>,
     /// Benchmarks by name and settings.
     known: HashMap<String, usize>,
-    /// Metrics by the unit that names them.
+    /// For each unit in the file, the index of its metric and the conversion of its values.
     metrics: HashMap<String, (usize, Conversion)>,
     units: HashMap<String, UnitMetadata>,
     file: &'a str,
@@ -251,7 +252,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads `ns/op better=lower assume=exact`; such a line applies to the whole file.
+    /// Reads the rest of a `Unit` line, such as `ns/op better=lower assume=exact`. It applies to
+    /// the whole file.
     fn unit_line(&mut self, rest: &str) {
         let mut words = rest.split_ascii_whitespace();
         let Some(unit) = words.next() else { return };
@@ -393,7 +395,7 @@ fn is_number(word: &&str) -> bool {
 enum Unreadable {
     /// A result with an error in it.
     Result,
-    /// It begins like a result, but may be anything: benchmarks may print any text.
+    /// A line that begins like a result but may be anything, because benchmarks may print any text.
     Beginning,
     /// Not a result.
     Other,
@@ -480,8 +482,8 @@ fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<GoResult<'
     (ends_with_digit && !fields.is_empty()).then_some(GoResult { name, iterations, fields })
 }
 
-/// Returns the last name of a benchmark that is followed by blanks and a tab, which announces
-/// numbers.
+/// Returns the last benchmark name that is followed by blanks and a tab, which means that numbers
+/// were to follow.
 fn name_before_tab(text: &str) -> Option<&str> {
     // Examines every tab, starting with the last one: the name is the word before the tab and its
     // blanks, if it begins like a name.

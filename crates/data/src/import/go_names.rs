@@ -57,7 +57,7 @@ pub(crate) fn metric_of_unit(of_go: &str) -> (Metric, Conversion) {
 }
 
 /// Start of a line that gives the original name of a benchmark that was renamed for Go; the new
-/// name and an [`OriginalName`] follow. For Go's own tools it is a comment.
+/// name and an [`OriginalName`] follow. Go's own tools treat it as a comment.
 pub(crate) const NAMED: &str = "# name of ";
 
 /// The original name of a benchmark.
@@ -95,13 +95,13 @@ impl OriginalName {
 /// The `key: value` lines in effect.
 pub(super) type Settings = Vec<(String, String)>;
 
-/// One benchmark as in the file.
+/// One benchmark as it is named in the file.
 pub(super) struct GoBenchmark {
     /// Name with parameters and `-N`.
     pub name: String,
     /// The settings in effect.
     pub config: Rc<Settings>,
-    /// The original name.
+    /// The original name, if the benchmark was renamed for Go.
     pub named: Option<Rc<OriginalName>>,
 }
 
@@ -203,7 +203,7 @@ fn processors(name: &str) -> (&str, Option<&str>) {
 }
 
 /// Returns the base name and the parameters. If other benchmarks state their number of processors,
-/// one that does not ran on one.
+/// a benchmark without that number ran on one processor.
 fn parts(name: &str, has_procs: bool) -> (String, Vec<(String, String)>) {
     let (name, procs) = processors(name);
     let mut parts = name.split('/');

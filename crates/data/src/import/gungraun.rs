@@ -27,7 +27,8 @@ const VERSIONS: [&str; 2] = ["6", "7"];
 /// Maximum length of a summary, in bytes.
 const MAX_SUMMARY: usize = 16 * 1024 * 1024;
 
-/// Printed names whose JSON name is not simply the printed name without blanks, with that name.
+/// Printed names and the corresponding JSON names, where the latter are not simply the printed
+/// names without blanks.
 const NAMES: [(&str, &str); 9] = [
     ("Instructions", "Ir"),
     ("Total read+write", "TotalRW"),
@@ -100,7 +101,7 @@ struct JsonText {
 struct Reader<'a> {
     recorder: Recorder<'a>,
     file: &'a str,
-    /// Lines that may be a name, from the last one that begins a name.
+    /// Lines that may form a name, beginning with the last line that can start one.
     above: Vec<String>,
     tool: String,
     /// The current benchmark.
@@ -280,7 +281,7 @@ impl Reader<'_> {
 }
 
 /// Returns the totals counted by a tool: in version 7 each metric has `values`; in version 6 the
-/// values are nested in the kind of tool and have types. Some tools count nothing.
+/// values are nested under the kind of tool and have types. Some tools count nothing.
 fn counts_of(profile: &Value) -> Vec<(&str, f64)> {
     let mut counts = Vec::new();
     if let Some(metrics) = profile.pointer("/data/total/metrics").and_then(Value::as_object) {
@@ -297,7 +298,7 @@ fn counts_of(profile: &Value) -> Vec<(&str, f64)> {
     counts
 }
 
-/// Parses a number, also one that is not finite; `null` means that only an earlier run has a value.
+/// Parses a number, which need not be finite; `null` means that only an earlier run has a value.
 fn number(value: &Value) -> Option<f64> {
     let number = json::Number::deserialize(value).ok()?;
     (!value.is_null()).then_some(number.0)
@@ -307,7 +308,7 @@ fn number(value: &Value) -> Option<f64> {
 struct Summary {
     module_path: String,
     id: Option<String>,
-    /// `description` in version 7, `details` before.
+    /// Description of the benchmark: `description` in version 7, `details` before.
     #[serde(alias = "details")]
     description: Option<String>,
     profiles: Vec<Value>,

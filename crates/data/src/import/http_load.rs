@@ -46,7 +46,8 @@ const MAX_VALUES: usize = 1000;
 /// Error text for an incomplete report.
 pub(super) const BREAKS_OFF: &str = "the report that begins here breaks off";
 
-/// A metric of reports: its name, or a quantile of a quantity, and its unit.
+/// Identifies a metric of reports: a plain name, or a quantile of the quantity with that name, and
+/// a unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Name {
     name: &'static str,
@@ -189,7 +190,8 @@ impl Report {
         }
     }
 
-    /// Adds the number of requests and the number of successful ones.
+    /// Adds the number of requests, the number that failed and the fraction that succeeded; `well`
+    /// is the number of successful ones.
     pub(super) fn requests(&mut self, requests: f64, well: f64) {
         let well = well.clamp(0.0, requests.max(0.0));
         self.set("answered", BaseUnit::Things, well / requests);
@@ -232,7 +234,7 @@ impl Report {
     }
 }
 
-/// Returns a metric of single requests.
+/// Returns the metric `name`, for a log of single requests.
 fn metric_of(name: &'static str, of: BaseUnit) -> Metric {
     Name { name, quantile: None, of }.metric()
 }

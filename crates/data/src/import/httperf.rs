@@ -142,7 +142,8 @@ impl Report {
         found.map_or(f64::NAN, |&(_, value)| value)
     }
 
-    /// Returns the number of requested requests, including those of connections that failed.
+    /// Returns the number of requests that were to be sent, including those on connections that
+    /// failed.
     fn requested(&self) -> f64 {
         let options = self.options();
         let option =
@@ -296,7 +297,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the word after the first occurrence of `word`, including text attached to `<=`.
+/// Returns the word after the first occurrence of `word`; for `<=`, the text attached to it.
 fn after<'a>(words: &[&'a str], word: &str) -> Option<&'a str> {
     let at = words.iter().position(|&known| known == word);
     if word == "<=" {
@@ -321,7 +322,8 @@ fn of(unit: &str) -> BaseUnit {
     }
 }
 
-/// Milliseconds and percentages are divided by a whole number, which rounds only once.
+/// Converts a number to its base unit. Milliseconds and percentages are divided by a whole number,
+/// which rounds only once.
 fn in_base_unit(unit: &str, value: f64) -> f64 {
     match unit {
         "ms" => value / 1e3,

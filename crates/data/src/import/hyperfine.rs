@@ -81,7 +81,7 @@ struct Command {
     exit_codes: ExitCodes,
     #[serde(default)]
     measurements: Vec<Run>,
-    /// Written by 2.x.
+    /// Statistics of each metric, by name; written by 2.x.
     #[serde(default)]
     summary: BTreeMap<String, Reported>,
     #[serde(default, deserialize_with = "json::some_time")]
@@ -186,7 +186,8 @@ impl<'de> Visitor<'de> for RunMemberVisitor {
     }
 }
 
-/// The number of exit codes, and the nonzero ones by run: there may be millions of them.
+/// The number of exit codes, and only the nonzero ones by run, because there may be millions of
+/// codes.
 #[derive(Default)]
 struct ExitCodes {
     count: usize,

@@ -41,7 +41,7 @@ pub(super) fn recognise_mitata(head: &Head<'_>) -> bool {
     head.is_json() && has("\"runs\"") && has("\"stats\"") && (has("\"alias\"") || has("\"layout\""))
 }
 
-/// Numbers names that occur twice.
+/// Makes names distinct, by appending a number if a name occurs again.
 struct Names(HashMap<String, usize>);
 
 impl Names {
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         Self { recorder: Recorder::new(context, tool), names: Names(HashMap::new()) }
     }
 
-    /// Adds a benchmark; `per_second` is the number of its time units in one second.
+    /// Adds a benchmark; `per_second` is the number of the tool's time units in one second.
     fn add(
         &mut self,
         name: &str,
@@ -103,10 +103,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Statistics of a benchmark, under the names of mitata and of the others.
+/// Statistics of a benchmark, under the keys of mitata or of the other tools.
 #[derive(Default, Deserialize)]
 struct Statistics {
-    /// Written by vitest, which has the numbers next to it.
+    /// Name of the benchmark, in files of vitest, which writes it next to the numbers.
     #[serde(default)]
     name: String,
     #[serde(default, alias = "avg", deserialize_with = "json::known_time")]

@@ -20,8 +20,8 @@ use std::collections::HashMap;
 const EXPECTED: &str =
     "JMH's results: `[{\"benchmark\": …, \"mode\": …, \"primaryMetric\": {…}}, …]`";
 
-/// Maximum number of single times in the histograms of a file: a few bytes can stand for any number
-/// of them.
+/// Maximum number of single times in the histograms of a file, because a few bytes of a histogram
+/// can stand for any number of times.
 const MAX_TIMES: u64 = 10_000_000;
 
 /// Settings recorded from the first result.

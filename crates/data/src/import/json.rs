@@ -33,7 +33,8 @@ const NOT_FINITE: [&[u8]; 5] = [b"NaN", b"nan", b"Infinity", b"inf", b"Inf"];
 /// follow. `expected` describes the contents of such a file.
 ///
 /// # Errors
-/// With line and column, if the file is not JSON, is truncated, or is not as the seed expects.
+/// With line and column, if the file is not JSON, is truncated, or does not have the form that the
+/// seed expects.
 pub(super) fn read<'de, S: DeserializeSeed<'de>>(
     input: Input,
     expected: &str,
@@ -217,7 +218,7 @@ pub(super) fn checked_time<E: Error>(number: Number) -> Result<Number, E> {
     Ok(number)
 }
 
-/// Reads a number that is present, even if only as `null`, which is a missing number.
+/// Reads a number whose key is present; `null` gives a missing number, not an absent one.
 pub(super) fn known<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Number>, D::Error> {
@@ -236,7 +237,7 @@ pub(super) fn some_time<'de, D: Deserializer<'de>>(
     Option::<Number>::deserialize(deserializer)?.map(checked_time).transpose()
 }
 
-/// Reads a time that is present, even if only as `null`, which is a missing [`Number`].
+/// Reads a time whose key is present; `null` gives a missing [`Number`], not an absent one.
 pub(super) fn known_time<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Number>, D::Error> {
@@ -389,7 +390,7 @@ struct Lenient<R> {
     buffer: Vec<u8>,
     /// Number of bytes of the buffer that are ready.
     ready: usize,
-    /// Number of these bytes that were handed to the parser.
+    /// Number of ready bytes that were handed to the parser.
     given: usize,
     in_text: bool,
     escaped: bool,

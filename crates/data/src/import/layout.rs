@@ -38,7 +38,7 @@ pub(super) struct Gatherer<'a> {
     header: Vec<String>,
     /// Subjects of a long table, by name.
     groups: HashMap<String, usize>,
-    /// Number of characters of the shortest number except the last, and of the last.
+    /// Length of the shortest number other than the last, and of the last, in characters.
     lengths: (usize, usize),
 }
 

@@ -1,9 +1,9 @@
 //! The output of `cargo bench` for `#[bench]` functions (libtest): the median time per iteration,
 //! and rates.
 //!
-//! The figure in brackets is the maximum minus the minimum after winsorizing outliers: neither a
-//! deviation nor an error, and it is not read. Programs that print such lines themselves may use
-//! any unit. Thousands are separated by commas.
+//! The figure in brackets is the maximum minus the minimum after winsorizing outliers. It is
+//! neither a standard deviation nor an error, and is not read. Programs that print such lines
+//! themselves may use any unit. Thousands are separated by commas.
 
 use super::number::Conversion;
 use super::recorder::Recorder;

@@ -50,7 +50,8 @@ impl<'a> LineValues<'a> {
         }
     }
 
-    /// Adds a value of the subject with this name (the file's if empty) and these named parts.
+    /// Adds a value of the subject with this name (that of the file if it is empty) and these named
+    /// parts.
     ///
     /// # Errors
     /// If it is not a number, or has a different unit than the values before.

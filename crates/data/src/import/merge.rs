@@ -12,11 +12,11 @@ use crate::unit::Unit;
 use crate::{Action, Finding, Severity, list};
 use std::collections::{HashMap, HashSet};
 
-/// Maximum number of recordings named with their deciding metrics; the rest are counted.
+/// Maximum number of recordings named with their deciding metrics; further ones are only counted.
 const NAMED: usize = 3;
 
-/// Evidence of the finding about recordings with different deciding metrics: the number of such
-/// metrics.
+/// Name of a number in the evidence of the finding about recordings with different deciding
+/// metrics: how many such metrics there are.
 const DECIDING_METRICS: &str = "deciding_metrics";
 
 /// Returns true for the finding about recordings with different deciding metrics, which does not
@@ -156,8 +156,8 @@ pub(super) fn check_units(parts: &mut [LabelledInput]) -> Result<(), ImportError
     Ok(())
 }
 
-/// Returns all metrics, the deciding one first: the primary one of the first input if all inputs
-/// have it, otherwise the first one that all have.
+/// Returns all metrics, the deciding one first: the first input's primary metric if all inputs have
+/// it, otherwise the first metric that all inputs have.
 pub(super) fn order_metrics(parts: &[LabelledInput]) -> Result<Vec<Metric>, ImportError> {
     let mut metrics = Samples::default();
     for metric in parts.iter().flat_map(|one| &one.part.samples.metrics) {
@@ -255,7 +255,7 @@ fn shared_names(parts: &[LabelledInput]) -> Vec<Vec<bool>> {
     names.iter().map(|names| names.iter().map(is_shared).collect()).collect()
 }
 
-/// The way in which the names of an input are used.
+/// The names of an input, and their relation to the names of other inputs.
 struct Names<'a> {
     /// The file as the user named it.
     file: &'a str,

@@ -12,7 +12,7 @@ use crate::lines::Lines;
 use crate::samples::{Metric, Outcome};
 use crate::unit::Unit;
 
-/// Recognizes both of the first lines, or the only one.
+/// Recognizes a file whose first two lines, or only line, have this form.
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     time(head.first).is_some() && (head.second.is_empty() || time(head.second).is_some())
 }

@@ -1,5 +1,5 @@
-//! Names for subjects that have none but their file: the file's stem, with as much of its path as
-//! is needed to distinguish it from the others.
+//! Names for subjects that can only be named after their file: the file's stem, with as much of its
+//! path as is needed to distinguish it from the others.
 
 use std::path::Path;
 

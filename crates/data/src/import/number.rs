@@ -9,15 +9,17 @@ use crate::unit::{Unit, rate_of_symbol, unit_of_symbol};
 pub(crate) struct Conversion {
     /// The base unit.
     pub unit: Unit,
-    /// Small units are divided by a whole number, which rounds only once (1500 ns become exactly
-    /// the double `1.5e-6`); multiplying by 1e-9, itself inexact, would round twice.
+    /// Number to divide by; 1 for large units. Small units are divided by a whole number, which
+    /// rounds only once (1500 ns become exactly the double `1.5e-6`); multiplying by 1e-9, itself
+    /// inexact, would round twice.
     divide: f64,
+    /// Number to multiply by; 1 for small units.
     multiply: f64,
 }
 
 impl Conversion {
-    /// Returns the conversion from this unit; without a symbol, that of plain numbers. A symbol
-    /// that is not in the table is the user's own unit and is not converted.
+    /// Returns the conversion from the unit with this symbol; `None` stands for plain numbers. A
+    /// symbol that is not in the table is the user's own unit and is not converted.
     pub(super) fn from_symbol(symbol: Option<&str>) -> Self {
         let as_it_is = |unit| Self { unit, divide: 1.0, multiply: 1.0 };
         let Some(symbol) = symbol else { return as_it_is(Unit::One) };
@@ -31,8 +33,8 @@ impl Conversion {
         }
     }
 
-    /// Returns the conversion of a rate of plain work, `ops/ms`, to one per second; `None` for
-    /// anything else.
+    /// Returns the conversion of a rate of iterations, such as `ops/ms`, to iterations per second;
+    /// `None` for any other unit.
     pub(super) fn of_rate(symbol: &str) -> Option<Self> {
         let factor = rate_of_symbol(symbol)?;
         let (divide, multiply) =

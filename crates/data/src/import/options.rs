@@ -19,7 +19,7 @@ pub struct ImportOptions {
     pub unit: Option<String>,
     /// Name of the metric that the numbers measure.
     pub metric: Option<String>,
-    /// The better direction for numbers whose unit does not imply one.
+    /// The direction in which the numbers improve, for numbers whose unit does not imply one.
     pub better: Option<Better>,
     /// Number of observations to leave out at the beginning of every series, or of blocks if
     /// measured in blocks.
@@ -32,7 +32,7 @@ pub struct ImportOptions {
 }
 
 impl ImportOptions {
-    /// Returns the metric with the given direction, if one is given.
+    /// Returns the metric with the direction that the user gave; unchanged without one.
     pub(super) fn directed(&self, metric: Metric) -> Metric {
         metric.directed(self.better)
     }

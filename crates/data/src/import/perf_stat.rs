@@ -101,7 +101,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
 /// One counter of one run, as given on its line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row<'a> {
-    /// End of the interval.
+    /// End of the interval, with `-I`.
     pub interval: Option<&'a str>,
     /// Processor, socket or node; empty for all together.
     pub place: String,
@@ -111,9 +111,9 @@ pub(super) struct Row<'a> {
     pub event: &'a str,
     /// Standard error of the mean in percent of the mean, with `-r`.
     pub error_percent: Option<f64>,
-    /// Time for which it counted, in nanoseconds.
+    /// Time for which the event was counted, in nanoseconds.
     pub runtime: Option<f64>,
-    /// Percentage of the time for which it counted.
+    /// Percentage of the time for which the event was counted.
     pub running: Option<f64>,
 }
 
@@ -295,10 +295,11 @@ impl Counter {
 /// Gathers rows into runs, also for the human-readable output.
 pub(super) struct Runs<'a> {
     pub recorder: Recorder<'a>,
-    /// Name of subjects that are not places.
+    /// Name of the subject for counts that do not belong to a single place.
     name: String,
-    /// The values of the current run by place; `place_of` has the index of each place.
+    /// The values of the current run, by place.
     places: Vec<AggregationUnit>,
+    /// Index of each place in `places`, by name.
     place_of: HashMap<String, usize>,
     seen: HashSet<(String, String)>,
     interval: Option<String>,

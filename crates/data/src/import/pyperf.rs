@@ -1,10 +1,10 @@
 //! pyperf's JSON: values of several worker processes, with the processes as a level.
 //!
-//! A value is the time of one loop iteration; pyperf has already divided it. Runs that only
-//! calibrate have no values and are left out, as are warm-ups. Metadata are inherited: those of a
-//! run from its benchmark, those of a benchmark from the file. The peak memory of a process is one
-//! value per process and is recorded with its first value. Layout of version 1.0, as written by
-//! pyperf 1 and 2.
+//! A value is the time of one loop iteration: pyperf has already divided by the number of loops.
+//! Runs that only calibrate have no values and are left out, as are warm-ups. Metadata are
+//! inherited: those of a run from its benchmark, those of a benchmark from the file. The peak
+//! memory of a process is one value per process and is recorded with its first value. Layout of
+//! version 1.0, as written by pyperf 1 and 2.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -51,8 +51,8 @@ struct Run {
     values: Values,
 }
 
-/// The values of a process, and the first negative one with its line: for a time it is an error,
-/// but the unit may follow the values.
+/// The values of a process, and the first negative one with its line. A negative time is an error,
+/// but the unit may come after the values.
 #[derive(Default)]
 struct Values {
     numbers: Vec<Number>,

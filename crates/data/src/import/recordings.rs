@@ -37,7 +37,7 @@ pub(super) struct Recording {
     /// Name in messages.
     pub file: String,
     pub part: Part,
-    /// Hash of its bytes, if known.
+    /// Hash of the recording's bytes, if known.
     pub digest: Option<u64>,
 }
 

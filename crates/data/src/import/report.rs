@@ -1,5 +1,5 @@
 //! Reports of assay itself (`--json`, `--export FILE.json`): results without the single values, so
-//! that there is nothing to compare. The message names the file that has the values.
+//! that there is nothing to compare. The error message names the file that has these values.
 
 use super::{Head, unknown};
 use crate::input::Input;

@@ -3,8 +3,8 @@
 //! `{"benchmark": {"measure": {"value": …}}}`.
 //!
 //! A value is an observation. Bounds and ranges are free text or limits chosen by the user, and are
-//! not read. Neither format states the direction: units per second are better when higher, and so
-//! is Bencher's `throughput`; everything else when lower.
+//! not read. Neither format states the direction: for units per second and Bencher's `throughput`,
+//! higher is better; for everything else, lower.
 
 use super::http_load::k6;
 use super::json::Number;
@@ -21,7 +21,7 @@ const EXPECTED_ENTRIES: &str =
     "github-action-benchmark's entries: `[{\"name\": …, \"unit\": …, \"value\": …}, …]`";
 const EXPECTED_BMF: &str = "Bencher's metrics: `{\"benchmark\": {\"latency\": {\"value\": …}}}`";
 
-/// Recognizes a list of plain objects with these three keys.
+/// Recognizes a list of plain objects with the keys `name`, `unit` and `value`.
 pub(super) fn recognise_entries(head: &Head<'_>) -> bool {
     let Some(list) = head.text.trim_start().strip_prefix('[') else { return false };
     let Some(first) = list.trim_start().strip_prefix('{') else { return false };
@@ -30,8 +30,8 @@ pub(super) fn recognise_entries(head: &Head<'_>) -> bool {
         && ["\"name\"", "\"unit\"", "\"value\""].iter().all(|key| first.contains(key))
 }
 
-/// Recognizes an object of objects of objects, of which the innermost begins with a value or its
-/// bounds. k6's summaries have this form as well.
+/// Recognizes objects nested three deep, the innermost of which begins with a value or its bounds.
+/// k6's summaries also have this form, and are excluded.
 pub(super) fn recognise_bmf(head: &Head<'_>) -> bool {
     if k6::recognise_json(head) {
         return false;

@@ -45,7 +45,7 @@ enum Runs {
 /// A run of a store.
 #[derive(Clone, Debug)]
 pub struct StoredRun {
-    /// Display name of its location.
+    /// Display name of the run's location.
     pub source: String,
     /// The samples; the revision is a fact of their environment.
     pub samples: Samples,
@@ -53,7 +53,7 @@ pub struct StoredRun {
     pub started: Option<i64>,
 }
 
-/// Opens the store at a path; returns `None` if it is not a store, but possibly a file or a
+/// Opens the store at a path; returns `None` if it is not a store, although it may be a file or a
 /// directory that [`load`](super::load) reads.
 ///
 /// # Errors
@@ -126,7 +126,8 @@ impl RunStore {
     }
 }
 
-/// Returns the time at which the last file of samples below a directory of criterion was written.
+/// Returns the time at which the most recent `sample.json` below a directory of criterion was
+/// written.
 pub fn last_written(directory: &Path) -> Option<SystemTime> {
     let samples = files(directory, MAX_DEPTH, |path| name_of(path) == "sample.json");
     samples.iter().filter_map(|path| path.metadata().ok()?.modified().ok()).max()

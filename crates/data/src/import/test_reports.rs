@@ -56,8 +56,8 @@ impl<'a> Tests<'a> {
         Ok(Self { recorder, kept: context.tests, wall, names, skipped, untimed, broken, faults })
     }
 
-    /// Begins another run of the suite: names may occur again. If single tests are kept, all belong
-    /// to one run, and names stay unique.
+    /// Begins another run of the suite, in which names may occur again. If single tests are kept,
+    /// all of them count as one run, in which names are unique.
     fn begin_run(&mut self) {
         if self.kept.is_none() {
             self.names.clear();

@@ -40,8 +40,8 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     })
 }
 
-/// Parses `real 0m0.204s` or `real 0.21`: the index of the time, and the seconds if they can be
-/// parsed.
+/// Parses `real 0m0.204s` or `real 0.21` into the index of the time in [`SHELL`] and the seconds,
+/// which are `None` if they cannot be parsed.
 fn shell(line: &str) -> Option<(usize, Option<f64>)> {
     let (name, time) = line.trim_end().split_once(['\t', ' '])?;
     let place = SHELL.iter().position(|(known, _)| *known == name)?;
@@ -123,7 +123,7 @@ impl Reader<'_> {
         if place == 2 { self.end() } else { Ok(()) }
     }
 
-    /// Reads a line of GNU's report, whose last one is the exit status.
+    /// Reads a line of GNU's report; the last line has the exit status.
     fn gnu(&mut self, text: &str, ended: bool) -> Result<(), String> {
         let wrong = |text: &str| format!("`{}` contains no number", quoted_start(text));
         if let Some(time) = text.strip_prefix(ELAPSED) {

@@ -35,7 +35,8 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     Some(days_since_1970(year, month, day) as f64 * 86_400.0 + of_day - offset)
 }
 
-/// Uses the Gregorian calendar, with years that begin in March.
+/// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar. The computation
+/// uses years that begin in March, so that a leap day is the last day of its year.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);

@@ -14,7 +14,7 @@ pub(super) struct Troubles {
 }
 
 impl Troubles {
-    /// Adds a problem, as the sentence will show it.
+    /// Adds a problem, worded as it will be shown.
     pub(super) fn add(&mut self, what: String) {
         self.count += 1;
         if self.first.len() < SHOWN && !self.first.contains(&what) {

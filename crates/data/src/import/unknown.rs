@@ -30,8 +30,8 @@ const SOURCE: [&str; 14] = [
     "require ",
 ];
 
-/// Returns the kind of a text that has numbers but no comparable ones, and advice, as the rest of a
-/// sentence that begins with the file. Otherwise its columns would be taken for values.
+/// If a text has numbers that cannot be compared, returns its kind and advice, as the rest of a
+/// sentence that begins with the file. Without this check, its columns would be taken for values.
 pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
     if head.text.starts_with("#!/") {
         return Some("is a program, not numbers; assay run measures programs");
@@ -42,7 +42,8 @@ pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
     REFUSED.iter().find(|(is_of_tool, _)| has(*is_of_tool)).map(|(_, what)| *what)
 }
 
-/// A function that recognizes the beginning of a text, and advice on alternatives.
+/// A function that recognizes a line of a tool's output, and the reason why such a file is refused,
+/// with advice.
 type Refusal = (fn(&str) -> bool, &'static str);
 
 /// Lines that only one tool prints, and the problem with a file that contains one.
@@ -162,14 +163,14 @@ pub(super) fn known() -> String {
         + "\n  other    lines of any text by a regular expression: `--pattern '(?<value>[0-9.]+)'`"
 }
 
-/// Returns the keys of the text's object, as far as they are in the beginning of the file.
+/// Returns the keys of the text's object, as far as the beginning of the file contains them.
 pub(super) fn first_keys(head: &Head<'_>) -> Vec<String> {
     let (is_list, keys) = keys(head.text.trim_start());
     if is_list { Vec::new() } else { keys }
 }
 
 /// Returns true if the text is a list, and the keys of the object or of the list's first object, as
-/// far as they are in the beginning of the file.
+/// far as the beginning of the file contains them.
 fn keys(text: &str) -> (bool, Vec<String>) {
     let mut found = (false, Vec::new());
     // Whatever follows the last key that could be read does not matter.

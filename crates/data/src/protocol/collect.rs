@@ -13,7 +13,7 @@ use std::collections::hash_map::Entry as Place;
 /// A metric or region while lines are being read.
 struct Entry {
     name: String,
-    /// Line of its first appearance.
+    /// Line on which the metric or region first appears.
     line: usize,
     region: bool,
     unit: Option<DeclaredUnit>,

@@ -45,11 +45,11 @@ pub struct Report {
     pub given: Vec<ReportedMetric>,
     /// The first problems, in the order found: at most [`MAX_PROBLEMS`].
     pub problems: Vec<Problem>,
-    /// Number of problems beyond those.
+    /// Number of further problems, which are not in `problems`.
     pub more_problems: usize,
 }
 
-/// A line that is not counted, and why.
+/// A line that was not used, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct Problem {

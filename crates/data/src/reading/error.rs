@@ -62,7 +62,7 @@ pub enum ReadingError {
         /// The metric's base unit.
         wanted: String,
     },
-    /// The number is infinite, not a number, or beyond a double.
+    /// The number is infinite, not a number, or beyond the range of a double.
     #[error(
         "the number is not finite; let the program fail, or print nothing, when it has no result"
     )]

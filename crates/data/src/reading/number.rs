@@ -11,7 +11,7 @@ use crate::number::plain;
 pub(super) enum Parsed<'a> {
     /// A finite number, with the unit after it or an empty text.
     Number(f64, &'a str),
-    /// Infinite, not a number, or beyond a double.
+    /// Infinite, not a number, or beyond the range of a double.
     NotFinite,
     /// Anything else.
     Nothing,

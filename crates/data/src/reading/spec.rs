@@ -227,8 +227,8 @@ fn is_pointer(text: &str) -> bool {
     (text.is_empty() || text.starts_with('/')) && escapes
 }
 
-/// Converts an error of the library, which spans several lines: the pattern with a mark below the
-/// error.
+/// Converts an error of the regular-expression library, whose message spans several lines: the
+/// pattern, with a mark below the error.
 fn regex_error(error: regex::Error) -> SpecError {
     SpecError::Regex(match error {
         regex::Error::CompiledTooBig(_) => {

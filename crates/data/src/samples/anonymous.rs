@@ -77,7 +77,7 @@ impl Samples {
 
     /// Returns the words of an anonymous record's command line from which something was removed
     /// (`KEY=…`), so that the measurement cannot be repeated. Empty for a record with a hostname,
-    /// which is not anonymous: the user typed such a word.
+    /// which is not anonymous: there, the user typed such a word.
     pub fn left_out(&self) -> Vec<&str> {
         let anonymous = self.environment.text("hostname").is_none();
         let words = self.argv.iter().filter(|word| anonymous && word.contains(secrets::LEFT_OUT));

@@ -29,8 +29,8 @@ impl BlockRow {
 }
 
 impl Samples {
-    /// Returns the number of the block after the last one of a pass, or of the measurements for
-    /// `None`; 0 if there is none yet. O(observations).
+    /// Returns the index of the next block of a pass, or of the measurements for `None`; 0 if there
+    /// is no block yet. O(observations).
     pub fn next_block(&self, pass: Option<Pass>) -> u32 {
         let o = &self.observations;
         let own = (0..self.len()).filter(|&index| o.pass.get(index, None) == pass);

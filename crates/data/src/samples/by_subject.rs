@@ -69,15 +69,15 @@ impl BySubject<'_> {
     }
 
     /// Returns the values of one metric of one subject with the indices of their observations, in
-    /// order; missing and non-finite values are left out. O(its observations).
+    /// order; missing and non-finite values are left out. O(observations of the subject).
     pub fn series(&self, subject: usize, metric: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
         let column = self.samples.observations.values.get(metric);
         let values = move |&index: &u32| Some((index, *column?.get(index as usize)?));
         self.observations(subject).iter().filter_map(values).filter(|(_, v)| v.is_finite())
     }
 
-    /// Returns the same as [`Samples::series`], without walking all observations. O(its
-    /// observations).
+    /// Returns the same as [`Samples::series`], without walking all observations. O(observations of
+    /// the subject).
     pub fn whole_series(&self, subject: usize, metric: usize) -> Series {
         let (observations, values) =
             self.series(subject, metric).map(|(index, value)| (index as usize, value)).unzip();
@@ -104,8 +104,8 @@ impl BySubject<'_> {
         (block != NOWHERE).then(|| (o.pass.get(observation as usize, None), block))
     }
 
-    /// Counts the observations of a subject whose outcome satisfies `condition`. O(its
-    /// observations).
+    /// Counts the observations of a subject whose outcome satisfies `condition`. O(observations of
+    /// the subject).
     pub fn count_outcomes(&self, subject: usize, condition: impl Fn(Outcome) -> bool) -> usize {
         let outcome =
             |&index: &u32| self.samples.observations.outcome.get(index as usize, Outcome::Ok);

@@ -26,7 +26,7 @@ pub(super) struct Columns {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Owners {
     held: usize,
-    /// Empty while all are 0.
+    /// The subject of each observation; empty while all belong to subject 0.
     several: Vec<u32>,
 }
 
@@ -70,7 +70,7 @@ impl FromIterator<u32> for Owners {
 pub(super) struct Sparse<T>(pub(super) Vec<T>);
 
 impl<T: Clone + PartialEq> Sparse<T> {
-    /// Appends a value to the `held` ones before it; `nothing` represents a missing one.
+    /// Appends a value to a column of `held` observations; `nothing` represents a missing value.
     pub(super) fn push(&mut self, held: usize, value: T, nothing: T) {
         if !self.0.is_empty() || value != nothing {
             self.0.resize(held, nothing);

@@ -44,8 +44,8 @@ impl Samples {
         self.add(subject)
     }
 
-    /// Adds a subject, whose side and row exist, and returns its index. If the name is taken, a
-    /// number is appended.
+    /// Adds a subject, whose side and row must exist, and returns its index. If the name is taken,
+    /// a number is appended.
     pub fn add(&mut self, mut subject: Subject) -> usize {
         subject.name = free_name(subject.name, |name| self.subjects.iter().any(|s| s.name == name));
         self.subjects.push(subject);

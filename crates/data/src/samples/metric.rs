@@ -3,14 +3,14 @@
 use crate::unit::{self, Better, Unit};
 use serde::{Deserialize, Serialize};
 
-/// A measured quantity: a name, a unit, and the better direction.
+/// A measured quantity: its name, its unit, and the direction in which it improves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
     /// Name, as in `wall`.
     pub name: String,
     /// Base unit of the values.
     pub unit: Unit,
-    /// The better direction.
+    /// The direction in which the metric improves.
     #[serde(default)]
     pub better: Better,
     /// True if the unit implies no direction; `better` is then only a convention.
@@ -21,8 +21,8 @@ pub struct Metric {
     /// number is exact and not an estimate.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
-    /// True if the recording tool declared it exact (`assume=exact` of Go): then one value is
-    /// enough.
+    /// True if the recording tool declared it exact (Go's `assume=exact`), in which case one value
+    /// is enough.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub assumed_exact: bool,
 }
@@ -56,7 +56,7 @@ impl Metric {
         Self { undirected, ..Self::of_unit(name, Unit::One) }
     }
 
-    /// Returns the metric with this direction, if one is given.
+    /// Returns the metric with this direction; unchanged for `None`.
     #[must_use]
     pub fn directed(self, better: Option<Better>) -> Self {
         match better {

@@ -30,8 +30,8 @@ impl Columns {
 }
 
 impl Samples {
-    /// Returns the number of observations of every subject, regardless of their outcome. O(subjects
-    /// + observations).
+    /// Returns the number of observations of every subject, regardless of their outcome.
+    /// O(subjects + observations).
     pub(crate) fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.subjects.len()];
         for subject in self.observations.subject.iter() {

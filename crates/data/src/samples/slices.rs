@@ -17,8 +17,7 @@ pub struct Buckets {
     /// Second of the observation, from 0; `None` for its whole measured time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second: Option<u32>,
-    /// The rate tried by a search, 1/s; `None` for the observation itself rather than one of the
-    /// attempts.
+    /// The rate of one attempt of a search, 1/s; `None` for the observation itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
     /// Start of the timed period, in seconds since the start of the observation; `None` if they
@@ -39,8 +38,7 @@ pub struct Counts {
     /// Second of the observation, from 0; `None` for its whole measured time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second: Option<u32>,
-    /// The rate tried by a search, 1/s; `None` for the observation itself rather than one of the
-    /// attempts.
+    /// The rate of one attempt of a search, 1/s; `None` for the observation itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
     /// Counts by name, as in `answered`, `failed.timeout`, `status.200`.

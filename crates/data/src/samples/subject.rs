@@ -16,8 +16,8 @@ pub struct Side {
     /// The file of the values, for imported samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The builds of one source that were run alternately, as their files; the outermost level of
-    /// an observation is the index of its build. Empty if there is only one.
+    /// The files of the builds of one source that were run alternately; the outermost level of an
+    /// observation is the index of its build. Empty if there is only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub builds: Vec<String>,
     /// The recordings that were combined, in order; the outermost level of an observation is the
@@ -46,7 +46,7 @@ pub struct Row {
     /// Name without parameters, if the tool states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Singular noun for such a row, as in `function`; `None` for a benchmark.
+    /// Singular noun for a row of this kind, as in `function`; `None` for a benchmark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noun: Option<String>,
     /// Enclosing groups, outermost first, such as its file and its class, or its package. Empty if
@@ -80,7 +80,7 @@ pub struct Subject {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<(String, String)>,
     /// Index of the subject that this one is compared with; its own index marks a reference. `None`
-    /// for the first subject.
+    /// means the first subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<usize>,
     /// Index of the subject that this one repeats as a control: the same command, measured a second
@@ -90,7 +90,7 @@ pub struct Subject {
     /// Number of runs in parallel; `None` for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
-    /// Settings of its processes, as in `("fifo", "10")`, `("pin", "1")`.
+    /// Settings of the command's processes, as in `("fifo", "10")`, `("pin", "1")`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub control: Vec<(String, String)>,
     /// The files that make up the command, each with its digest, as in

@@ -11,7 +11,8 @@ use crate::samples::{Metric, Row, Samples, Side, Subject};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The row of a benchmark whose whole name is used up by the columns, unless all names are.
+/// Name of the row of a benchmark whose whole name is used up by the columns, unless that is true
+/// of all benchmarks.
 const NO_REST: &str = "(no parameters)";
 
 /// Reasons why rows and columns cannot be made.
@@ -22,7 +23,7 @@ pub enum ProjectError {
         "`{0}` can't make rows or columns: every metric is a table of its own; choose with --filter .metric:NAME"
     )]
     OfMetrics(Key),
-    /// No benchmark has such a parameter.
+    /// No benchmark has the requested parameter.
     #[error("no benchmark has a parameter `{name}` for --row or --col; {known}")]
     NoSuchParameter {
         /// The requested parameter.
@@ -46,9 +47,9 @@ pub enum ProjectError {
         .row.as_ref().map_or_else(String::new, |row| format!("row `{row}`, "))
     )]
     SharedCell {
-        /// One of them.
+        /// One of the two benchmarks.
         first: String,
-        /// The other.
+        /// The other benchmark.
         second: String,
         /// The row; `None` if the columns use up the whole name.
         row: Option<String>,
@@ -165,7 +166,7 @@ pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), Pr
     Ok(())
 }
 
-/// Returns the rows of these names; other properties are taken from the row of the first subject.
+/// Returns rows with these names; other properties are taken from the row of the first subject.
 fn new_rows(samples: &Samples, names: &[&str], keys: &[(usize, usize)]) -> Vec<Row> {
     let all_empty = names.iter().all(|name| name.is_empty());
     let mut rows: Vec<Option<Row>> = vec![None; names.len()];
@@ -183,7 +184,8 @@ fn new_rows(samples: &Samples, names: &[&str], keys: &[(usize, usize)]) -> Vec<R
     rows.into_iter().flatten().collect()
 }
 
-/// Returns the sides of these names; the source is that of all their subjects, if it is the same.
+/// Returns sides with these names; the source of a side is that of its subjects, if they all have
+/// the same one.
 fn new_sides(samples: &Samples, names: &[&str], keys: &[(usize, usize)]) -> Vec<Side> {
     let mut sources: Vec<Option<&Option<String>>> = vec![None; names.len()];
     for (subject, &(side, _)) in samples.subjects.iter().zip(keys) {
@@ -225,7 +227,8 @@ fn text<'a>(samples: &'a Samples, key: &Key, subject: &'a Subject) -> &'a str {
 }
 
 /// Returns the file of every subject, with as much of its path as is needed to distinguish it from
-/// the others; for subjects without a file, the side if that has rows.
+/// the others; for a subject without a file, the name of its side, or nothing if its row has no
+/// name.
 fn files(samples: &Samples) -> Vec<String> {
     let mut files: Vec<&str> = Vec::new();
     for source in samples.sides.iter().filter_map(|side| side.source.as_deref()) {

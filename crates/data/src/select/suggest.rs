@@ -28,7 +28,7 @@ pub fn common_rows(samples: &Samples) -> Option<Vec<Key>> {
     })
 }
 
-/// Returns true if subjects of two files have the same text.
+/// Returns true if `text` gives the same result for subjects of two different files.
 fn meets<'a>(samples: &'a Samples, text: impl Fn(&'a Subject) -> Option<&'a str>) -> bool {
     let mut file_of: HashMap<&str, Option<&str>> = HashMap::new();
     samples.subjects.iter().any(|subject| {

@@ -15,11 +15,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The names of the two revisions, by which the server identifies the sides of the samples
-/// (`server/samples.rs`).
+/// The name of the base. The server identifies the sides of the samples by this name and by
+/// [`VERSION`] (`server/samples.rs`).
 const BASE: &str = "base";
+/// The name of the version that is compared with the base.
 const VERSION: &str = "version";
-/// Creates the repository with the contents of the two directories as two commits.
+/// A script that commits the contents of the directories `$2` and `$3` to a new repository `$1`,
+/// one after the other, and tags the commits `base` and `version`.
 const COMMITS: &str = r#"set -e
 rm -rf "$2/.git" "$3/.git"
 git init --quiet "$1"
@@ -155,7 +157,7 @@ fn judged(
     }
 }
 
-/// The part of a result that is submitted.
+/// The part of the output of `assay bench` from which the submitted comparisons are read.
 #[derive(Deserialize)]
 struct Result {
     comparisons: Vec<Comparison>,

@@ -43,14 +43,14 @@ pub(super) struct Commands<'a> {
 pub(super) struct CommandResult {
     pub ran: SandboxedResult,
     pub stop: Option<Stop>,
-    /// The end of its output.
+    /// The end of the command's output.
     pub said: String,
     is_machine_out_of_memory: bool,
     is_disk_full: bool,
 }
 
 impl CommandResult {
-    /// Returns the command's end in the form used for judging it.
+    /// Returns how the command ended, in the form used for judging it.
     pub fn ended(&self, is_own: bool) -> CommandEnd<'_> {
         CommandEnd {
             outcome: self.ran.outcome,
@@ -64,7 +64,7 @@ impl CommandResult {
     }
 }
 
-/// Returns the limits of a recipe.
+/// Returns the limits that a recipe sets, with defaults for the others.
 pub(super) fn limits(recipe: &Recipe) -> Limits {
     Limits {
         memory: Some(recipe.memory.unwrap_or(MEMORY)),
@@ -75,7 +75,8 @@ pub(super) fn limits(recipe: &Recipe) -> Limits {
 }
 
 impl Commands<'_> {
-    /// Returns the remaining time, but at least 1 ms, so that a command is ended by its time limit.
+    /// Returns the time left until the deadline, but at least 1 ms, so that a command started too
+    /// late is ended by its time limit.
     pub fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
     }

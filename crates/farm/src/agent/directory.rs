@@ -88,7 +88,7 @@ impl AgentDirectory {
         );
     }
 
-    /// Returns `None` if another agent uses it.
+    /// Opens and locks one directory; returns `None` if another agent uses it.
     fn open_one(directory: &Path, walls: &Walls) -> anyhow::Result<Option<Self>> {
         let name = directory.display();
         if directory.exists() && !directory.is_dir() {
@@ -121,12 +121,12 @@ impl AgentDirectory {
         self.directory.join("jobs")
     }
 
-    /// Returns the directory of results that wait for the server.
+    /// Returns the directory of results that wait to be submitted.
     pub fn spool(&self) -> PathBuf {
         self.directory.join("spool")
     }
 
-    /// Returns the number of free bytes on its file system.
+    /// Returns the number of free bytes on the file system that contains the directory.
     pub fn free(&self) -> u64 {
         free(&self.directory)
     }
@@ -166,7 +166,7 @@ impl AgentDirectory {
     }
 }
 
-/// Returns the number of free bytes on a directory's file system; a very large number if unknown.
+/// Returns the number of free bytes on a directory's file system; `u64::MAX` if unknown.
 pub(super) fn free(directory: &Path) -> u64 {
     let found = rustix::fs::statvfs(directory);
     found.map_or(u64::MAX, |own| own.f_bavail.saturating_mul(own.f_frsize))
@@ -291,7 +291,7 @@ impl Drop for JobDirectory {
 
 /// Removes everything that could harm a reader with other permissions: links that lead out of the
 /// directory, pipes, devices, and files larger than `most`. Called after all processes that could
-/// create new ones have ended, and before the agent reads there.
+/// create new ones have ended, and before the agent reads anything in the directory.
 // Note: nothing that a job wrote may be read before this.
 pub(super) fn disarm(directory: &Path, most: u64) -> io::Result<()> {
     let top = directory.canonicalize()?;

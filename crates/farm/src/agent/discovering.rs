@@ -73,8 +73,8 @@ fn gone<'a>(known: &'a [Version], found: &[(VersionKind, OfferedVersion)]) -> Ve
     gone.map(|own| own.name.as_str()).collect()
 }
 
-/// Returns the unknown versions, limited to the latest ones by date, or else by the order of the
-/// origin.
+/// Returns the versions that are not known yet: at most [`DISCOVERED`] of them, the latest by date,
+/// or by the order of the origin if they have no dates.
 fn new(
     found: Vec<(VersionKind, OfferedVersion)>,
     known: &HashSet<String>,

@@ -114,7 +114,7 @@ fn of_git(error: &anyhow::Error) -> FetchError {
     }
 }
 
-/// The means available for fetching.
+/// The resources and settings used for fetching.
 pub(super) struct FetchContext<'a> {
     pub walls: &'a mut Walls,
     pub web: &'a Web,
@@ -129,9 +129,9 @@ pub(super) struct FetchContext<'a> {
 /// A fetched version.
 #[derive(Debug, Default)]
 pub(super) struct FetchedVersion {
-    /// The directory of its files, relative to the working directory.
+    /// The directory that contains the version's files, relative to the working directory.
     pub top: PathBuf,
-    /// The gem that contained the files.
+    /// The gem from which the files were unpacked, if the version is a gem.
     pub gem: Option<PathBuf>,
     /// A description of what was fetched: an address and its checksum, or a commit.
     pub from: String,
@@ -305,8 +305,8 @@ fn located(
     Ok(own)
 }
 
-/// Returns the single directory that contains everything in an archive, as is common; otherwise
-/// `work` itself.
+/// Returns the only directory in `work` if it contains nothing else, as with most unpacked
+/// archives; otherwise `work` itself.
 fn single(work: &Path) -> PathBuf {
     let entries: Vec<PathBuf> = fs::read_dir(work)
         .map(|all| all.flatten().map(|own| own.path()).collect())

@@ -26,11 +26,11 @@ const NETWORK: [&str; 14] = [
     "ECONNREFUSED",
     "dial tcp",
 ];
-/// Their message when the disk is full.
+/// The message of programs when the disk is full.
 const DISK: &str = "No space left on device";
 
-/// Messages of runtimes about something missing that was to be loaded, and the character that ends
-/// its name.
+/// How runtimes report a missing module, package or file: the text before its name, and the
+/// character after it.
 const MISSING: [(&str, char); 6] = [
     ("ModuleNotFoundError: No module named '", '\''),
     ("ImportError: No module named ", '\n'),
@@ -51,19 +51,19 @@ pub(super) enum Stop {
     Full,
 }
 
-/// The outcome of a command, with all related information.
+/// How a command ended, with everything that is needed for judging it.
 #[derive(Clone, Debug)]
 pub(super) struct CommandEnd<'a> {
     pub outcome: Outcome,
     pub exceeded: ExceededLimits,
     pub stop: Option<Stop>,
-    /// The end of its output.
+    /// The end of the command's output.
     pub said: &'a str,
-    /// True if the kernel killed processes for lack of memory in the meantime.
+    /// True if the kernel killed processes for lack of memory while the command ran.
     pub is_machine_out_of_memory: bool,
     /// True if there is little space left on the agent's disk.
     pub is_disk_full: bool,
-    /// True if it is the project's own command.
+    /// True if the command is the project's own rather than a suggested one.
     pub is_own: bool,
 }
 
@@ -74,7 +74,8 @@ fn machine(fault: Fault, why: impl Into<String>) -> Judgement {
     (State::Infrastructure, Some(fault), why.into())
 }
 
-/// Returns the verdict that does not depend on the kind of command, if there is one.
+/// Returns the judgment for causes that are the same for all kinds of commands, if one of them
+/// applies.
 fn common(ended: &CommandEnd<'_>) -> Option<Judgement> {
     match &ended.stop {
         Some(Stop::Full) => return Some(machine(Fault::Disk, "the disk of the node is full")),
@@ -200,7 +201,8 @@ pub(super) fn evidence(run: &Result<Run, SuiteError>) -> Evidence {
     }
 }
 
-/// Returns the name of the missing thing, after a colon; empty if there is no such message.
+/// Returns what a runtime reported as missing, as the end of a reason that begins with a colon;
+/// empty if nothing was.
 fn missing(said: &str) -> String {
     let first = MISSING.iter().filter_map(|(told, end)| Some((said.find(told)?, told, *end))).min();
     let Some((at, told, end)) = first else { return String::new() };

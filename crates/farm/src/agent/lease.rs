@@ -22,7 +22,7 @@ pub(super) struct HeldLease {
 }
 
 impl HeldLease {
-    /// Starts sending a heartbeat each `every`.
+    /// Starts sending heartbeats at intervals of `every`.
     ///
     /// # Errors
     /// If no thread can be started.
@@ -70,7 +70,7 @@ impl HeldLease {
         Arc::clone(&self.over)
     }
 
-    /// Returns the reason.
+    /// Returns the reason why the job is no longer wanted.
     pub fn why(&self) -> String {
         self.why.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -48,7 +48,7 @@ impl Log {
         self.length.load(Ordering::Acquire)
     }
 
-    /// Returns the number of bytes that did not fit.
+    /// Returns the number of bytes that did not fit into the log.
     pub fn cut(&self) -> u64 {
         self.cut
     }
@@ -84,7 +84,7 @@ impl Log {
         }
     }
 
-    /// Appends the number of bytes that are missing, if any.
+    /// Appends a line with the number of bytes that are missing from the log, if there are any.
     pub fn close(&mut self) {
         if self.cut > 0 {
             let cut = self.cut;

@@ -93,7 +93,8 @@ fn libc() -> Option<String> {
     Some(format!("glibc {}", said.lines().next()?.split_whitespace().next_back()?))
 }
 
-/// Returns the memory class by powers of two, so that machines with 15.6 and 15.7 GiB are the same.
+/// Returns the memory size rounded up to a power of two, so that machines with 15.6 and 15.7 GiB
+/// are in the same class.
 fn memory(bytes: u64) -> String {
     let mut class = 1_u64;
     while (class << 30) < bytes && class < 1 << 20 {

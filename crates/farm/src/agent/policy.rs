@@ -39,19 +39,19 @@ pub(super) const FETCHING: Duration = Duration::from_secs(600);
 pub(super) const FAILURES: usize = 50;
 /// Pause before the next request if the server does not answer.
 pub(super) const AWAY: Duration = Duration::from_secs(2);
-/// The pause after many attempts.
+/// Maximum pause between requests while the server does not answer.
 pub(super) const LONG_AWAY: Duration = Duration::from_secs(60);
-/// Durations of A/A runs; each is used if the previous one was too short.
+/// Durations of A/A runs, tried in this order until one of them is long enough.
 pub(super) const CALIBRATION: [Duration; 3] =
     [Duration::from_secs(30), Duration::from_secs(120), Duration::from_secs(480)];
 /// Maximum share of comparisons in an A/A run that may find a difference. A node is not trusted if
-/// the confidence interval of its share begins above it.
+/// even the lower confidence limit of this share is greater.
 pub(super) const FALSE_ALARMS: f64 = 0.05;
 /// A node gets no benchmarks if its smallest detectable effect has grown by this factor since the first
 /// calibration.
 pub(super) const DRIFT: f64 = 2.0;
-/// The smallest effect that a node must detect in a run of one minute in order to vote, as a ratio
-/// above 1.
+/// The smallest effect that a node must be able to detect in a run of one minute before it gets
+/// benchmarks, as a ratio above 1.
 pub(super) const DETECTS: f64 = 1.10;
 /// Maximum number of agents for single jobs that run on a machine at the same time.
 pub(super) const AT_ONCE: u32 = 64;

@@ -44,8 +44,9 @@ struct Detectable {
     difference: Option<f64>,
 }
 
-/// Runs the calibration, with longer durations on a slow or busy machine until there are enough
-/// runs. `first` is the file with the smallest detectable effect of the first calibration.
+/// Runs the calibration, repeating it with longer durations on a slow or busy machine until there
+/// are enough runs. `first` is the file that stores the smallest detectable effect of the first
+/// calibration.
 ///
 /// # Errors
 /// If it cannot be run, or its output is not understood.

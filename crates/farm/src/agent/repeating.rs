@@ -6,7 +6,7 @@ use super::suggesting::Steps;
 use assay_farm::builds::model::Kind;
 use assay_farm::builds::wire::{LeasedJob, Origin, Version};
 
-/// Moves the contents of an archive's single directory up to where the archive is.
+/// Copies the contents of an unpacked archive's single directory into the current directory.
 const UP: &str = "cp -R ./*/. .";
 
 /// Returns true for the address of a zip archive.
@@ -40,7 +40,7 @@ fn words(command: &str) -> String {
     }
 }
 
-/// Returns commands as a group that does not affect what follows.
+/// Returns commands as a group that does not affect the commands after it.
 fn group(commands: &str) -> String {
     match commands.trim_end().contains('\n') {
         false => format!("( {commands} )"),

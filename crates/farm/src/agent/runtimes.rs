@@ -81,7 +81,7 @@ pub(super) struct Runtime {
     pub version: String,
     /// The programs that a job finds, by name.
     pub programs: Vec<(String, PathBuf)>,
-    /// Paths that must be readable for it, in addition to the system.
+    /// Paths that the runtime must be able to read, in addition to those of the system.
     pub reads: Vec<PathBuf>,
 }
 
@@ -138,7 +138,7 @@ pub(super) fn find(walls: &mut Walls, only: &[String]) -> LocalTargets {
     LocalTargets { targets, notes: left_out.iter().map(UnusablePrograms::note).collect() }
 }
 
-/// Programs that cannot be used for the same reason.
+/// Programs that are all unusable for the same reason.
 struct UnusablePrograms {
     why: String,
     programs: Vec<PathBuf>,
@@ -160,7 +160,7 @@ impl UnusablePrograms {
     }
 }
 
-/// Returns the programs of these names on PATH, each file once.
+/// Returns the programs on PATH that have one of these names; each file is returned once.
 fn on_path(names: &[&str]) -> Vec<(String, PathBuf)> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut seen: Vec<PathBuf> = Vec::new();
@@ -178,7 +178,8 @@ fn on_path(names: &[&str]) -> Vec<(String, PathBuf)> {
     found
 }
 
-/// Queries a program within the sandbox.
+/// Returns the runtime of a program, which is run in the sandbox to query its version; `Err` is the
+/// reason why it cannot be used.
 fn query(walls: &mut Walls, known: &RuntimeEntry, program: &Path) -> Result<Runtime, String> {
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
     let reads = place(&real);
@@ -208,8 +209,8 @@ fn query(walls: &mut Walls, known: &RuntimeEntry, program: &Path) -> Result<Runt
     Ok(Runtime { name: known.name, version, programs, reads })
 }
 
-/// Returns the directory that must be readable for a program: the one above the program's
-/// directory, unless it is one of the system.
+/// Returns the directory that a program must be able to read: the parent of the directory that
+/// contains it, or nothing if that belongs to the system.
 fn place(program: &Path) -> Vec<PathBuf> {
     let is_system = ["/usr", "/bin", "/sbin", "/opt", "/nix/store", "/gnu/store"];
     if is_system.iter().any(|own| program.starts_with(own)) {
@@ -219,7 +220,7 @@ fn place(program: &Path) -> Vec<PathBuf> {
     above.filter(|own| own.parent().is_some()).map(Path::to_owned).into_iter().collect()
 }
 
-/// Returns the first word that is a version.
+/// Returns the first word of a program's output that is a version.
 fn version(said: &str) -> Option<String> {
     let words = said.split_whitespace().map(|word| word.trim_start_matches(['v', 'g', 'o']));
     let is_one = |word: &&str| {

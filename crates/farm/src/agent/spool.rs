@@ -14,10 +14,10 @@ use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// Prefix of entries that are being written.
+/// Prefix of the names of entries that are still being written.
 const UNFINISHED: &str = "new-";
 
-/// The end of one job.
+/// The stored result of one job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub job: i64,
@@ -26,7 +26,7 @@ pub(super) struct Entry {
     pub sent: u64,
 }
 
-/// The directory.
+/// The directory that contains the waiting results.
 #[derive(Debug)]
 pub(super) struct Spool {
     directory: PathBuf,
@@ -64,7 +64,7 @@ impl Spool {
         written().with_context(|| self.directory.display().to_string())
     }
 
-    /// Returns a number greater than all existing ones.
+    /// Returns a number greater than those of all existing entries.
     fn next(&self) -> u64 {
         let numbers = names(&self.directory).into_iter();
         let numbers = numbers.filter_map(|own| own.split('-').next()?.parse::<u64>().ok());

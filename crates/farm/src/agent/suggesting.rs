@@ -1,5 +1,5 @@
-//! Suggests from a version's files how its dependencies are installed and its tests are run. Only
-//! the names of files are used, and whether they contain certain words. A recipe takes precedence.
+//! Suggests, based on a version's files, commands that install its dependencies and run its tests.
+//! Uses only the names of files, and whether they contain certain words. A recipe takes precedence.
 
 mod requirements;
 
@@ -17,17 +17,18 @@ const MOST_FILES: usize = 200;
 /// The commands that are run for a version, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steps {
-    /// Shell lines.
+    /// Shell lines that install the version and its dependencies.
     pub install: Vec<String>,
-    /// True if they are the project's own, so that a missing program is the project's fault.
+    /// True if the project specified install lines of its own, so that a missing program is the
+    /// project's fault.
     pub is_own_install: bool,
-    /// The command that runs its tests.
+    /// The command that runs the tests.
     pub test: Option<String>,
     pub is_own_test: bool,
 }
 
-/// Returns the recipe, completed from the files at `top`. `gem` is the gem file from which they
-/// were unpacked.
+/// Returns the steps of the recipe; those that it lacks are suggested from the files at `top`.
+/// `gem` is the gem that contained these files.
 pub(super) fn steps(recipe: &Recipe, top: &Path, runtime: &Runtime, gem: Option<&Path>) -> Steps {
     let suggested = match runtime.name {
         "ruby" => ruby(top, gem),
@@ -78,7 +79,8 @@ fn has_text(path: &Path, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }
 
-/// Returns the files with such an extension in a directory and below, up to a limit.
+/// Returns the files in a directory and its subdirectories whose names end with `ending`, at most
+/// [`MOST_FILES`].
 fn below(directory: &Path, ending: &str) -> Vec<PathBuf> {
     let (mut open, mut found) = (vec![directory.to_owned()], Vec::new());
     let is_meant = |own: &fs::DirEntry| own.file_name().to_string_lossy().ends_with(ending);
@@ -135,7 +137,8 @@ fn ruby(top: &Path, gem: Option<&Path>) -> Option<Steps> {
     suggested(install, test.as_deref())
 }
 
-/// Uses system-wide packages, so that a common framework need not be downloaded.
+/// Creates a virtual environment that can use system-wide packages, so that a common framework need
+/// not be downloaded.
 const VENV: &str = "python3 -m venv --system-site-packages \"$HOME/venv\"";
 
 fn python(top: &Path, recipe: &Recipe) -> Option<Steps> {

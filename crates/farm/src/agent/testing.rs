@@ -46,7 +46,7 @@ impl TestJobResult {
         Self::of((State::Infrastructure, None, why))
     }
 
-    /// Creates a result that was judged after these steps.
+    /// Creates a result from a judgment and the steps that led to it.
     fn after(judged: Judgement, steps: &Steps) -> Self {
         Self { steps: steps.clone(), ..Self::of(judged) }
     }
@@ -126,7 +126,7 @@ pub(super) fn refused(commands: &mut Commands<'_>, error: &FetchError) -> TestJo
     }
 }
 
-/// Copies a gem's file to where it can be installed from.
+/// Moves a gem's file to where it can be installed from.
 fn brought(
     commands: &Commands<'_>,
     fetched: &FetchedVersion,

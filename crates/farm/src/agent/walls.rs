@@ -1,6 +1,6 @@
 //! Runs everything that belongs to a version: in the sandbox and through the launcher of `measure`,
-//! so that no process outlives its run, its job, or the agent, even if that is killed. The caller
-//! determines the policy; the result contains the reason why a run was ended early.
+//! so that no process outlives its run, its job, or the agent, even if the agent is killed. The
+//! caller determines the policy; the result contains the reason why a run was ended early.
 
 use super::policy::{LOOK, QUESTION};
 use anyhow::Context;
@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Merges both outputs into one, as on a terminal.
+/// A script that runs a command with standard error merged into standard output, as on a terminal.
 const TOGETHER: &str = r#"exec "$@" 2>&1"#;
 
 /// The sandbox of this machine, and a runner for commands in it, one at a time.
@@ -19,7 +19,7 @@ pub(super) struct Walls {
     runner: Runner,
 }
 
-/// A function that returns a running command's standard output from an offset on.
+/// A function that returns the part of a running command's standard output after an offset.
 pub(super) type OutputReader<'a> = dyn Fn(u64) -> Vec<u8> + 'a;
 
 /// The settings of a run.
@@ -43,6 +43,8 @@ pub(super) struct SandboxedResult {
 }
 
 impl Walls {
+    /// Finds the sandbox of this machine.
+    ///
     /// # Errors
     /// If no sandbox is available here. The error says how to fix that.
     pub fn find() -> anyhow::Result<Self> {

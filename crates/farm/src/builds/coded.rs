@@ -1,5 +1,6 @@
-//! Encodes words of the model as numbers for the store: their index within their kind, to which new
-//! ones are only appended. Also reads and writes the store's own JSON.
+//! Encodes words of the model as numbers for the store. The number of a word is its index in the
+//! list of words of its kind; new words are only appended to these lists. Also reads and writes the
+//! store's own JSON.
 
 use crate::builds::error::{FarmError, Stop};
 use crate::builds::model::{Fault, Kind, Progress, State};
@@ -13,11 +14,11 @@ const FAULTS: [Fault; 5] =
 const KINDS: [Kind; 2] = [Kind::Test, Kind::Bench];
 
 // Progress of a job: 0 is queued, 4 is waiting to be queued. Only the statements use these two.
-/// Leased.
+/// Progress of a job that is leased.
 pub(crate) const LEASED: i64 = 1;
-/// Done.
+/// Progress of a job that is done.
 pub(crate) const DONE: i64 = 2;
-/// Cancelled.
+/// Progress of a job that was cancelled.
 pub(crate) const CANCELLED: i64 = 3;
 
 pub(crate) fn of_state(state: State) -> i64 {

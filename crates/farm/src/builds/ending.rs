@@ -1,5 +1,5 @@
-//! Records the result of a job, or of a version without one: a build, once per key, and the sums
-//! that it changes, in one transaction.
+//! Records the result of a job, or of a version that was built without a job: adds one build for
+//! each key and updates the sums that it changes, in one transaction.
 
 use crate::builds::coded::{self, LEASED, json};
 use crate::builds::error::{FarmError, Stop, lost, no_project, no_target, no_version};
@@ -94,8 +94,8 @@ impl Store {
         })
     }
 
-    /// Adds the result of a version on a target without a job. Adding the same again changes
-    /// nothing.
+    /// Adds a result for a version on a target that was obtained without a job. Adding the same
+    /// result again changes nothing.
     ///
     /// # Errors
     /// If the version or target does not exist, the result is invalid, the key belongs to another
@@ -184,7 +184,7 @@ impl Store {
         self.beside(|db| Ok(db.execute(sql::BUILD_LOG, values![id, bytes]).map(|_| ())?))
     }
 
-    /// Stores which run of the history has the samples of a build.
+    /// Stores which run of the history contains the samples of a build.
     ///
     /// # Errors
     /// If writing to the store fails.
@@ -197,7 +197,8 @@ fn other(key: &str) -> FarmError {
     FarmError::Conflict(format!("`{}` is the key of another build", key.escape_debug()))
 }
 
-/// Returns the build that was submitted with a key, if it is the same.
+/// Returns the build that was already submitted with the same key; `None` if there is none. If that
+/// build is a different one, fails.
 fn known(db: &Db, handed: &SubmittedResult<'_>, job: Option<i64>) -> Result<Option<Build>, Stop> {
     let found = db.rows(sql::BUILD_OF_KEY, values![handed.key], |row| {
         Ok((
@@ -214,8 +215,9 @@ fn known(db: &Db, handed: &SubmittedResult<'_>, job: Option<i64>) -> Result<Opti
     }
 }
 
-/// Returns the credible part of a result: tests count as passed or failed only with evidence that
-/// one ran.
+/// Validates a result. Without evidence that a test ran, a test job counts neither as passed nor as
+/// failed; without comparisons, a benchmark job does not count as passed. The state of such a
+/// result becomes [`State::NotTested`].
 fn believable(outcome: &Outcome, kind: Kind) -> Result<Outcome, FarmError> {
     let bad = |why: &str| Err(FarmError::Bad(why.to_owned()));
     when::read(&outcome.began)?;
@@ -244,7 +246,7 @@ fn believable(outcome: &Outcome, kind: Kind) -> Result<Outcome, FarmError> {
     Ok(outcome)
 }
 
-/// Returns a placeholder for an outcome until it has been read.
+/// Returns an empty outcome, used until the real one has been read.
 pub(crate) fn nothing() -> Outcome {
     Outcome {
         state: State::Lost,
@@ -326,7 +328,7 @@ pub(crate) fn end(db: &Db, held: &JobColumns, handed: &SubmittedResult<'_>) -> R
     Ok(id)
 }
 
-/// The previous last build of a version on a target.
+/// The build that was the last of a version on a target before the submitted one.
 struct PreviousBuild {
     kind: Kind,
     state: State,

@@ -1,5 +1,5 @@
-//! Jobs: requested work, with at most one unfinished job of a kind, and its requirements for a
-//! target.
+//! Jobs: requested work, and what it requires of a target. At most one unfinished job exists for
+//! the same work.
 
 use crate::builds::coded::{self, CANCELLED, DONE, from_json, json};
 use crate::builds::error::{FarmError, Stop, no_project, no_target, no_version};
@@ -153,7 +153,7 @@ pub(crate) fn queue(db: &Db, asked: &JobRequest, now: i64) -> Result<(i64, bool)
         .into())
 }
 
-/// Returns the demand for this specific target.
+/// Returns the number of the demand for this specific target.
 pub(crate) fn demand_of_target(db: &Db, target: i64, digest: &str) -> Result<i64, Stop> {
     let key = format!("target {digest}");
     if let Some(known) = db.first(sql::DEMAND, values![&key])? {
@@ -168,7 +168,8 @@ pub(crate) fn demand_of_target(db: &Db, target: i64, digest: &str) -> Result<i64
     Ok(id)
 }
 
-/// Returns the demand for these facts, with all targets that meet it.
+/// Returns the number of the demand for these facts. If it is new, all targets that meet it are
+/// recorded.
 fn demand_of_facts(db: &Db, facts: &Facts) -> Result<i64, Stop> {
     let key = format!("facts {}", model::digest(facts));
     if let Some(known) = db.first(sql::DEMAND, values![&key])? {
@@ -185,7 +186,7 @@ fn demand_of_facts(db: &Db, facts: &Facts) -> Result<i64, Stop> {
     Ok(id)
 }
 
-/// A job as in its row, with the associated names.
+/// A job as stored in its row, with the names of the things that it refers to.
 pub(crate) struct JobRow {
     id: i64,
     owner: String,

@@ -103,7 +103,8 @@ struct Candidate {
     target: i64,
 }
 
-/// Returns the most urgent queued job; on a server, skips jobs that others are about to lease.
+/// Returns the most urgent queued job; on a database server, skips jobs that others are about to
+/// lease.
 fn candidate(
     db: &Db,
     statement: &str,
@@ -127,8 +128,8 @@ fn candidate(
 }
 
 impl Store {
-    /// Returns true if calling [`Store::lease`] may succeed. Only reads, and is enough for most
-    /// callers that wait.
+    /// Returns true if calling [`Store::lease`] may succeed. Only reads, and is all that most
+    /// requests of waiting agents need.
     ///
     /// # Errors
     /// As for [`Store::lease`].
@@ -247,11 +248,11 @@ impl Store {
         Ok(swept)
     }
 
-    /// Returns the number of the lease that a node has of a job, which identifies its log.
+    /// Returns the number of a node's lease of a job. The number identifies the log of the lease.
     ///
     /// # Errors
-    /// If the job does not belong to this node, was cancelled or has ended, or the nonce is not that
-    /// of its last lease.
+    /// If the job does not belong to this node, was cancelled or has ended, or the nonce is not
+    /// that of its last lease.
     pub fn lease_of(&self, node: &str, id: i64, nonce: &str) -> Result<i64, FarmError> {
         self.look(|db| {
             let held = db.rows(sql::HELD, values![id], JobColumns::of)?.pop();
@@ -262,7 +263,7 @@ impl Store {
         })
     }
 
-    /// Stores which run of the history has the samples of a lease.
+    /// Stores which run of the history contains the samples of a lease.
     ///
     /// # Errors
     /// If writing to the store fails.
@@ -271,7 +272,7 @@ impl Store {
     }
 }
 
-/// Returns the job with a number if it can be leased.
+/// Returns the job with the number `id`, if a caller with these demands and kinds can lease it.
 fn one(
     db: &Db,
     id: i64,

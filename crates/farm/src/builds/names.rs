@@ -5,7 +5,7 @@ use crate::builds::error::FarmError;
 use crate::builds::model::Facts;
 use crate::builds::policy::{LONGEST_FACT, LONGEST_NAME, MOST_FACTS};
 
-/// Names of owners whose pages would have the paths of other pages.
+/// Names that owners cannot have, because the farm's own pages have these paths.
 const PATHS: [&str; 5] = ["api", "assets", "builds", "jobs", "nodes"];
 
 /// Checks that an owner of that name can have pages.

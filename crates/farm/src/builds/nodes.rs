@@ -125,7 +125,7 @@ impl Store {
         self.set_drained(name, Some(reason))
     }
 
-    /// Lets a node have leases again.
+    /// Allows a drained node to get leases again.
     ///
     /// # Errors
     /// If it does not exist, or writing to the store fails.
@@ -140,7 +140,8 @@ impl Store {
         })
     }
 
-    /// Stores the result of a node's A/A runs: an unfit node gets no benchmarks until it is fit.
+    /// Stores the result of a node's A/A runs. A node that is unfit gets no benchmarks until a
+    /// later result shows that it is fit.
     ///
     /// # Errors
     /// If the node does not exist, the calibration is invalid, or writing to the store fails.
@@ -194,7 +195,7 @@ impl Store {
     }
 }
 
-/// A node as in its row.
+/// A node as stored in its row.
 struct NodeRow {
     id: i64,
     name: String,

@@ -1,10 +1,11 @@
-//! Position of a version without a publication time among others: by its number, regardless of the
-//! order in which versions are added.
+//! Determines where a version without a publication time belongs among the others: by its version
+//! number, regardless of the order in which versions are added.
 
 /// Distance in ms between versions that are added one after the other, which leaves room for
 /// versions in between.
 const STEP: i64 = 60_000;
-/// Words for versions before the one with the same number, earliest first (PEP 440, SemVer, gems).
+/// Words for versions that come before the one with the same number, earliest first (PEP 440,
+/// SemVer, gems).
 const BEFORE: [&[&str]; 5] = [
     &["dev", "nightly", "snapshot"],
     &["a", "alpha"],
@@ -12,10 +13,10 @@ const BEFORE: [&[&str]; 5] = [
     &["c", "rc", "cr"],
     &["pre", "preview"],
 ];
-/// Words for versions after the one with the same number.
+/// Words for versions that come after the one with the same number.
 const AFTER: [&str; 7] = ["post", "p", "r", "rev", "patch", "sp", "pl"];
 
-/// A part of a version, ordered by variant.
+/// A part of a version. The order of the variants is that of versions.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum VersionPart {
     Before(usize, String),

@@ -24,7 +24,7 @@ use assay_history::db::{Db, DbError, Row, Value, values};
 use std::collections::{BTreeMap, HashMap};
 
 impl Store {
-    /// Returns the home page: projects ordered by their last builds.
+    /// Returns the home page: the projects, starting with the one that was built last.
     ///
     /// # Errors
     /// If reading from the store fails.
@@ -98,8 +98,8 @@ impl Store {
         })
     }
 
-    /// Returns versions × targets of a project, newest versions first, and the key for requesting
-    /// older ones.
+    /// Returns the results of a project's versions on its targets, newest versions first, and the
+    /// key for requesting older versions.
     ///
     /// # Errors
     /// If it does not exist, or reading from the store fails.

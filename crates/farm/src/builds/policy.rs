@@ -4,8 +4,8 @@
 /// Number of times that a job is queued again because a machine was at fault or its node
 /// disappeared.
 pub const RETRIES: i64 = 3;
-/// Delay before a job is queued again because a machine was at fault, in ms: this long the first
-/// time, doubled each time after.
+/// Delay before the first retry of a job that failed because of its machine, in ms; doubled for
+/// each further retry.
 pub const DELAY: i64 = 30_000;
 /// Number of times that the same two versions are benchmarked on a target if the comparison is
 /// inconclusive.

@@ -28,10 +28,10 @@ pub struct Filter<'a> {
     pub state: Option<State>,
 }
 
-/// The access path for the builds of a filter: along one index, with further conditions on its
+/// How the builds that match a filter are found: through one index, with further conditions on its
 /// rows.
 struct AccessPath {
-    /// The condition on `?1` for walking the index.
+    /// The condition that selects the rows of the index; `?1` in it is the value of `of`.
     along: &'static str,
     of: Key,
     /// Conditions on the rows found, each with its value.
@@ -92,7 +92,7 @@ impl Store {
         Ok(Page { items, next: found.next })
     }
 
-    /// Returns the rows of a statement for the builds of a filter.
+    /// Returns the builds that match a filter, as selected by `statement` and read by `read`.
     fn found<T>(
         &self,
         filter: &Filter<'_>,
@@ -127,7 +127,8 @@ impl Store {
         })
     }
 
-    /// Returns the number of the lease that has the log of a build; `None` if it had no lease.
+    /// Returns the number of the lease to which the log of a build belongs; `None` if the build had
+    /// no lease.
     ///
     /// # Errors
     /// If the build does not exist, or reading from the store fails.
@@ -151,7 +152,7 @@ impl Store {
         })
     }
 
-    /// Returns the project and the digest of the run of the history that has the samples of a
+    /// Returns the project and the digest of the run of the history that contains the samples of a
     /// build.
     ///
     /// # Errors
@@ -178,8 +179,8 @@ pub(crate) fn no_build(id: i64) -> FarmError {
     FarmError::NotFound(format!("build {id}"))
 }
 
-/// Returns the access path for the builds of a filter; `None` if it names something that does not
-/// exist.
+/// Returns how the builds that match a filter are found; `None` if the filter names something that
+/// does not exist.
 fn way(db: &Db, filter: &Filter<'_>) -> Result<Option<AccessPath>, Stop> {
     let bad = |told: &str| Err(FarmError::Bad(told.to_owned()).into());
     let mut and = Vec::new();
@@ -233,7 +234,7 @@ fn way(db: &Db, filter: &Filter<'_>) -> Result<Option<AccessPath>, Stop> {
     Ok(Some(AccessPath { along, of, and }))
 }
 
-/// Returns the last builds along an index.
+/// Returns the last builds for which the condition `along` holds.
 pub(crate) fn latest(
     db: &Db,
     along: &str,
@@ -281,7 +282,7 @@ pub(crate) fn build(db: &Db, id: i64) -> Result<Build, Stop> {
     whole(row.ok_or_else(|| no_build(id))?)
 }
 
-/// A build as in its row, and its outcome as text.
+/// A build as stored in its row, and its outcome as text.
 type BuildRow = (Build, String);
 
 fn build_row(row: &Row<'_>) -> Result<BuildRow, DbError> {

@@ -33,8 +33,8 @@ pub(crate) fn fresh() -> Result<String, FarmError> {
     Ok(digits)
 }
 
-/// Returns the hash that is stored. A secret has as much entropy as the hash is long, so a slow
-/// hash is not needed.
+/// Returns the hash that is stored for a secret. A secret has as much entropy as the hash is long,
+/// so a slow hash is not needed.
 pub(crate) fn hash(secret: &str) -> Vec<u8> {
     Sha256::digest(secret).to_vec()
 }

@@ -65,7 +65,8 @@ pub(crate) const VERSION_IS_THERE: &str =
     "UPDATE farm_version SET is_gone = FALSE WHERE project = ?1 AND name = ?2";
 pub(crate) const VERSION_IS_GONE: &str = "UPDATE farm_version SET is_gone = TRUE WHERE id = ?1";
 pub(crate) const VERSION_PLACE: &str = "SELECT place FROM farm_version WHERE id = ?1";
-/// The version before another one, for benchmarks.
+/// The newest version of a project that precedes a given one and still exists, as the base of a
+/// benchmark.
 pub(crate) const VERSION_BEFORE: &str = "SELECT b.id FROM farm_version v JOIN farm_version b ON b.project = v.project \
      AND (b.place, b.id) < (v.place, v.id) WHERE v.project = ?1 AND v.id = ?2 AND NOT b.is_gone \
      ORDER BY b.place DESC, b.id DESC LIMIT 1";
@@ -73,12 +74,12 @@ pub(crate) const NEWEST_VERSION: &str = "SELECT id FROM farm_version WHERE proje
      ORDER BY place DESC, id DESC LIMIT 1";
 pub(crate) const NEWEST_VERSIONS: &str = "SELECT id FROM farm_version WHERE project = ?1 AND NOT is_gone \
      ORDER BY place DESC, id DESC LIMIT ?2";
-/// Versions for which there was no target.
+/// The versions of a project that have neither results nor jobs, because no target met its needs.
 pub(crate) const WAITING_VERSIONS: &str = "SELECT v.id FROM farm_version v WHERE v.project = ?1 AND NOT v.is_gone \
      AND v.n0 + v.n1 + v.n2 + v.n3 + v.n4 + v.n5 + v.n6 + v.n7 = 0 AND NOT EXISTS (SELECT 1 FROM farm_job j \
      WHERE j.project = v.project AND j.version = v.id AND j.progress IN (0, 1, 4)) ORDER BY v.place, v.id";
 pub(crate) const VERSION_PLACES: &str = "SELECT name, place FROM farm_version WHERE project = ?1";
-/// A version that is gone cannot be fetched.
+/// Cancels the jobs without a lease of a version that is gone, since it can no longer be fetched.
 pub(crate) const CANCEL_VERSION: &str = "UPDATE farm_job SET progress = 3, due = NULL \
      WHERE project = (SELECT project FROM farm_version WHERE id = ?1) AND version = ?1 AND progress IN (0, 1, 4) AND progress <> 1";
 
@@ -100,7 +101,7 @@ pub(crate) const ADD_FIT: &str =
 pub(crate) const FITS: &str = "SELECT f.demand, t.id FROM farm_target t \
      JOIN farm_fit f ON f.target = t.id WHERE t.digest = ?1";
 
-/// The columns of a job, with the associated names.
+/// The columns of a job, with the names of the things that it refers to.
 pub(crate) const JOB: &str = "SELECT j.id, o.name, p.name, v.name, j.kind, b.name, t.digest, d.facts, j.urgency, j.round, \
      j.progress, j.attempts, n.name, j.build FROM farm_job j JOIN farm_project p ON p.id = j.project \
      JOIN farm_owner o ON o.id = p.owner JOIN farm_version v ON v.id = j.version JOIN farm_demand d ON d.id = j.demand \
@@ -118,7 +119,8 @@ pub(crate) const ADD_JOB: &str = "INSERT INTO farm_job (asked, project, version,
 pub(crate) const LIVE_JOB: &str =
     "SELECT id FROM farm_job WHERE asked = ?1 AND progress IN (0, 1, 4)";
 pub(crate) const PROGRESS: &str = "SELECT progress FROM farm_job WHERE id = ?1";
-/// The node that has the job keeps the nonce, and is notified in the answer to its next heartbeat.
+/// Cancels a job. The node that has the job keeps the nonce, and is notified in the answer to its
+/// next heartbeat.
 pub(crate) const CANCEL: &str = "UPDATE farm_job SET progress = 3, due = NULL WHERE id = ?1";
 pub(crate) const HELD: &str = "SELECT j.id, j.project, j.version, j.base, j.kind, j.urgency, j.round, j.progress, j.retries, j.lease, \
      (SELECT n.name FROM farm_node n WHERE n.id = j.node), j.target, j.nonce, j.until FROM farm_job j WHERE j.id = ?1";
@@ -181,38 +183,45 @@ macro_rules! line_columns {
 const WHOLE: &str = "b.id, b.handed, b.job, b.added, b.log_bytes, o.name, p.name, v.name, t.digest, b.node, b.samples, b.counts, b.said";
 const LINE_OF: &str = "JOIN farm_project p ON p.id = b.project JOIN farm_owner o ON o.id = p.owner \
      JOIN farm_version v ON v.id = b.version JOIN farm_target t ON t.id = b.target";
-/// Conditions for the indexes along which builds are found. A parameter that is not used would have
-/// no type.
+/// A condition that selects the index through which builds are found: all builds. It uses `?1`,
+/// since an unused parameter would have no type.
 pub(crate) const ALONG_ALL: &str = "CAST(?1 AS INTEGER) = 0";
+/// Like [`ALONG_ALL`]: the builds of a project.
 pub(crate) const ALONG_PROJECT: &str = "project = ?1";
+/// Like [`ALONG_ALL`]: the builds of a version.
 pub(crate) const ALONG_VERSION: &str = "version = ?1";
+/// Like [`ALONG_ALL`]: the builds on a target.
 pub(crate) const ALONG_TARGET: &str = "target = ?1";
+/// Like [`ALONG_ALL`]: the builds of a node.
 pub(crate) const ALONG_NODE: &str = "node = ?1";
-/// Conditions on these rows; `@` is the value.
+/// A further condition on the builds found: their state, which replaces `@`.
 pub(crate) const IN_STATE: &str = "x.state = @";
+/// Like [`IN_STATE`]: their target.
 pub(crate) const ON_TARGET: &str = "x.target = @";
+/// Like [`IN_STATE`]: the owner of their project.
 pub(crate) const OF_OWNER: &str =
     "x.project IN (SELECT w.id FROM farm_project w WHERE w.owner = @)";
 
-/// Rows below `?2`, at most `?3` of them.
+/// Returns a subquery for the rows found through the index `along` that are below `?2`, at most
+/// `?3` of them.
 fn looked(along: &str) -> String {
     format!(
         "(SELECT id, state, target, project FROM farm_build WHERE {along} AND id < ?2 ORDER BY id DESC LIMIT ?3) x"
     )
 }
 
-/// Returns the lowest of the examined rows, and their number.
+/// Returns the statement for the lowest id among the examined rows, and for their number.
 pub(crate) fn looked_at(along: &str) -> String {
     format!("SELECT min(x.id), count(*) FROM {}", looked(along))
 }
 
 /// Returns the statement for summaries of builds. It examines `?3` builds below `?2` and returns
-/// the first `?4` that satisfy these conditions, whose values follow.
+/// the first `?4` that satisfy the conditions, whose values are the parameters from `?5` on.
 pub(crate) fn lines(along: &str, conditions: &[&str]) -> String {
     found(line_columns!(), along, conditions)
 }
 
-/// Like [`lines`], with whole builds.
+/// Like [`lines`], but for whole builds.
 pub(crate) fn builds(along: &str, conditions: &[&str]) -> String {
     found(WHOLE, along, conditions)
 }
@@ -230,12 +239,12 @@ fn found(columns: &str, along: &str, conditions: &[&str]) -> String {
     )
 }
 
-/// Returns the summary of one build.
+/// Returns the statement for the summary of one build.
 pub(crate) fn line() -> String {
     format!("SELECT {} FROM farm_build b {LINE_OF} WHERE b.id = ?1", line_columns!())
 }
 
-/// Returns one whole build.
+/// Returns the statement for one whole build.
 pub(crate) fn build() -> String {
     format!("SELECT {WHOLE} FROM farm_build b {LINE_OF} WHERE b.id = ?1")
 }
@@ -256,13 +265,13 @@ macro_rules! newest_versions {
         "(SELECT id, name FROM farm_version WHERE project = ?1 AND (place, id) < (?2, ?3) ORDER BY place DESC, id DESC LIMIT ?4) v"
     };
 }
-/// The cells of these versions.
+/// The cells of a project's newest versions.
 pub(crate) const CELLS: &str = concat!(
     "SELECT v.name, c.target, c.build, c.state, c.builds, c.passed, c.failed, b.name, c.comparisons FROM ",
     newest_versions!(),
     " JOIN farm_cell c ON c.version = v.id LEFT JOIN farm_version b ON b.id = c.base"
 );
-/// The targets of these cells.
+/// The targets of the cells that [`CELLS`] returns.
 pub(crate) const TARGETS_OF_CELLS: &str = concat!(
     "SELECT id, digest, name, facts FROM farm_target WHERE id IN (SELECT c.target FROM ",
     newest_versions!(),
@@ -284,13 +293,14 @@ macro_rules! summed {
 pub(crate) const SUM_VERSION: &str = summed!("farm_version");
 pub(crate) const SUM_PROJECT: &str = summed!("farm_project", ", stamp = stamp + 1");
 pub(crate) const SUM_ALL: &str = summed!("farm_total", ", stamp = stamp + 1");
-/// The stamps, for changes that do not affect any sum.
+/// Changes the stamp of a project, after a change that does not affect any sum.
 pub(crate) const STAMP_PROJECT: &str = "UPDATE farm_project SET stamp = stamp + 1 WHERE id = ?1";
+/// Changes the stamp of the home page, after a change that does not affect any sum.
 pub(crate) const STAMP_ALL: &str = "UPDATE farm_total SET stamp = stamp + 1 WHERE id = 1";
 pub(crate) const ALL_STAMP: &str = "SELECT stamp FROM farm_total WHERE id = 1";
 pub(crate) const PROJECT_STAMP: &str = "SELECT p.id, p.stamp FROM farm_owner o \
      JOIN farm_project p ON p.owner = o.id WHERE o.name = ?1 AND p.name = ?2";
-/// The parts of a project's jobs that a page shows and that change; the jobs are those of
+/// The columns that change while a project's page shows its jobs, for the jobs of
 /// [`JOBS_OF_PROJECT`].
 pub(crate) const JOBS_STAMP: &str = "SELECT id, progress, attempts, coalesce(node, 0) FROM farm_job \
      WHERE project = ?1 AND progress IN (0, 1, 4) ORDER BY id DESC LIMIT ?2";
@@ -304,8 +314,8 @@ pub(crate) const PROJECT_SUMS: &str =
     "SELECT n0, n1, n2, n3, n4, n5, n6, n7 FROM farm_project WHERE id = ?1";
 pub(crate) const VERSION_LINES: &str = "SELECT id, name, place, is_gone, added, n0, n1, n2, n3, n4, n5, n6, n7, said FROM farm_version \
      WHERE project = ?1 AND (place, id) < (?2, ?3) ORDER BY place DESC, id DESC LIMIT ?4";
-/// Projects, ordered by last build, last first: each with its newest tested version, and its last
-/// build.
+/// Projects, starting with the one that was built last: each with its newest tested version, and
+/// its last build.
 pub(crate) const PROJECT_LINES: &str = concat!(
     "SELECT p.id, o.name, p.name, p.last_build, p.n0, p.n1, p.n2, p.n3, p.n4, p.n5, p.n6, p.n7, \
      w.id, w.name, w.place, w.is_gone, w.added, w.n0, w.n1, w.n2, w.n3, w.n4, w.n5, w.n6, w.n7, w.said, ",

@@ -86,7 +86,8 @@ impl Store {
         }
     }
 
-    /// Returns true if its tables, and the history's, have the versions that this program supports.
+    /// Returns true if the farm's tables and those of the history have the versions that this
+    /// program supports.
     ///
     /// # Errors
     /// If the version cannot be read.
@@ -111,7 +112,7 @@ impl Store {
         self.history.place()
     }
 
-    /// Returns the version of its tables; 0 if there are none.
+    /// Returns the version of the farm's tables; 0 if there are none.
     ///
     /// # Errors
     /// If the version cannot be read.
@@ -190,7 +191,7 @@ fn version(db: &Db) -> Result<i64, DbError> {
     }
 }
 
-/// Returns the number of an added row, which the statement returns.
+/// Runs a statement that adds a row and returns its number; returns that number.
 pub(crate) fn added(
     db: &Db,
     insert: &str,

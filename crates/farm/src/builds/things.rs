@@ -117,9 +117,10 @@ impl Store {
     }
 
     /// Adds a version, or returns the existing one. If neither its publication time nor its ordinal
-    /// is given, its number determines its position among the others. For a new version, a job is
-    /// queued for each target that meets its project's needs: for its tests and, if the project has
-    /// benchmarks and an earlier version, for these.
+    /// is given, a release is placed among the others by its number, and a commit by the time at
+    /// which it is added. For a new version, a job is queued for each target that meets its
+    /// project's needs: for its tests and, if the project has benchmarks and an earlier version,
+    /// for these.
     ///
     /// # Errors
     /// If the project does not exist, the name is invalid, or writing to the store fails.
@@ -165,8 +166,8 @@ impl Store {
         })
     }
 
-    /// Records that a version is gone from its origin. Its results are kept; if `cancels`, its jobs
-    /// are cancelled.
+    /// Records that a version no longer exists at its origin. Its results are kept; if `cancels` is
+    /// true, its jobs without a lease are cancelled.
     ///
     /// # Errors
     /// If it does not exist, or writing to the store fails.
@@ -319,8 +320,9 @@ pub(crate) fn check_target(said: &NewTarget) -> Result<(), FarmError> {
     names::facts(&said.facts)
 }
 
-/// Returns the target with these facts. A new target is added, together with the demands that it
-/// meets and the newest version of each project.
+/// Returns the target with these facts. If it is new, it is added, the demands that it meets are
+/// recorded, and the newest version of each project whose needs it meets is queued, as are versions
+/// that waited for such a target.
 pub(crate) fn target_or_new(
     db: &Db,
     key: &str,
@@ -361,7 +363,7 @@ pub(crate) fn owner(db: &Db, name: &str) -> Result<Option<Owner>, DbError> {
     Ok(db.rows(sql::OWNER, values![name], owner_of)?.pop())
 }
 
-/// A project as in its row.
+/// A project as stored in its row.
 pub(crate) struct ProjectRow {
     id: i64,
     owner: String,
@@ -392,7 +394,7 @@ pub(crate) fn project_of(db: &Db, id: i64) -> Result<Project, Stop> {
     row.ok_or_else(|| FarmError::NotFound(format!("project {id}")))?.read()
 }
 
-/// A version as in its row.
+/// A version as stored in its row.
 pub(crate) struct VersionRow {
     id: i64,
     owner: String,
@@ -441,7 +443,7 @@ pub(crate) fn version_by_id(db: &Db, id: i64) -> Result<Version, Stop> {
     row.ok_or_else(|| FarmError::NotFound(format!("version {id}")))?.read()
 }
 
-/// A target as in its row.
+/// A target as stored in its row.
 pub(crate) struct TargetRow {
     id: i64,
     digest: String,

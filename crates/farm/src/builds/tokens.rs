@@ -169,7 +169,8 @@ impl Store {
     }
 }
 
-/// Returns a secret as given to the user: with the number of its token, by which it is found.
+/// Returns a secret in the form given to the user. It contains the number of the token, by which
+/// the token is found.
 fn full_secret(id: i64, secret: &str) -> String {
     format!("{PREFIX}_{id}_{secret}")
 }

@@ -211,7 +211,7 @@ impl Client {
         }
     }
 
-    /// Returns the versions × targets of a project.
+    /// Returns the results of a project's versions on its targets.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -257,8 +257,8 @@ impl Client {
         self.give((Method::POST, &format!("/nodes/{}/hello", part(node))), hello, true)
     }
 
-    /// Requests a job. Not repeated after a failure: a job may already be leased, and would be idle
-    /// until its lease ends.
+    /// Requests a job. Not repeated after a failure: a job may already have been leased, and would
+    /// stay idle until that lease ends.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -291,7 +291,7 @@ impl Client {
         self.hand((Method::PUT, &path), Some((BYTES, bytes)))
     }
 
-    /// Submits the samples of a job, an `.assay` file.
+    /// Submits the samples of a job, which are the contents of an `.assay` file.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -318,7 +318,7 @@ impl Client {
         self.hand((Method::POST, &path), Some(("application/json", &text)))
     }
 
-    /// Drains a node: it gets no more leases, for this reason.
+    /// Drains a node for the given reason: it gets no more leases.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -381,7 +381,7 @@ impl Client {
         self.hand((Method::DELETE, &format!("/tokens/{id}")), None)
     }
 
-    /// Replaces a token by a new one. Not repeated after a failure.
+    /// Gives a token a new secret. Not repeated after a failure.
     ///
     /// # Errors
     /// Any [`ClientError`].
@@ -390,7 +390,7 @@ impl Client {
         self.give((Method::POST, &format!("/tokens/{id}/rotate")), &none, false)
     }
 
-    /// Returns the audit: who changed what.
+    /// Returns the audit log: who changed what.
     ///
     /// # Errors
     /// Any [`ClientError`].

@@ -7,9 +7,9 @@ use serde::Deserialize;
 /// Information about a server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct ServerInfo {
-    /// Name and version of the program.
+    /// Name and version of the server's program.
     pub tool: String,
-    /// The time of its clock.
+    /// The time according to the server's clock.
     pub time: String,
 }
 

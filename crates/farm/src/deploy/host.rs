@@ -18,7 +18,8 @@ const SAID: usize = 800;
 #[derive(Clone, Debug)]
 pub struct Host {
     name: String,
-    /// The words before the command line, which is one word; empty for this machine.
+    /// The ssh command that precedes the command line, which is passed to it as one word; empty for
+    /// this machine.
     ssh: Vec<String>,
     is_sudo: bool,
 }
@@ -190,8 +191,8 @@ else
 fi
 "#;
 
-/// The file is first written under another name: a running program cannot be written to, and an
-/// incomplete file must never be visible.
+/// Writes a file from standard input. It is first written under another name: a running program
+/// cannot be written to, and an incomplete file must never be visible.
 const SEND_FILE: &str = r#"
 umask 077
 trap 'rm -f "$1.new"' EXIT

@@ -20,7 +20,7 @@ pub struct Farm<'a> {
     pub programs: &'a Path,
     /// The server's environment variables.
     pub environment: Vec<(String, String)>,
-    /// Additional steps of the user: name and command.
+    /// Additional steps that the user specified: name and command.
     pub own: Vec<(String, String)>,
     /// The directory of systemd units.
     pub units: &'a str,
@@ -83,7 +83,8 @@ pub fn set_up(
     Ok(())
 }
 
-/// Programs for another architecture would only fail later, with a less helpful message.
+/// Checks that a machine has the architecture of this program. Programs for another architecture
+/// would only fail later, with a less helpful message.
 fn is_of_our_kind(host: &Host) -> Result<(), DeployError> {
     let printed = host.run("uname -sm", &[], None)?;
     let here = format!("Linux {}", std::env::consts::ARCH);
@@ -111,7 +112,8 @@ fn environment(all: &[(String, String)]) -> String {
     "# Written by `assay farm setup`.\n".to_owned() + &lines.collect::<String>()
 }
 
-/// `as_user COMMAND…` runs a command as the server's user, in its environment.
+/// Returns the script preceded by a function `as_user` that runs a command as the server's user, in
+/// the server's environment: `as_user DIRECTORY USER COMMAND…`.
 fn as_user(script: &str) -> String {
     r#"
 as_user() {
@@ -132,7 +134,7 @@ as_user() {
         + script
 }
 
-/// `$1`: the user, `$2`: the directory.
+/// Creates the user if necessary. `$1`: the user, `$2`: the directory.
 const USER: &str = r#"
 if ! id -u "$1" >/dev/null 2>&1; then
     [ "$(id -u)" = 0 ] || fail "there is no user $1, and only root can make one: use --sudo, or --user $(id -un)"
@@ -144,11 +146,12 @@ fi
 came
 "#;
 
-/// Prints the user's group, and the user and group that own what the server may not change.
+/// Prints the group of the server's user, and the user and group that own what the server may not
+/// change.
 const WHO: &str = r#"echo "$(id -gn "$1") $(id -un) $(id -gn)""#;
 
-/// `$1`: the directory, `$2` and `$3`: user and group, `$4` and `$5`: those of the other
-/// directories.
+/// Creates the directories. `$1`: the farm's directory, `$2` and `$3`: user and group that own its
+/// data, `$4` and `$5`: those that own the rest.
 const DIRECTORIES: &str = r#"
 directory() {
     [ -d "$1" ] || { mkdir -p "$1"; changed=changed; }
@@ -162,8 +165,8 @@ directory "$1/data" 700 "$2" "$3"
 came
 "#;
 
-/// `$1`: the directory, `$2`: the user, `$3`: the step's name, `$4`: its command. A command is run
-/// once, and again if it has changed.
+/// Runs a step of the user: once, and again if its command has changed. `$1`: the directory, `$2`:
+/// the user, `$3`: the step's name, `$4`: its command.
 const OWN: &str = r#"
 done="$1/etc/steps/$3"
 if [ -f "$done" ] && [ "$(cat "$done")" = "$4" ]; then came; exit; fi
@@ -177,7 +180,7 @@ changed=changed
 came
 "#;
 
-/// `$1`: the directory, `$2`: the user, `$3`: the store.
+/// Upgrades the store. `$1`: the directory, `$2`: the user, `$3`: the store.
 const DATABASE: &str = r#"
 said=$(as_user "$1" "$2" "$1/bin/assay-farm" upgrade --data "$1/data" ${3:+--store "$3"} --json)
 case "$said" in
@@ -188,8 +191,9 @@ esac
 came
 "#;
 
-/// Same parameters. A server that was started before also creates a token and writes it there; if
-/// its owner removed it, it is not created again.
+/// Creates a token of scope `admin` and writes it to a file, unless the store has one. A server
+/// that was started before has created one as well; if its owner removed the file, none is created
+/// again. `$1`: the directory, `$2`: the user, `$3`: the store.
 const TOKEN: &str = r#"
 token="$1/data/admin-token"
 if ! as_user "$1" "$2" "$1/bin/assay-farm" token list --data "$1/data" ${3:+--store "$3"} --json | grep -q '"admin"'; then
@@ -204,7 +208,8 @@ fi
 came
 "#;
 
-/// `$1`: the directory of units, `$2`: whether anything has changed.
+/// Starts the server, or restarts it if anything has changed. `$1`: the directory of units, `$2`:
+/// `yes` if anything has changed.
 const SERVICE: &str = r#"
 if [ "$1" != /etc/systemd/system ] || ! [ -d /run/systemd/system ]; then
     echo "left out: systemd does not run here; start bin/assay-farm serve by other means"

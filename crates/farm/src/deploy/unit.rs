@@ -9,7 +9,7 @@ pub struct Service<'a> {
     pub user: &'a str,
     /// The address to listen on.
     pub listen: &'a str,
-    /// The database with its store; empty for a file in its data directory.
+    /// The database with the store; empty for a file in the farm's data directory.
     pub store: &'a str,
 }
 

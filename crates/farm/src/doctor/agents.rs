@@ -10,8 +10,7 @@ use std::process::{Command, Stdio};
 
 /// Free space required on an agent's disk, bytes.
 const FREE: u64 = 256 << 20;
-/// Maximum difference of the clocks without a note, s. With more, times would be shown in the wrong
-/// order.
+/// Clock difference above which a note is shown, s: times would then be shown in the wrong order.
 const CLOCK: f64 = 2.0;
 
 /// Checks whether untrusted code can be run safely.
@@ -125,7 +124,7 @@ pub(crate) fn server(client: &Client) -> Vec<Check> {
     checks
 }
 
-/// Compares the clocks; the server's was read between these two readings of ours.
+/// Compares the clocks. The server's clock was read between these two readings of the local one.
 fn clock((asked, answered): (Timestamp, Timestamp), theirs: Timestamp) -> Check {
     let ahead = if theirs < asked {
         asked.duration_since(theirs).as_secs_f64()

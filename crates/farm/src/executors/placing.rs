@@ -6,9 +6,9 @@ use assay_farm::builds::model::{Facts, meets};
 use assay_farm::builds::wire::{Job, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Prefix of the farm's reasons in the cluster.
+/// Prefix of the reasons for drains in the cluster that were copied from the farm.
 const BY_FARM: &str = "assay: ";
-/// Prefix of the cluster's reasons in the farm.
+/// Prefix of the reasons for drains in the farm that were copied from the cluster.
 const BY_CLUSTER: &str = "slurm: ";
 /// The reason for which Slurm drains a node if its controller was killed before saving which jobs
 /// it had started there. A job that runs there twice is leased once, so the node is resumed as soon
@@ -18,8 +18,8 @@ const BY_LOST_STATE: &str = "Duplicate jobid";
 const ARRAY: usize = 100;
 /// Maximum number of nodes that are made to say hello at the same time.
 const GREETING: usize = 20;
-/// Seconds to wait before placing a job again that left the cluster without having been started;
-/// doubled each time, up to the second number.
+/// Number of seconds to wait before placing a job again that left the cluster without having been
+/// started, and the maximum to which it is doubled each time.
 const WAIT: (f64, f64) = (2.0, 300.0);
 
 /// A feature by which the cluster selects nodes, and the fact that it represents.
@@ -42,16 +42,16 @@ pub struct Farm {
     pub cancelled: BTreeSet<i64>,
     /// The known nodes.
     pub nodes: Vec<Node>,
-    /// The facts of their targets, by digest.
+    /// The facts of the targets of all nodes, by digest.
     pub facts: BTreeMap<String, Facts>,
 }
 
 /// The state of the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cluster {
-    /// Jobs of this farm that it has, waiting or running.
+    /// Jobs of this farm that are waiting or running in the cluster.
     pub placed: Vec<ClusterJob>,
-    /// Agents that are about to say hello, or are doing so.
+    /// Agents that are waiting to say hello, or are doing so.
     pub greeting: Vec<Greeting>,
     /// Nodes of the cluster.
     pub machines: Vec<Machine>,
@@ -76,7 +76,7 @@ pub struct Greeting {
     pub id: String,
     /// The node that it is for.
     pub machine: String,
-    /// As in [`ClusterJob`].
+    /// As in [`ClusterJob::is_held`].
     pub is_held: bool,
 }
 
@@ -147,11 +147,11 @@ pub struct Placing {
     pub most: usize,
     /// Jobs that were in the cluster, or submitted to it, in the last round.
     had: BTreeSet<i64>,
-    /// Jobs that left the cluster without having been started: how often, and the time until which
-    /// they wait.
+    /// For each job that left the cluster without having been started: the number of times that
+    /// this happened, and the time until which the job waits.
     tries: BTreeMap<i64, (u32, f64)>,
-    /// Nodes on which an agent was started but that the farm does not know yet: how often, and the
-    /// time until which they wait.
+    /// For each node on which an agent was started but that the farm does not know yet: the number
+    /// of times that this happened, and the time until which the node waits.
     greeted: BTreeMap<String, (u32, f64)>,
 }
 
@@ -161,7 +161,7 @@ fn later(tries: u32, now: f64) -> f64 {
 }
 
 impl Placing {
-    /// Creates a placement of at most `most` jobs at the same time.
+    /// Creates the state for placing at most `most` jobs at the same time.
     #[must_use]
     pub fn new(features: Vec<Feature>, most: usize) -> Self {
         Self { features, most, ..Self::default() }

@@ -28,7 +28,8 @@ const LOOK: Duration = Duration::from_millis(10);
 /// `scontrol hold`, too many starts.
 const HELD: [&str; 5] =
     ["requeued held", "requeued in held state", "JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue"];
-/// Replaces the jobs in a comment: an agent that is to say hello on the node that follows.
+/// In a comment, precedes the name of a node on which an agent is to say hello, in place of the
+/// jobs.
 const HELLO: &str = "hello ";
 /// Maximum number of characters of the output that are quoted.
 const SAID: usize = 500;
@@ -84,7 +85,7 @@ pub struct SlurmSettings {
 #[derive(Clone, Debug)]
 pub struct Slurm {
     settings: SlurmSettings,
-    /// The prefix of the comments of this farm's jobs.
+    /// The prefix that identifies this farm's jobs in comments.
     mark: String,
 }
 
@@ -190,8 +191,8 @@ impl Slurm {
         lines.lines().filter_map(read).collect()
     }
 
-    /// Returns the columns of a line of `squeue` about a job of this farm; the comment is without
-    /// its prefix.
+    /// Returns the columns of a line of `squeue` if it is about a job of this farm; the prefix of
+    /// the comment is removed.
     fn own<'l>(&self, line: &'l str) -> Option<[&'l str; 4]> {
         let mut columns = line.trim().splitn(4, '|');
         let (id, index) = (columns.next()?, columns.next()?);

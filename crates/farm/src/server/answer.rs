@@ -192,7 +192,7 @@ impl Failure {
         Self::new(500, "internal", message)
     }
 
-    /// An error of the disk. Paths on the server are only written to its log.
+    /// An error of the disk. Paths on the server appear only in its log, not in the answer.
     pub fn of_disk(path: &Path, error: &io::Error) -> Self {
         log::error!("{}: {error}", path.display());
         let told = format!("the disk of the server: {}", reason(error));

@@ -31,7 +31,7 @@ pub(crate) struct LogFollower {
     pub offset: u64,
     /// The job that writes the log; `None` if no job does.
     pub job: Option<i64>,
-    /// Limits the number of followers.
+    /// Held while the client follows, which limits the number of followers.
     pub _permit: OwnedSemaphorePermit,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn events(following: LogFollower) -> Response {
     Sse::new(told).keep_alive(KeepAlive::default()).into_response()
 }
 
-/// Returns the next event; without a `LogFollower` it is the last one.
+/// Returns the next event, and the state for the one after it; `None` if the event is the last one.
 async fn next(mut own: LogFollower) -> (Event, Option<LogFollower>) {
     let mut looks = 0;
     loop {

@@ -15,7 +15,7 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Returns the reason why a request is rejected.
+    /// Returns the reason why a request is rejected; `None` if it is accepted.
     pub fn refused(&self, method: &Method, headers: &HeaderMap) -> Option<&'static str> {
         let one = |name: header::HeaderName| {
             let mut found = headers.get_all(name).iter();

@@ -7,7 +7,7 @@ use crate::policy::LOG_PIECE;
 use assay_farm::builds::wire::{Ending, Heartbeat, NewBuild, NewJob};
 use assay_farm::builds::{Store, SubmissionOutcome};
 
-/// Logs are untrusted output, so browsers must not interpret them as pages.
+/// Content type of logs. They are untrusted output, so browsers must not interpret them as pages.
 const TEXT: &str = "text/plain; charset=utf-8";
 
 pub(crate) fn jobs(store: &mut Store, _: &Context, asked: &ApiRequest) -> Result<Answer, Failure> {
@@ -141,7 +141,8 @@ pub(super) fn of_job(store: &Store, asked: &ApiRequest) -> Result<(LogOwner, boo
     Ok((LogOwner::Lease(lease.unwrap_or(0)), runs))
 }
 
-/// `cut` is the number of bytes for which the agent had no room.
+/// Returns a piece of a log, starting at the requested offset. `cut` is the number of bytes that
+/// did not fit into the agent's log.
 fn log(context: &Context, of: LogOwner, cut: u64, asked: &ApiRequest) -> Result<Answer, Failure> {
     let bytes = context.logs.read(of, asked.offset()?, LOG_PIECE)?;
     let state = context.logs.state(of);

@@ -14,7 +14,7 @@ struct Bucket {
     filled: Instant,
 }
 
-/// The buckets of one kind.
+/// Token buckets by key, all with the same rate and capacity.
 pub(crate) struct Limits<K> {
     rate: f64,
     most: f64,

@@ -9,8 +9,9 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Logs contain the output of untrusted programs and are private to the server.
+/// Mode of log files, which contain the output of untrusted programs and are private to the server.
 const PRIVATE: u32 = 0o600;
+/// Mode of the directories that contain logs.
 const PRIVATE_DIRECTORY: u32 = 0o700;
 /// Number of locks shared by all logs. Pieces of one log are written one after the other.
 const LOCKS: usize = 16;
@@ -103,7 +104,7 @@ impl Logs {
         Ok(bytes)
     }
 
-    /// Returns the length up to which a log was sent, if that is beyond the limit.
+    /// Returns the length up to which a log was sent, if that is beyond the limit; otherwise 0.
     fn seen(&self, path: &Path) -> u64 {
         fs::read_to_string(beside(path)).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
     }

@@ -26,10 +26,11 @@ use assay_farm::builds::{Filter, Store};
 use assay_report::farm::{self as report, Compared, Frame, JobLine, POLICY};
 use conversion::JudgedMatrix;
 
-/// Number of versions in the matrix on a project's page, and on a page of its own.
+/// Number of versions in the matrix on a project's page.
 const FEW: i64 = 20;
+/// Number of versions on the separate page of a project's matrix.
 const MANY: i64 = 60;
-/// Number of rows of the waterfall, and of projects on the first page.
+/// Number of rows of the waterfall, and of projects on the home page.
 const ROWS: i64 = 100;
 /// Number of versions for which a benchmark is shown.
 const BENCHMARK: i64 = 12;

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use tokio::sync::oneshot;
 
-/// A task with the store, or with the error if it cannot be opened. Returns true if the connection
-/// was lost.
+/// A task that receives the store, or the error if the store cannot be opened. Returns true if the
+/// connection was lost.
 type Work = Box<dyn FnOnce(Result<&mut Store, FarmError>) -> bool + Send>;
 
 /// A pool of threads with a queue.

@@ -86,13 +86,13 @@ impl ApiRequest {
     /// Parses the body as JSON.
     ///
     /// # Errors
-    /// If the body is not such a value.
+    /// If the body is not JSON, or not that of a `T`.
     pub fn thing<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         serde_json::from_slice(&self.body)
             .map_err(|error| Failure::bad(format!("the body: {error}")))
     }
 
-    /// Returns the maximum number of rows on a page.
+    /// Returns the requested maximum number of rows on a page.
     ///
     /// # Errors
     /// If it is not a number in the allowed range.

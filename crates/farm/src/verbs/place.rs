@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of files with output of batch jobs that are kept.
 const SAID: usize = 1000;
-/// Number of attempts without a start after which a job is reported.
+/// Number of failed attempts to start a job after which the job is reported.
 const TALKED_ABOUT: u32 = 3;
 
 /// Start the farm's jobs on the nodes of a cluster
@@ -160,7 +160,8 @@ struct Placer {
 }
 
 impl Placer {
-    /// Reads the state of both and performs all resulting actions. Returns the failures.
+    /// Reads the state of the farm and of the cluster, and performs all actions that follow from
+    /// it. Returns the failures.
     fn round(&mut self) -> anyhow::Result<Vec<String>> {
         // The cluster is read first: a job it accepts in the meantime is in the farm's answer, and
         // one that ends in the meantime is not placed again.
@@ -253,7 +254,7 @@ impl Placer {
         Ok(())
     }
 
-    /// Creates a token bound to this node's name, if it has none yet.
+    /// Creates a token bound to the name of this node, unless there is a file with one.
     fn token_for(&self, machine: &Machine) -> anyhow::Result<()> {
         let path = self.shared.join("tokens").join(&machine.name);
         if path.exists() {
@@ -280,7 +281,8 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     std::fs::rename(&new, path)
 }
 
-/// Prints a problem once instead of on every round, and prints when it is solved.
+/// Prints each problem once instead of in every round, and prints a message when there are no
+/// problems any more.
 #[derive(Debug, Default)]
 struct ProblemPrinter {
     said: BTreeSet<String>,

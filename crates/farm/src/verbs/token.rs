@@ -154,8 +154,8 @@ fn open(of: &DataArgs) -> anyhow::Result<Store> {
     Ok(Store::open(&place, Access::Write)?)
 }
 
-/// The secret is printed to standard output and everything else to standard error, so that only the
-/// secret ends up in a file.
+/// Prints a new token. The secret is printed to standard output and everything else to standard
+/// error, so that only the secret ends up in a file.
 fn made_known(made: &MadeToken) -> anyhow::Result<()> {
     let Token { id, of, .. } = &made.token;
     output::say(&format!("token {id} ({}): save it now, it is not shown again", of.name));

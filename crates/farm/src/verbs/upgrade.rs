@@ -33,9 +33,9 @@ pub(crate) struct Args {
 /// The result of an upgrade.
 #[derive(Debug, PartialEq, Eq, serde::Serialize)]
 struct UpgradeResult {
-    /// The version before; 0 if there was no store.
+    /// The version before the upgrade; 0 if there was no store.
     from: i64,
-    /// The version now.
+    /// The version after the upgrade.
     to: i64,
     /// True if anything was changed.
     is_changed: bool,

@@ -1,14 +1,15 @@
 //! Finds the symbol with the code of a benchmark, by the names that the library's macros give to
 //! both.
 //!
-//! `BENCHMARK(BM_Sort)` measures a function of that name, whatever follows it (`/100`,
-//! `/threads:2`); `BENCHMARK_F(Set, Find)` a method of the class `Set_Find_Benchmark`, with `SetUp`
-//! and `TearDown`, so that its vtable represents it. For a template, all instances count, because a
-//! symbol does not show the spelling of their arguments. A benchmark with captured arguments or a
-//! custom name has no symbol. Names are mangled as in the Itanium C++ ABI, 5.1.
+//! `BENCHMARK(BM_Sort)` measures a function of that name, whatever suffix the benchmark has
+//! (`/100`, `/threads:2`). `BENCHMARK_F(Set, Find)` measures a method of the class
+//! `Set_Find_Benchmark`, together with `SetUp` and `TearDown`, so the vtable of that class
+//! represents the code. For a template, all instances count, because a symbol does not show the
+//! spelling of their arguments. A benchmark with captured arguments or a custom name has no symbol.
+//! Names are mangled as in the Itanium C++ ABI, 5.1.
 
-/// Mangled type of the only parameter of a benchmark, in the user's namespace and in that of the
-/// library.
+/// Mangled type of a benchmark function's only parameter, for functions in the user's namespace and
+/// in the library's.
 const STATE: [&str; 2] = ["RN9benchmark5StateE", "RNS_5StateE"];
 
 /// Returns true if a symbol is the code that a benchmark of this name measures.
@@ -41,21 +42,21 @@ pub(super) fn is_code_of(benchmark: &str, symbol: &str) -> bool {
         }
 }
 
-/// Returns the name of a function without its namespaces and parameters, or the symbol itself if it
-/// is not a mangled name that can be read.
+/// Returns the name of a function without its namespaces and parameters; the symbol itself if it
+/// cannot be demangled.
 pub fn function_name(symbol: &str) -> &str {
     symbol.strip_prefix("_Z").and_then(last_name).map_or(symbol, |(name, _)| name)
 }
 
-/// Returns true for a number, a number with a name before it, or a setting of the clock.
+/// Returns true if a part of a benchmark's name is a number, a number preceded by a name
+/// (`threads:2`), or a setting of the clock.
 fn is_setting(part: &str) -> bool {
     let number = part.rsplit_once(':').map_or(part, |(_, number)| number);
     let number = number.strip_suffix('s').unwrap_or(number);
     matches!(part, "real_time" | "manual_time" | "process_time") || number.parse::<f64>().is_ok()
 }
 
-/// Returns the last of the names at the start of a mangled one, without its namespaces, and the
-/// rest.
+/// Returns the name at the start of a mangled one, without its namespaces, and the remaining text.
 fn last_name(mangled: &str) -> Option<(&str, &str)> {
     let nested = mangled.strip_prefix('N');
     let mut rest = nested.unwrap_or(mangled);

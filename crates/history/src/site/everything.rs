@@ -1,8 +1,8 @@
 //! Generates all pages of a history, reading every result once.
 //!
-//! The data are stored by benchmark and by run. They are read one benchmark at a time,
-//! and each benchmark appends its part to the file of every run; nothing is held in memory. The first page is
-//! written last.
+//! The pages need the data by benchmark and by run. The data are read one benchmark at a time, and
+//! each benchmark appends its part to the files of its runs, so that they need not be kept in
+//! memory. The first page is written last.
 
 use super::{DrawnSeries, Site, Whole};
 use crate::Store;
@@ -12,7 +12,7 @@ use assay_report::site::{self, data};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-/// Destination of all pages. Names are those of [`Site::page`].
+/// Destination of all pages. The names are the paths accepted by [`Site::page`].
 pub trait Out {
     /// Writes a whole file.
     ///
@@ -21,14 +21,14 @@ pub trait Out {
     /// If it can't be written.
     fn put(&mut self, name: &str, text: &str) -> anyhow::Result<()>;
 
-    /// Appends to a growing file.
+    /// Appends to a file that is written in parts.
     ///
     /// # Errors
     ///
     /// If it can't be written.
     fn append(&mut self, name: &str, text: &str) -> anyhow::Result<()>;
 
-    /// Completes all growing files.
+    /// Completes all files that are written in parts.
     ///
     /// # Errors
     ///
@@ -36,11 +36,11 @@ pub trait Out {
     fn close(&mut self) -> anyhow::Result<()>;
 }
 
-/// The files of runs while they grow.
+/// The files of runs while they are being written.
 struct Files<'a> {
     stamp: &'a str,
     out: &'a mut dyn Out,
-    /// Flags of the files already begun.
+    /// For each file, true if it has been begun.
     begun: Vec<bool>,
 }
 
@@ -55,7 +55,8 @@ impl Files<'_> {
 }
 
 impl<S: Borrow<Store>> Site<S> {
-    /// Generates all pages. Calls `told` with the number of finished benchmarks and their total.
+    /// Generates all pages. Calls `told` with the number of finished benchmarks and the total
+    /// number.
     ///
     /// # Errors
     ///

@@ -91,7 +91,7 @@ fn a_copy_is_of_one_moment() {
     });
 }
 
-/// Takes lines, and runs a function after the first one.
+/// A writer that accepts lines, and runs a function after the first one.
 struct Beside {
     lines: Vec<u8>,
     write: Option<Box<dyn FnOnce()>>,

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Returns the texts salvaged from a file after `damage` changed its bytes, by the names of their
-/// runs.
+/// Returns the texts salvaged from a file after `damage` changed its bytes, keyed by the names of
+/// their runs.
 fn saved_of(
     home: &Home,
     damage: impl FnOnce(&mut [u8]),

@@ -1,5 +1,5 @@
-//! A private PostgreSQL server: its files are in a directory that is removed with it, and it is
-//! reached through a socket there. It stops when the process that started it ends, for whatever
+//! A private PostgreSQL server: its files, including the socket by which it is reached, are in a
+//! directory that is removed with it. It stops when the process that started it ends, for whatever
 //! reason. Tests of other crates also use it.
 
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
@@ -50,12 +50,12 @@ impl Server {
         self.ask("stop", "stopped");
     }
 
-    /// Kills all of its processes, as a power failure would.
+    /// Kills all processes of the server, as a power failure would.
     pub fn kill(&mut self) {
         self.ask("kill", "killed");
     }
 
-    /// Starts it again with its previous contents.
+    /// Starts the server again with its previous contents.
     pub fn start_again(&mut self) {
         self.ask("start", "started");
     }

@@ -19,9 +19,9 @@ const MOST_HOPS: u8 = 10;
 /// Number of connections per check of time limits: checking all of ten thousand in one go would
 /// delay due requests by 2 ms.
 const TURN: usize = 256;
-/// Detail of a redirection without a target.
+/// Detail text for a redirection without a target.
 const NOWHERE: &str = "it redirects without a Location";
-/// Detail of a timeout in the middle of an answer.
+/// Detail text for a timeout in the middle of an answer.
 const BEGAN: &str = "its answer was not completed";
 /// Pause of a closed test's connection after a failure, in ns. Without it, a server that refuses
 /// connections would receive a million attempts per second.
@@ -113,7 +113,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Ends the current second if it is over.
+    /// Completes the statistics of the current second if that second is over.
     fn in_second(&mut self, time: u64) {
         let number = ((time - self.started) / 1_000_000_000) as usize;
         if number != self.second_number {
@@ -178,9 +178,9 @@ impl Engine<'_> {
         }
     }
 
-    /// Sends the next requests on connections of a closed test that were answered in this turn.
-    /// Requests sent together are received together, so that a saturated server needs fewer
-    /// wake-ups of its own, as it would with many clients.
+    /// Sends the next requests on those connections of a closed test that received an answer in
+    /// this turn. Requests sent together are received together, so that a saturated server needs
+    /// fewer wake-ups, as it would with many clients.
     pub(super) fn ask_again(&mut self) {
         let mut asks = std::mem::take(&mut self.asks);
         for (slot, age) in asks.drain(..) {
@@ -279,7 +279,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Returns the number of calls that cover all connections.
+    /// Returns the number of calls of [`Self::sweep`] that cover all connections.
     pub(super) fn turns(&self) -> u64 {
         self.slots.len().div_ceil(TURN).max(1) as u64
     }

@@ -415,7 +415,7 @@ impl Engine<'_> {
         self.refill();
     }
 
-    /// Sends a request again that was lost with a closed connection.
+    /// Resends a request that was lost because its connection was closed.
     pub(super) fn again(&mut self, mut flight: Flight, failure: Failure, time: u64) {
         if flight.again >= MOST_AGAIN {
             return self.failed(flight, failure, time);

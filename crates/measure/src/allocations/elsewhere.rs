@@ -46,7 +46,7 @@ impl Counting {
         match *self {}
     }
 
-    /// Returns the programs that they have run.
+    /// Returns the programs that the counted processes have run.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl fmt::Display for RefusalReason {
 pub struct Note {
     /// Name of the runtime or the allocator.
     pub runtime: &'static str,
-    /// Source of its memory, in words.
+    /// Where the program gets this memory, in words.
     pub text: &'static str,
 }
 

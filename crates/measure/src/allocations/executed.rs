@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use super::refusal::{Refusal, RefusalReason, refusal};
 
-/// Mark of programs whose environment leads to the library.
+/// Mark of programs whose environment makes the linker load the library.
 const HANDED_ON: u8 = b'+';
 
 /// A program that a counted process has run, or tried to run.
@@ -22,8 +22,8 @@ pub struct Executed {
 }
 
 impl Executed {
-    /// Returns the reason why the program was not counted; `None` if nothing prevented it, or if
-    /// its record itself gives the reason. O(bytes of its file).
+    /// Returns the reason why the program was not counted; `None` if nothing prevented counting, or
+    /// if the program's own record gives the reason. O(bytes of its file).
     pub fn uncounted(&self) -> Option<Refusal> {
         // A shell tries one directory after the other. A path in /proc refers to another file in
         // our process; usually it is the process's own program, which was counted.

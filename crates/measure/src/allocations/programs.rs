@@ -8,9 +8,9 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Maximum nesting of scripts as interpreters of scripts in the kernel.
+/// Maximum depth to which the kernel lets scripts be interpreters of scripts.
 const MOST_SCRIPTS: usize = 5;
-/// Maximum length of a first line that the kernel reads, in bytes.
+/// Number of bytes of a script's first line that the kernel reads.
 const FIRST_LINE: u64 = 256;
 
 /// Returns the programs in the order in which they run; none of them is a script, unless the

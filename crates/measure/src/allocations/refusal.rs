@@ -2,8 +2,8 @@
 //! not include.
 //!
 //! A program that can't be counted is refused with the reason: nothing would be counted, and
-//! reporting zero would be wrong. Anything the file does not show is left to the run, which then
-//! leaves no record. Damaged files are handled.
+//! reporting zero would be wrong. An obstacle that the file does not show becomes apparent in the
+//! run, which then leaves no record. Damaged files cause no errors.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -26,7 +26,8 @@ type Header = elf::FileHeader64<Endianness>;
 /// this part.
 const MOST_BYTES: u64 = 256 << 20;
 const SETUID: u32 = 0o4000;
-/// The setgid bit and group execute permission, without which that bit has another meaning.
+/// The setgid bit together with group execute permission, without which the bit has another
+/// meaning.
 const SETGID: u32 = 0o2010;
 const BUILD_OF_GO: &[u8] = b".note.go.buildid";
 
@@ -102,11 +103,12 @@ impl fmt::Display for RefusalReason {
 pub struct Note {
     /// Name of the runtime or the allocator.
     pub runtime: &'static str,
-    /// Source of the program's memory, and how to include it, in words.
+    /// Where the program gets this memory, and how to have it counted, in words.
     pub text: &'static str,
 }
 
-/// Runtimes with their own memory management: names of their programs and libraries.
+/// Runtimes with their own memory management: prefixes of the names of their programs and
+/// libraries, and a note.
 const RUNTIMES: [(&[&str], &[&str], Note); 5] = [
     (
         &["python"],
@@ -225,8 +227,8 @@ fn why_not(program: &Path) -> Option<RefusalReason> {
     own.defines(b"malloc").then_some(RefusalReason::OwnMalloc)
 }
 
-/// Returns the reason if the program runs with rights that we lack: setuid and setgid have no
-/// effect if we are the owner or in the group, and capabilities have none for root.
+/// Returns the reason for refusal if the program runs with rights that we lack. Setuid and setgid
+/// give us no more rights if we are the owner or in the group, nor do capabilities if we are root.
 fn gains_rights(program: &Path, about: &Metadata) -> Option<RefusalReason> {
     let may = statvfs(program).is_ok_and(|fs| !fs.f_flag.contains(StatVfsMountFlags::NOSUID));
     let other_user = about.mode() & SETUID != 0 && about.uid() != getuid().as_raw();

@@ -1,10 +1,10 @@
 //! Locates addresses in instructions of 64-bit ARM.
 //!
-//! Source: Arm Architecture Reference Manual for A-profile, C4.1. An address beyond the reach of
-//! one instruction is formed by two: ADRP gives the page, and a later instruction adds the rest.
-//! GCC also reaches several objects from the address of one (section anchors). Therefore registers
-//! that hold an address are tracked, instruction by instruction, ignoring jumps. A wrong guess
-//! hides nothing, since the assumed target counts as well. Addresses spilled to the stack are lost.
+//! Source: Arm Architecture Reference Manual for A-profile, C4.1. An address that one instruction
+//! cannot hold is formed by two: ADRP gives the page, and a later instruction adds the rest. GCC
+//! also reaches several objects from the address of one (section anchors). Therefore registers that
+//! hold an address are tracked, instruction by instruction, ignoring jumps. A wrong guess hides no
+//! difference, since the assumed target counts as well. Addresses spilled to the stack are lost.
 
 use super::{Address, MaskedCode};
 
@@ -79,8 +79,8 @@ fn is_call(word: u32) -> bool {
     word & 0xfc00_0000 == 0x9400_0000 || word & 0xffff_fc1f == 0xd63f_0000
 }
 
-/// Returns the amount that an instruction adds to a register to form an address, and the mask of
-/// that field; `None` if it adds nothing.
+/// Returns the mask of the field whose value an instruction adds to a register to form an address,
+/// and the amount added; `None` if it adds nothing.
 fn adds(word: u32) -> Option<(u32, i64)> {
     let unsigned = i64::from(word >> 10 & 0xfff);
     if is_sum(word) {

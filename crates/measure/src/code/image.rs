@@ -20,7 +20,7 @@ pub(super) struct Section {
     pub start: u64,
     pub size: u64,
     pub is_code: bool,
-    /// Made by the linker for functions of shared libraries.
+    /// True if the linker made it, with stubs for functions of shared libraries.
     pub is_plt: bool,
     /// Empty if the file has no content for it: zero-initialized data.
     pub bytes: Vec<u8>,
@@ -54,14 +54,16 @@ pub(super) enum RelocatedValue {
 #[derive(Debug)]
 pub(super) struct Image {
     pub architecture: Architecture,
-    /// True if addresses are final: they are in the bytes, indistinguishable from numbers.
+    /// True if addresses are final: they are stored in the bytes, and are indistinguishable from
+    /// numbers.
     pub is_fixed: bool,
-    /// True if the data contain addresses without relocation offset.
+    /// True if the data contain addresses that are listed only in the packed relocations
+    /// (`.relr.dyn`), which are not read.
     holds_addresses: bool,
-    /// True for Go, whose linker makes symbols that contain many objects.
+    /// True for Go, whose linker creates symbols that contain many objects.
     pub is_go: bool,
     sections: Vec<Section>,
-    /// By start address; of several at one place, the longest.
+    /// Symbols by start address; if several have the same one, the longest.
     symbols: BTreeMap<u64, Extent>,
     /// All names with their addresses.
     pub named: Vec<(String, u64)>,
@@ -117,7 +119,7 @@ impl Image {
         Some(image)
     }
 
-    /// Records the relocation of one place; in a static program, its startup code applies it.
+    /// Records the relocation of one place; in a static program, the startup code applies it.
     fn relocate(&mut self, file: &File<'_>, relocation: &Rela64<Endianness>) {
         let endian = file.endian();
         let addend = relocation.r_addend(endian) as u64;
@@ -192,8 +194,8 @@ impl Image {
         Some(&rest[..rest.len().min(usize::try_from(length).ok()?)]).filter(|b| !b.is_empty())
     }
 
-    /// Returns the value that the loader writes there; if addresses are final, the one in the
-    /// bytes.
+    /// Returns the value that the loader writes to a place; if addresses are final, the value in
+    /// the file.
     pub fn loaded(&self, place: u64) -> Option<RelocatedValue> {
         if let Some(loaded) = self.loaded.get(&place) {
             return Some(loaded.clone());

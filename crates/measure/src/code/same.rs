@@ -1,13 +1,14 @@
 //! Compares whole programs, ignoring parts that do not matter when they run: the names of symbols,
-//! which contain a digest of the source in Rust; notes; and the lines and columns in Rust's panic
-//! messages, which change with every line added above them.
+//! which in Rust contain a digest of the source; notes; and the line and column numbers in Rust's
+//! panic messages, which change with every line added above them.
 
 use super::image::{Image, RelocatedValue};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSection, elf};
 use std::path::Path;
 
-/// Offsets of line and column in Rust's `core::panic::Location`, after a text: the path of the file.
+/// Offsets of the line and the column in Rust's `core::panic::Location`; the path of the file
+/// precedes them.
 const LINE_AND_COLUMN: [u64; 2] = [16, 20];
 /// The linker's digest of the whole file.
 const BUILD_ID: &str = ".note.gnu.build-id";
@@ -21,7 +22,7 @@ struct Loaded<'d> {
     bytes: &'d [u8],
 }
 
-/// Returns true if two programs are certain to do the same.
+/// Returns true if two programs are certain to behave identically.
 pub fn is_same_program(one: &Path, other: &Path) -> bool {
     let same = || {
         let (one_bytes, other_bytes) = (std::fs::read(one).ok()?, std::fs::read(other).ok()?);
@@ -61,7 +62,8 @@ fn differences<'a>(a: &'a Loaded<'_>, b: &'a Loaded<'_>) -> impl Iterator<Item =
     pairs.filter(|(_, (one, other))| one != other).map(|(at, _)| a.start + at as u64)
 }
 
-/// Returns true if an address is within the line or the column of a place in a Rust source.
+/// Returns true if an address is within the line or the column number of a location in a Rust
+/// source.
 fn is_line_or_column(image: &Image, address: u64) -> bool {
     let is_at = |offset: u64| {
         let place = (address & !3).checked_sub(offset).filter(|place| place % 8 == 0)?;

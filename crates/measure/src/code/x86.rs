@@ -14,8 +14,8 @@ pub(super) struct Instruction {
     pub relative: Option<(usize, usize)>,
     /// Offset of four bytes that may be an absolute address.
     pub absolute: [Option<usize>; 2],
-    /// Minimum number of bytes accessed at its memory operand, or eight if the prefixes do not
-    /// determine it; `None` for LEA, which only takes the address.
+    /// Minimum number of bytes accessed through the memory operand; eight if the prefixes do not
+    /// determine it. `None` for LEA, which only takes the address.
     pub loads: Option<usize>,
 }
 
@@ -32,7 +32,7 @@ enum Immediate {
     Bytes(usize),
     /// Two bytes with prefix 66, otherwise four.
     Operand,
-    /// Like `Operand`; eight bytes with REX.W.
+    /// Like `Operand`, but eight bytes with REX.W.
     Wide,
     /// An absolute address: eight bytes, or four with prefix 67.
     Address,

@@ -26,7 +26,7 @@ pub fn text_of(word: &OsStr) -> String {
     text
 }
 
-/// Converts a word to a text, with replacements if necessary: on systems other than Unix words are
+/// Converts a word to a text, replacing invalid characters: on systems other than Unix, words are
 /// Unicode.
 #[cfg(not(unix))]
 pub fn text_of(word: &OsStr) -> String {

@@ -11,9 +11,9 @@ const INTERPRETER: u64 = 3;
 const STRING_TABLE: u64 = 5;
 const RPATH: u64 = 15;
 const RUNPATH: u64 = 29;
-/// Maximum size read of a table or a text; no linker produces larger ones.
+/// Maximum number of bytes that are read of a table; no linker produces larger ones.
 const MOST: u64 = 1 << 20;
-/// Maximum length of a text.
+/// Maximum length of a text, in bytes.
 const LONGEST: usize = 1 << 14;
 
 /// The information in an ELF file that determines which libraries are loaded.
@@ -27,7 +27,7 @@ pub(super) struct ElfLinking {
 /// Reads bytes at an offset: all of the requested ones, or none.
 type ReadAt<'a> = dyn Fn(u64, usize) -> Option<Vec<u8>> + 'a;
 
-/// The file's layout, by its class and byte order.
+/// Properties that determine the file's layout: its class and its byte order.
 struct ElfLayout {
     wide: bool,
     little: bool,
@@ -66,7 +66,8 @@ impl ElfLayout {
         })
     }
 
-    /// Reads an address-sized number at one of two offsets.
+    /// Reads a number that has the size of an address, at the first offset in 64-bit files and at
+    /// the second one in 32-bit files.
     fn address(&self, bytes: &[u8], wide: usize, narrow: usize) -> Option<u64> {
         if self.wide { self.number(bytes, wide, 8) } else { self.number(bytes, narrow, 4) }
     }

@@ -2,9 +2,9 @@
 //!
 //! There is one file per process that changes something, in a directory of the caller's: JSON
 //! Lines, of which the first names the process and the boot, and each of the others a change. A
-//! line is on disk before its change is made, so a truncated line means nothing. Settings of the
-//! machine do not survive a boot, and entries from an earlier one are obsolete; those of servers do
-//! survive.
+//! line is on disk before its change is made, so a truncated line can be ignored: its change was
+//! not made. Settings of the machine do not survive a boot, and entries from an earlier one are
+//! obsolete; those of servers do survive.
 //!
 //! The file is untrusted input: anybody may have written it. `Machine` restores only what `Machine`
 //! could have changed.
@@ -31,9 +31,9 @@ pub type Journal = JournalOf<Change>;
 
 /// A change that can be recorded in a journal.
 pub trait Entry: Sized {
-    /// Prefix of the names of its journals.
+    /// Prefix of the file names of journals with this kind of change.
     const PREFIX: &'static str;
-    /// True if such a change persists after a reboot.
+    /// True if this kind of change persists after a reboot.
     const SURVIVES_A_BOOT: bool;
 
     /// Returns the change as a line of JSON.
@@ -47,7 +47,7 @@ pub trait Entry: Sized {
     fn from_line(line: &Value) -> Option<Self>;
 }
 
-/// The journal of one process, for one kind of changes.
+/// The journal of one process, for one kind of change.
 #[derive(Debug)]
 pub struct JournalOf<E> {
     path: PathBuf,
@@ -58,7 +58,7 @@ pub struct JournalOf<E> {
     kind: PhantomData<E>,
 }
 
-/// The owner of changes; includes the start time, since a process ID may be reused.
+/// The process that made changes; the start time is included, since a process ID may be reused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Owner {
     process: u32,
@@ -77,7 +77,8 @@ impl Owner {
         })
     }
 
-    /// Returns true if it is alive in this boot; `boot` is `None` if the kernel does not report it.
+    /// Returns true if the process is alive, and began in this boot; `boot` is `None` if the kernel
+    /// does not report it.
     fn is_alive(&self, boot: Option<&String>) -> bool {
         Some(&self.boot) == boot && processes::started(self.process) == Some(self.started)
     }
@@ -248,8 +249,8 @@ pub struct Turn {
 pub struct Holder<E = Change> {
     /// ID of the process.
     pub process: u32,
-    /// True if this process is a descendant of it: if it waits for us, its changes are held until
-    /// we end.
+    /// True if the current process is a descendant of it: if it waits for us, it holds its changes
+    /// until we end.
     pub encloses_us: bool,
     /// The changes, in order.
     pub changes: Vec<E>,
@@ -280,7 +281,7 @@ impl<E> LeftBehind<E> {
     }
 }
 
-/// Creates a file readable by everybody: users who can't restore a setting can at least be informed
+/// Creates a file that everybody can read: users who can't restore a setting can at least be told
 /// about it.
 fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();

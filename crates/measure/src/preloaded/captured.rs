@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 
 /// Time between asking a run to end and killing it.
 const GRACE: Duration = Duration::from_secs(1);
-/// Interval for checking signals in the absence of other events.
+/// Interval for checking for signals if nothing else happens.
 const PULSE: Duration = Duration::from_secs(1);
 
 impl Client {
     /// Runs a command to its end without input, and captures its output. Processes left in its
-    /// group are killed. The run has `patience` to begin and `timeout` to end. Only the outcome,
-    /// the times and the output of the result are known: a fork is not our child, so its processor
+    /// group are killed. The run has `patience` to begin and `timeout` to end. In the result, only
+    /// the outcome, the times and the output are known: a fork is not our child, so its processor
     /// time is reported as 0.
     ///
     /// # Errors

@@ -38,13 +38,13 @@ pub struct PreloadedRun<'a> {
     pub directory: &'a str,
 }
 
-/// A caller that waits for an answer, and may give up.
+/// How to wait for an answer, and when to give up.
 pub struct Waiting<'a> {
     /// Interval at which `stops` is called.
     pub every: Duration,
-    /// It is also called whenever one of these is readable.
+    /// `stops` is also called whenever one of these descriptors is readable.
     pub also: &'a [BorrowedFd<'a>],
-    /// Returns true to give up.
+    /// Returns true if the caller gives up.
     pub stops: &'a mut dyn FnMut() -> bool,
 }
 
@@ -55,7 +55,7 @@ pub struct State {
     pub ready: bool,
     /// Stages of the process, in order.
     pub stages: Vec<Stage>,
-    /// State that a fork does not preserve, and files that could not be loaded.
+    /// State that a fork does not preserve, and files that could not be loaded, in words.
     pub notes: Vec<String>,
     /// The loaded files.
     pub loaded: Vec<PathBuf>,
@@ -109,13 +109,13 @@ impl Client {
         Self { socket }
     }
 
-    /// Requests a run with these three as its standard input, output and error; returns when it has
-    /// begun, or is unavailable.
+    /// Requests a run with these streams as its standard input, output and error; returns when the
+    /// run has begun, or turns out to be unavailable.
     ///
     /// # Errors
     ///
-    /// If it is refused, does not begin within `patience`, or the caller gives up: nothing ran
-    /// then.
+    /// If the run is refused or does not begin within `patience`, or the caller gives up. Nothing
+    /// has run then.
     pub fn begin(
         &self,
         asked: &PreloadedRun<'_>,
@@ -173,7 +173,7 @@ impl Client {
         Ok(State::read(&self.ask(&question, patience)?))
     }
 
-    /// Requests the process to end, which it does on receipt.
+    /// Asks the process to end, which it does as soon as it receives the request.
     ///
     /// # Errors
     ///
@@ -187,7 +187,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If there is none in time.
+    /// If there is no answer in time.
     pub fn ask(&self, question: &Value, patience: Duration) -> Result<Value, PreloadedError> {
         let until = Instant::now() + patience;
         let mut link = Link::connect(&self.socket)?;
@@ -216,11 +216,12 @@ impl Running {
         self.group
     }
 
-    /// Waits for its end; `None` if `until` passes or `waiting` stops it first.
+    /// Waits for the end of the run; `None` if `until` passes or `waiting` gives up first.
     ///
     /// # Errors
     ///
-    /// [`PreloadedError::Lost`] if the process that it was forked from is gone: it is killed then.
+    /// [`PreloadedError::Lost`] if the process that the run was forked from is gone; the run is
+    /// then killed.
     pub fn wait(
         &mut self,
         until: Option<Instant>,
@@ -243,7 +244,7 @@ impl Running {
         }
     }
 
-    /// Sends a signal to the process and its descendants.
+    /// Sends a signal to the process group of the run.
     pub fn end_group(&self, signal: Signal) {
         // It may have just ended.
         let _gone = kill_process_group(self.group, signal);
@@ -377,7 +378,7 @@ impl Link {
     }
 }
 
-/// Sleeps until one of them is readable, a signal arrives, or the time is up.
+/// Sleeps until one of the descriptors is readable, a signal arrives, or the time is up.
 fn sleep(polled: &mut [PollFd<'_>], most: Duration) -> Result<(), PreloadedError> {
     let most = Timespec::try_from(most).map_err(io::Error::other)?;
     match poll(polled, Some(&most)) {

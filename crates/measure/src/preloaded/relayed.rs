@@ -1,5 +1,5 @@
-//! A run in a preloaded process with our own terminal: our signals are forwarded to it, since it
-//! has its own session.
+//! A run in a preloaded process that uses our own terminal. Signals that we receive are forwarded
+//! to it, since it has its own session.
 
 use super::{PreloadedError, Running, Waiting};
 use crate::runner::Outcome;
@@ -9,13 +9,13 @@ use std::time::Duration;
 /// Maximum sleep; signals wake us anyway.
 const PULSE: Duration = Duration::from_secs(60);
 
-/// Waits for the end of a run, and forwards signals in the meantime: interrupts, ends, stops, and
-/// window size changes. Must be called on the main thread.
+/// Waits for the end of a run, and in the meantime forwards signals that interrupt, end or stop it,
+/// or announce a change of the window size. Must be called on the main thread.
 ///
 /// # Errors
 ///
-/// If the process that it was forked from dies, in which case it is killed; or if the system
-/// refuses handlers.
+/// If the process that the run was forked from dies, in which case the run is killed; or if the
+/// system refuses handlers.
 pub fn relayed(mut running: Running) -> Result<Outcome, PreloadedError> {
     let _passes = relay::to_group(running.group())?;
     let mut never = || false;

@@ -13,7 +13,7 @@ pub enum RevisionError {
     /// Git is not installed.
     #[error("revisions are checked out with git, which cannot be run: {0}")]
     NoGit(ResolveError),
-    /// The directory is not in a repository, or in one without working trees.
+    /// The directory is not in a repository, or its repository has no working tree.
     #[error("there are no revisions in `{}`; git said:\n{said}", directory.display())]
     NoRepository {
         /// The directory.
@@ -36,7 +36,7 @@ pub enum RevisionError {
     /// A git command failed.
     #[error("cannot {what}; git said:\n{said}")]
     Git {
-        /// Purpose of the command, as a verb with its object.
+        /// What the command was to do, as a verb with its object.
         what: String,
         /// Git's message.
         said: String,
@@ -52,7 +52,7 @@ pub enum RevisionError {
         line: String,
         /// The outcome, in words that complete a sentence.
         how: String,
-        /// The last lines of its output; may be empty.
+        /// The last lines of the build's output; may be empty.
         end: String,
         /// The file with the complete output.
         log: PathBuf,
@@ -62,12 +62,12 @@ pub enum RevisionError {
     Run {
         /// The outcome, in words that complete a sentence.
         how: String,
-        /// The last lines of its output; may be empty.
+        /// The last lines of the program's output; may be empty.
         end: String,
-        /// The file with the complete output, until the next program runs.
+        /// The file with the complete output, which the next program overwrites.
         log: PathBuf,
     },
-    /// The place of built revisions can't be used.
+    /// The location of built revisions can't be used.
     #[error(
         "cannot keep built revisions in `{}`: {reason}.\nSet XDG_CACHE_HOME to another directory.", path.display(),
         reason = reason(source)

@@ -1,13 +1,13 @@
-//! Links one revision several times with different section orders. Passes the seed of the order to
-//! the linker, regardless of the build system.
+//! Links one revision several times with different section orders, by passing a seed for the order
+//! to the linker, whatever the build system.
 //!
 //! GCC and Clang look for the linker first in the directories of `COMPILER_PATH` (gcc(1),
 //! "Environment Variables"). A script of ours in such a directory takes the linker's place and
 //! starts mold or lld with the seed, so that neither build files nor variables with the project's
-//! own options have to be changed. Rust's compiler tells its C compiler to use another linker: cargo
-//! gets a script as the linker, which adds our directory and comes last. It is the same for all
-//! seeds, so that cargo does not compile anything again. Other build systems find the seed in
-//! `ASSAY_BUILD_SEED`.
+//! own options have to be changed. Rust's compiler tells its C compiler to use another linker.
+//! Therefore cargo is given a script as its linker: it calls the C compiler with our directory and,
+//! as the last option, a linker that is found there. The script is the same for all seeds, so that
+//! cargo compiles nothing again. Other build systems find the seed in `ASSAY_BUILD_SEED`.
 
 use super::RevisionError;
 use crate::command::Command;
@@ -22,19 +22,19 @@ use std::path::{Path, PathBuf};
 const ASKED_FOR: [&str; 5] = ["ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"];
 /// The script that cargo uses as the linker.
 const OF_CARGO: &str = "cargo-linker";
-/// C libraries of the targets for which cargo uses it.
+/// C libraries of the targets for which cargo uses that script.
 const C_LIBRARIES: [&str; 2] = ["GNU", "MUSL"];
-/// The variable with the seed of a link.
+/// The environment variable with the seed of a link.
 pub const SEED: &str = "ASSAY_BUILD_SEED";
 
-/// Number of links, and the program to link.
+/// How often to link a program, and which.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Links {
     /// Number of links.
     pub count: u32,
     /// The program, relative to the top of the tree.
     pub program: PathBuf,
-    /// The linker that shuffles; `None` leaves it to the build line.
+    /// The linker that shuffles; with `None`, shuffling is left to the build line.
     pub linker: Option<Linker>,
 }
 
@@ -55,7 +55,7 @@ impl Linker {
         known.into_iter().find(|(_, name)| is_there(name)).map(|(linker, _)| linker)
     }
 
-    /// Returns its name.
+    /// Returns the linker's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Mold => "mold",
@@ -70,8 +70,8 @@ impl Linker {
         }
     }
 
-    /// Returns the script, which uses the linker's absolute path, since its name would find the
-    /// script again.
+    /// Returns the script, which calls the linker by its absolute path, since its name would lead
+    /// to the script again.
     fn script(self) -> Option<String> {
         let name = if self == Self::Mold { "mold" } else { "ld.lld" };
         let path = Command::new([name]).ok()?.resolve().ok()?;
@@ -83,15 +83,15 @@ impl Linker {
 }
 
 impl Links {
-    /// Returns the file of a link, counted from 1; it is next to the program, which may need
-    /// adjacent files.
+    /// Returns the path of a linked program, relative to the top of the tree; links are counted
+    /// from 1. It is next to the original, because it may need files there.
     pub fn file(&self, number: u32) -> PathBuf {
         let mut name = self.program.clone().into_os_string();
         name.push(format!("-build-{number}"));
         name.into()
     }
 
-    /// Returns the part of a tree's identity that depends on the links.
+    /// Returns the part of a tree's identity that the links determine.
     pub(super) fn key(&self) -> String {
         let linker = self.linker.map_or("", Linker::name);
         format!("{} links of {} by {linker}", self.count, self.program.display())
@@ -124,7 +124,7 @@ impl Links {
         home.join(format!("linker-{}", self.linker.map_or("none", Linker::name)))
     }
 
-    /// Returns the variables of a link, counted from 1.
+    /// Returns the environment variables for building a link; links are counted from 1.
     pub(super) fn variables(&self, home: &Path, number: u32) -> Vec<(String, String)> {
         let seed = number.to_string();
         let mut set = vec![(SEED.to_owned(), seed.clone())];
@@ -143,13 +143,13 @@ impl Links {
         set
     }
 
-    /// Removes the program and its copies in a tree, except earlier links: cargo, for example, links
-    /// again only if its own copy is missing.
+    /// Removes the program and its copies from a tree, except earlier links. Cargo, for example,
+    /// links again only if its own copy is missing.
     ///
     /// # Errors
     ///
-    /// The path that could not be read, and the reason. A missing program is not an error: the
-    /// build line may create it under another name first.
+    /// The path that could not be read or removed, and the reason. A missing program is not an
+    /// error: the build line may create it under another name first.
     pub(super) fn remove(&self, tree: &Path) -> Result<(), (PathBuf, io::Error)> {
         let program = tree.join(&self.program);
         let Ok(content) = fs::read(&program) else { return Ok(()) };

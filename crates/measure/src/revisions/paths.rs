@@ -1,5 +1,5 @@
-//! Location of a built revision: its tree, the marker of a finished build, its log, and the lock
-//! held by its users.
+//! The paths of a built revision: its tree, the marker of a finished build, its log, and the lock
+//! that its users hold.
 
 use std::env;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
-/// Variables that affect compilers and build tools: with other values a build is a different one.
+/// Variables that affect compilers and build tools: a build with other values is a different build.
 const STEERING: [&str; 16] = [
     "AR",
     "CC",
@@ -35,14 +35,14 @@ const STEERING: [&str; 16] = [
 /// The paths of one built revision.
 pub(super) struct BuildPaths {
     pub(super) tree: PathBuf,
-    /// Exists if the tree is built.
+    /// Marker file, which exists if the tree is built.
     pub(super) marker: PathBuf,
     pub(super) log: PathBuf,
     pub(super) lock: PathBuf,
 }
 
 impl BuildPaths {
-    /// Returns the place of a commit built by a line with the current variables.
+    /// Returns the paths for a commit built by a build line with the current variables.
     pub(super) fn of(home: &Path, commit: &str, line: &str) -> Self {
         let steering = STEERING.iter().map(|name| {
             let value = env::var_os(name).unwrap_or_default();

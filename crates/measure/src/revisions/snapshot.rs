@@ -1,9 +1,9 @@
-//! The working tree as a commit, so that it can be built like any other revision; its merge base
-//! and the files that differ.
+//! The working tree as a commit, so that it can be built like any other revision; also merge bases,
+//! and the files that differ between commits.
 //!
-//! The commit is an object of the user's repository that no reference names, as those of
-//! `git stash create`: git removes it with its other unused objects. The index, the branches and
-//! the files stay as they are. The same files always give the same commit.
+//! The commit is an object of the user's repository that no reference names, like those of `git
+//! stash create`: git will remove it with other unused objects. The index, the branches and the
+//! files stay as they are. The same files always give the same commit.
 
 use super::{Repository, Revision, RevisionError, done};
 use std::ffi::{OsStr, OsString};
@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Variables that make the commit depend on nothing but the files and the commit before it.
+/// Variables that make the commit depend on nothing but the files and the parent commit.
 const AUTHOR: [&str; 6] = [
     "GIT_AUTHOR_NAME=assay",
     "GIT_AUTHOR_EMAIL=assay@localhost",
@@ -24,7 +24,7 @@ const AUTHOR: [&str; 6] = [
 impl Repository {
     /// Returns a commit with the current files of the working tree, including changed and new ones.
     /// Ignored files are left out, and submodules are represented only by their commits. If nothing
-    /// was changed, it is the current commit. `None` before the first commit.
+    /// was changed, this is the current commit. `None` before the first commit.
     ///
     /// # Errors
     ///
@@ -156,7 +156,8 @@ impl Repository {
 /// Copies a file with its time of modification.
 ///
 /// *Note:* git compares the time of its index with those of the files to know which files it must
-/// read (racy-git): a copy with a new time hides changes made within a second of the last commit.
+/// read (racy-git): a copy with a new time would hide changes made within a second of the last
+/// commit.
 fn copy_with_time(from: &Path, to: &Path) -> io::Result<()> {
     let modified = fs::metadata(from)?.modified()?;
     fs::copy(from, to)?;

@@ -21,10 +21,10 @@ use assay_data::{private, threads};
 const LOOK: Duration = Duration::from_millis(20);
 /// Number of log lines shown in an error.
 const LINES: usize = 20;
-/// Number of bytes read from the end of a log for them.
+/// Number of bytes read from the end of a log to find those lines.
 const TAIL: u64 = 1 << 16;
-/// Runs the following words without the variables that point git to a repository: within a git hook
-/// they are set, and commands in another tree would act on that repository.
+/// Runs the following words without the variables that point git to a repository: git sets them for
+/// its hooks, and with them commands in another tree would act on that repository.
 const APART: &str = "unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_COMMON_DIR \
                      GIT_OBJECT_DIRECTORY GIT_NAMESPACE; ";
 
@@ -43,7 +43,7 @@ impl GitOutput {
     }
 }
 
-/// Runs the required programs.
+/// Runs the programs that revisions need.
 pub(super) struct Subprocesses {
     runner: Runner,
     git: PathBuf,
@@ -121,9 +121,9 @@ impl Subprocesses {
         self.logged(directory, words.into_iter(), variables, log, RunOptions::default())
     }
 
-    /// Runs a program with its arguments in the same way, and ends all its descendants afterwards:
-    /// an `assay` that is killed can't end the processes it has started, and its launcher dies with
-    /// it.
+    /// Like [`Self::line`], for a program with its arguments; also ends all its descendants
+    /// afterwards: an `assay` that is killed can't end the processes it has started, and its
+    /// launcher dies with it.
     pub(super) fn words(
         &mut self,
         directory: &Path,
@@ -188,8 +188,8 @@ impl Subprocesses {
     }
 }
 
-/// Returns the last lines of a log, each indented; empty if there are none. If the log can't be
-/// read, the error names it anyway.
+/// Returns the last lines of a log, each indented; empty if there are none or the log can't be
+/// read, since the error names the log anyway.
 pub(super) fn end_of(log: &Path) -> String {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(log)?;

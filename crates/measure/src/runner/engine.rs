@@ -18,7 +18,7 @@ pub(super) const GRACE_NS: u64 = 1_000_000_000;
 
 /// Runs prepared commands, one at a time.
 pub(crate) trait Engine: Send {
-    /// Registers a command; its number is the count of those registered before.
+    /// Registers a command; its number is the number of commands registered before.
     fn learn(&mut self, prepared: &Prepared) -> Result<(), Trouble>;
 
     /// Runs a command once, and waits for its end.
@@ -35,7 +35,7 @@ pub(crate) trait Engine: Send {
     /// Returns the ID of the process that starts the commands, if it is a separate one.
     fn process_id(&self) -> Option<u32>;
 
-    /// Begins its end, without waiting for it; called between runs.
+    /// Begins to shut the engine down, without waiting for that; called between runs.
     fn dismiss(&mut self) {}
 
     /// Returns the current run, for callers that want to end it.

@@ -43,14 +43,14 @@ use crate::sys::signals;
 use crate::sys::waiting::{self, Change};
 use crate::wire::{MOST_PADDING, OutputMode, Reply, Step};
 
-/// Interval for checking whether a run was stopped, if nothing else happens.
+/// Interval for checking whether a run has stopped itself, if nothing else happens.
 const PULSE: Duration = Duration::from_secs(1);
-/// Time after which a run that stopped itself and is not continued is ended, nanoseconds.
+/// Time, in nanoseconds, after which a run that has stopped itself is ended if nobody continues it.
 const MOST_STOPPED_NS: u64 = 5_000_000_000;
 /// Number of naps during which processes left in a run's group may end by themselves.
 const NAPS: u32 = 20;
 const NAP: Duration = Duration::from_micros(500);
-/// Script that ends the group in file `$1` when we are gone.
+/// Script that kills the group stored in the file `$1` when we are gone.
 const END_GROUP: &str = "group=$(cat \"$1\") && [ \"$group\" -gt 1 ] && kill -9 \"-$group\"";
 
 /// The engine.
@@ -59,7 +59,7 @@ pub(super) struct Portable {
     guarded: Arc<Guarded>,
 }
 
-/// The current group, where a shell finds it when this process is gone.
+/// The current group, stored where a shell finds it when this process is gone.
 struct Guarded {
     file: File,
     _shell: Afterwards,
@@ -242,8 +242,8 @@ impl Patience {
         Self { timeout_ns, began, asked_at: None, was_stopped: false }
     }
 
-    /// Starts the timeout when the run begins, which is later than its request. `at` is that time;
-    /// 0 if it has not begun.
+    /// Starts the timeout at the time at which the run began, `at`, rather than at that of the
+    /// request; does nothing if `at` is 0, because the run has not begun.
     fn begin(&mut self, at: u64) {
         self.began = self.began.max(at);
     }
@@ -261,8 +261,8 @@ impl Patience {
         most.min(Duration::from_nanos(left).max(Duration::from_millis(1)))
     }
 
-    /// Ends the run if a limit is reached. `stopped` is the time at which it was stopped, or 0 if
-    /// it is not stopped.
+    /// Ends the run if a limit is reached. `stopped` is the time at which the run was stopped, or 0
+    /// if it is not stopped.
     fn lose(&mut self, flight: &Group, stopped: u64) {
         let now = monotonic_ns();
         let passed = now.saturating_sub(self.began);
@@ -294,9 +294,9 @@ impl Patience {
 struct Run {
     start: Start,
     flight: Arc<Group>,
-    /// Dropped if this run is no longer awaited.
+    /// Gone if this run is no longer awaited.
     guarded: Weak<Guarded>,
-    /// Time at which it was stopped, nanoseconds; 0 if it is not stopped.
+    /// Time at which the run was stopped, nanoseconds; 0 if it is not stopped.
     stopped: Arc<AtomicU64>,
     /// Time at which the run began, nanoseconds; 0 if it has not begun.
     begun: Arc<AtomicU64>,
@@ -401,7 +401,7 @@ fn clear(group: Pid, flight: &Group) -> bool {
     true
 }
 
-/// Everything needed to start a command; all owned, since the thread may be left behind.
+/// Everything needed to start a command; all owned, since the thread may outlive the engine.
 struct Start {
     path: PathBuf,
     argv: Vec<OsString>,
@@ -436,7 +436,8 @@ impl Start {
         }
     }
 
-    /// Returns the command with its input and output opened, so that this is not timed.
+    /// Returns the command with its input and output already opened, so that opening them is not
+    /// timed.
     fn command(&mut self) -> Result<Command, (Step, io::Error)> {
         let mut command = Command::new(&self.path);
         let (program, arguments) = match self.argv.split_first() {
@@ -471,8 +472,8 @@ impl Start {
         Ok(command)
     }
 
-    /// Determines the cause that prevented a command from starting: the system uses the same errors
-    /// for its directory and its program.
+    /// Determines why a command could not be started: the system reports the same errors for the
+    /// directory and for the program.
     fn refused(&self, error: io::Error) -> (Step, io::Error) {
         if self.directory.as_os_str().is_empty() {
             return (Step::Exec, error);

@@ -12,25 +12,25 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{self, Stdio};
 
-/// Loaded into Ruby programs.
+/// Ruby code that is loaded into sampled programs.
 const SHIM: &str = include_str!("shim.rb");
-/// The file that it leaves next to its dumps if no sample was taken.
+/// Name of the file that this code leaves next to its dumps if no sample was taken.
 pub(super) const NOTHING: &str = "nothing";
 
-/// The file with a program's exit status, for samplers that do not report it, and the shell line
-/// that writes it. py-spy kills the shell that it started as soon as the program is gone, so
-/// another shell inside it writes the file.
+/// Name of the file with a program's exit status, for samplers that do not report it.
 pub(super) const STATUS: &str = "status";
+/// Shell line that writes the exit status to a file. py-spy kills the shell that it started as soon
+/// as the program is gone, so another shell inside it writes the file.
 const KEEPS_STATUS: &str = r#"("$@"; echo $? > "$0"); :"#;
 
 /// A process to start.
 pub(super) struct SamplerProcess {
     pub command: process::Command,
-    /// The signal on which it ends and writes its samples.
+    /// The signal on which the process writes its samples and ends.
     pub stop_by: Signal,
-    /// The file that it writes, or the directory of its files.
+    /// The file that the process writes, or the directory of its files.
     pub wrote: PathBuf,
-    /// True if it ends by itself after the requested time.
+    /// True if the process ends by itself after the requested time.
     pub keeps_time: bool,
     /// The file into which the shell around the program writes its exit status.
     pub status: Option<PathBuf>,
@@ -137,7 +137,7 @@ pub(super) fn of(
     Ok(SamplerProcess { command, stop_by: Signal::INT, wrote, keeps_time: false, status })
 }
 
-/// Returns the program without a sampler, started as a sampler would start it, so that the two are
+/// Returns the program, started as a sampler would start it but without one, so that the two are
 /// comparable.
 pub(super) fn plain(program: &Command) -> Result<SamplerProcess, SamplingError> {
     let mut command = process::Command::new(find::behind_shim(program.resolve()?));
@@ -147,7 +147,7 @@ pub(super) fn plain(program: &Command) -> Result<SamplerProcess, SamplingError> 
     Ok(SamplerProcess { command, stop_by: Signal::TERM, wrote, keeps_time: false, status: None })
 }
 
-/// Returns Ruby with a file that is loaded before the program.
+/// Returns the Ruby program with a file that Ruby loads before it.
 fn stackprof(program: &Command, request: &Request<'_>) -> Result<SamplerProcess, SamplingError> {
     let at = |name: &str| request.directory.join(name);
     let failed = |path: PathBuf| move |source| SamplingError::Files { path, source };
@@ -173,7 +173,7 @@ fn stackprof(program: &Command, request: &Request<'_>) -> Result<SamplerProcess,
     Ok(SamplerProcess { command, stop_by: Signal::TERM, wrote, keeps_time: false, status: None })
 }
 
-/// Returns words as a line of a shell.
+/// Returns words as a line for a shell, quoted if necessary.
 fn shell_line<'a>(words: impl Iterator<Item = &'a OsStr>) -> Vec<u8> {
     let mut line = Vec::new();
     for word in words {

@@ -11,11 +11,11 @@ pub struct ProcessEnd {
     pub wall_seconds: f64,
     /// Processor time of all processes, including a sampler outside the program, seconds.
     pub cpu_seconds: f64,
-    /// The part of that time used by the started process itself, without its children, seconds. If
-    /// the sampler started the program, this is the sampler's time.
+    /// The part of the processor time used by the started process itself, without its children,
+    /// seconds. If the sampler started the program, this is the sampler's own time.
     pub leader_cpu_seconds: f64,
     /// True if the user interrupted.
     pub interrupted: bool,
-    /// The end of the output on standard error.
+    /// The last part of standard error.
     pub said: String,
 }

@@ -26,7 +26,7 @@ pub enum SamplingError {
     Missing {
         /// Description of the program, such as "a Ruby program".
         subject: &'static str,
-        /// Any of these would be suitable.
+        /// The suitable samplers, any of which would do.
         samplers: Vec<Sampler>,
     },
     /// stackprof can sample Ruby programs only.
@@ -42,7 +42,7 @@ pub enum SamplingError {
         program: String,
         /// The outcome of the program.
         outcome: Outcome,
-        /// The end of its output; may be empty.
+        /// The end of the output of the program and the sampler; may be empty.
         said: String,
     },
     /// stackprof can't be loaded into a running process.
@@ -56,7 +56,7 @@ pub enum SamplingError {
         /// Process ID.
         process: u32,
     },
-    /// perf samples processor time.
+    /// perf samples processor time only.
     #[error("perf samples processor time and does not see waiting: omit --clock wall")]
     NoWallClock,
     /// The kernel does not let perf sample.
@@ -64,7 +64,7 @@ pub enum SamplingError {
         "the kernel does not let you sample: kernel.perf_event_paranoid is {level}.\nLower it (sudo sysctl kernel.perf_event_paranoid=2), or run as root or with the capability CAP_PERFMON"
     )]
     PerfParanoid {
-        /// The setting's level.
+        /// The level of `kernel.perf_event_paranoid`.
         level: i64,
     },
     /// The process belongs to another user.
@@ -77,7 +77,7 @@ pub enum SamplingError {
         /// Owner of the process: the user's name or number.
         owner: String,
     },
-    /// A process of the same user that is not dumpable.
+    /// The process belongs to the same user, but is not dumpable.
     #[error(
         "process {process} is yours, but cannot be inspected: it has changed its user or its capabilities, or requested this itself (prctl PR_SET_DUMPABLE).\nRun as root (sudo), or with the capability CAP_SYS_PTRACE"
     )]
@@ -88,11 +88,11 @@ pub enum SamplingError {
     /// The kernel does not permit tracing the process.
     #[error("{} may not inspect the process: {}{said}", .sampler.name(), forbidden_by(*.sampler, *.scope))]
     NotAllowed {
-        /// The refused sampler.
+        /// The sampler that was refused.
         sampler: Sampler,
         /// The level of `kernel.yama.ptrace_scope`, if the kernel has it.
         scope: Option<i64>,
-        /// The end of its output; may be empty.
+        /// The end of the sampler's output; may be empty.
         said: String,
     },
     /// A text file without an interpreter line.
@@ -127,7 +127,7 @@ pub enum SamplingError {
         sampler: &'static str,
         /// The outcome of the process.
         ending: String,
-        /// The end of its own or the program's output; may be empty.
+        /// The end of the output of the sampler or the program; may be empty.
         said: String,
     },
 }
@@ -135,7 +135,7 @@ pub enum SamplingError {
 /// Message if a sampler took no sample although nothing failed, with advice.
 const TOO_SHORT: &str = "the program ended, or only waited, before the first sample was due: give it more work, sample more often (--rate 5000), or include waiting (--clock wall, if the sampler supports it)";
 
-/// Time after which a sampler has certainly begun, seconds.
+/// Time after which a sampler must have begun, seconds.
 const LONG_ENOUGH: f64 = 2.0;
 
 impl SamplingError {
@@ -175,8 +175,8 @@ fn forbidden_by(sampler: Sampler, scope: Option<i64>) -> String {
     }
 }
 
-/// Returns the error for a sampler that left no file: it was not permitted to sample, or its output
-/// states the reason.
+/// Returns the error for a sampler that left no file: sampling was not permitted, or the cause
+/// follows from its output and its outcome.
 pub(super) fn nothing_written(
     sampler: Sampler,
     ended: &ProcessEnd,
@@ -237,8 +237,8 @@ pub(super) fn nothing_written(
     SamplingError::Nothing { sampler: sampler.name(), ending, said }
 }
 
-/// Returns the error of a program that failed, if that is known, instead of the error that its
-/// sampler left no file.
+/// Replaces the error that a sampler left no file with the failure of the sampled program, if that
+/// is known.
 pub(super) fn or_failed(
     error: SamplingError,
     target: Target<'_>,

@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// The language of a program, as distinguished by samplers.
+/// The language of a program, as far as samplers distinguish it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// Run by a Ruby interpreter.
@@ -107,12 +107,12 @@ pub fn language_of_process(process: u32) -> Result<Language, SamplingError> {
     })
 }
 
-/// Finds the sampler for a language, or the requested one. `interpreter` is the program's own, if
-/// it is known and to be started.
+/// Finds the sampler for a language, or the requested one. `interpreter` is the program's own
+/// interpreter, if it is known and the program is yet to be started.
 ///
 /// # Errors
 ///
-/// If it is not installed; the error includes the installation command.
+/// If no suitable sampler is installed; the error includes installation commands.
 pub fn find(
     language: Language,
     forced: Option<Sampler>,
@@ -173,7 +173,7 @@ fn by_name(path: &Path) -> Language {
 }
 
 /// Returns the Python interpreter that a script of a version manager (pyenv) starts, by running it.
-/// py-spy gives up if the process that it started is not Python for too long.
+/// py-spy gives up if the process that it started takes too long to become Python.
 pub(super) fn behind_shim(path: PathBuf) -> PathBuf {
     let mut start = [0; 2];
     let is_script = File::open(&path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
@@ -190,7 +190,7 @@ pub(super) fn behind_shim(path: PathBuf) -> PathBuf {
     told.map(PathBuf::from).ok().filter(|real| is_program(real)).unwrap_or(path)
 }
 
-/// Returns true if this Ruby can load stackprof, by running it.
+/// Returns true if this Ruby can load stackprof, which is determined by running it.
 fn loads_stackprof(ruby: &Path) -> bool {
     let asked = std::process::Command::new(ruby)
         .args(["-rstackprof", "-e", "exit"])
@@ -201,7 +201,8 @@ fn loads_stackprof(ruby: &Path) -> bool {
     asked.is_ok_and(|status| status.success())
 }
 
-/// Returns a tool next to the interpreter, as in a virtual environment that is not activated.
+/// Returns a tool in the interpreter's directory, as in a virtual environment that is not
+/// activated.
 fn beside(interpreter: Option<&Path>, name: &str) -> Option<PathBuf> {
     let path = interpreter?.parent()?.join(name);
     is_program(&path).then_some(path)

@@ -1,7 +1,7 @@
 //! Starts one process, waits for it, and ends it at its time limit or when the user interrupts.
-//! Nothing of it is left behind, even if `assay` is killed: in that case a guard kills the
-//! process's group, which contains both the sampler and the program it has started. Only processes
-//! that create a separate session, as daemons do, escape this.
+//! Nothing is left running, even if `assay` is killed: in that case a guard kills the process
+//! group, which contains both the sampler and the program that it has started. Only processes that
+//! create a separate session, as daemons do, escape this.
 
 use super::SamplingError;
 use super::ended::ProcessEnd;
@@ -24,11 +24,12 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Time for a process to write its data after a request to stop.
+/// Time that a process has for writing its data after a request to stop.
 const GRACE: Duration = Duration::from_secs(20);
-/// Time for remaining processes to end.
+/// Time that remaining processes have to end.
 const LAST_GRACE: Duration = Duration::from_secs(2);
-/// Time for the shell around a program to write its exit status, on a busy machine.
+/// Maximum time to wait for the shell around a program to write the exit status, which takes longer
+/// on a busy machine.
 const FILE_GRACE: Duration = Duration::from_secs(1);
 /// Time between two checks for remaining processes.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -167,7 +168,8 @@ fn wait(
     }
 }
 
-/// Returns the signal to send: first to make it write its data, then to end it, then to kill it.
+/// Returns the signal to send next: first the one that makes the process write its data, then one
+/// to end it, then SIGKILL.
 fn asking(asked: u32, stop_by: Signal) -> Signal {
     match asked {
         0 => stop_by,
@@ -181,7 +183,8 @@ fn tell(process: Pid, signal: Signal) {
     let _gone = kill_process(process, signal);
 }
 
-/// Waits until the file has content, no process is left that could write it, or its time is up.
+/// Waits until the file has content, no process is left that could write it, or `FILE_GRACE` has
+/// passed.
 fn await_file(file: &Path, others: &[Pid]) {
     let began = Instant::now();
     let is_written = || fs::metadata(file).is_ok_and(|file| file.len() > 0);
@@ -190,7 +193,7 @@ fn await_file(file: &Path, others: &[Pid]) {
     }
 }
 
-/// Returns the processes left running; those that have ended are waited for.
+/// Returns our children, except `others`, that are still running; those that have ended are reaped.
 fn left_running(others: &[Pid]) -> Vec<Pid> {
     loop {
         let mut left = children();
@@ -204,8 +207,8 @@ fn left_running(others: &[Pid]) -> Vec<Pid> {
     }
 }
 
-/// Ends processes left running: each is first requested to end, then all are killed and waited for.
-/// Processes that this orphans are found afterwards.
+/// Ends processes left running: each is first asked to end, then all are killed and reaped.
+/// Processes that become orphans in this way are found afterwards.
 fn end_what_is_left(others: &[Pid]) {
     let mut asked = Vec::new();
     let began = Instant::now();

@@ -93,7 +93,7 @@ pub struct Request<'a> {
     pub duration: Option<Duration>,
     /// An empty directory for intermediate files; the caller removes it.
     pub directory: &'a Path,
-    /// If true, py-spy samples the program without its children. Its way of following children
+    /// If true, py-spy samples the program without its children. When it follows children, py-spy
     /// loses a program that calls exec.
     pub alone: bool,
     /// If true, the program's output is shown on standard error instead of being discarded.

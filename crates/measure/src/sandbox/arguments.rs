@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Directories of the system that every program needs; missing ones are skipped.
 const SYSTEM: [&str; 5] = ["/usr", "/etc", "/opt", "/nix/store", "/gnu/store"];
-/// Directories that are links into `/usr` on most systems.
+/// Directories that are links to directories in `/usr` on most systems.
 const OLD: [&str; 6] = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 /// Host name shown inside.
 const HOST: &str = "sandbox";
@@ -22,8 +22,8 @@ impl BubblewrapArguments {
     }
 }
 
-/// Returns all arguments before the command. `closes` means that bubblewrap can forbid further
-/// namespaces inside; `opened` has the mount points of the policy's `opened` directories.
+/// Returns all arguments before the command. `closes` is true if bubblewrap can forbid further
+/// namespaces inside; `opened` lists the mount points of the policy's `opened` directories.
 pub(crate) fn of(policy: &Policy, closes: bool, opened: &[PathBuf]) -> Vec<OsString> {
     let mut words = BubblewrapArguments(Vec::new());
     words.add(&[&"--unshare-user", &"--unshare-ipc", &"--unshare-pid", &"--unshare-uts"]);
@@ -94,7 +94,7 @@ fn system(words: &mut BubblewrapArguments) {
     }
 }
 
-/// Returns the command that sets limits of each process, placed before the command to run.
+/// Returns the words that set the limits of each process; they precede the command to run.
 /// `prlimit` is an absolute path, since the PATH inside may contain programs written by the
 /// command. `has_groups` means that memory and processes are limited for all processes together.
 pub(crate) fn limits(policy: &Policy, prlimit: &Path, has_groups: bool) -> Vec<OsString> {
@@ -113,13 +113,13 @@ pub(crate) fn limits(policy: &Policy, prlimit: &Path, has_groups: bool) -> Vec<O
     std::iter::once(prlimit.into()).chain(of.map(OsString::from)).collect()
 }
 
-/// Returns true for paths in the system directories that everybody can read, and that are available
-/// inside.
+/// Returns true for paths in system directories that are available inside and that everybody can
+/// read.
 pub(crate) fn is_of_system(path: &Path) -> bool {
     SYSTEM.iter().chain(&OLD).any(|system| path.starts_with(system))
 }
 
-/// Returns the program of a command as found on the usual path.
+/// Returns the path of a program on the usual search path.
 pub(crate) fn found(program: &str) -> Option<PathBuf> {
     let own = std::env::var_os("PATH").unwrap_or_default();
     let usual = OsString::from(PATH);

@@ -28,7 +28,7 @@ exec env -i "$@" 3< "$words""#;
 /// Prints the first path that can't be read, and fails.
 const READ: &str = r#"for path; do [ -r "$path" ] || { printf %s "$path"; exit 1; }; done"#;
 
-/// The user inside the sandbox, if different from its creator.
+/// The user inside the sandbox, if it is not the one who created it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct User {
     name: String,
@@ -61,7 +61,8 @@ struct Mounts {
     room: Room,
 }
 
-/// A command line that runs in the sandbox; its limits exist until it is dropped.
+/// A command line that runs in the sandbox; its argument file and control group exist until it is
+/// dropped.
 #[derive(Debug)]
 pub struct SandboxedCommand {
     /// The command to run, in any directory, with the caller's environment.
@@ -289,7 +290,7 @@ fn as_user(user: &User) -> [String; 5] {
     ]
 }
 
-/// Returns the user who owns no files.
+/// Returns the IDs of a user who owns no files.
 fn nobody() -> User {
     const ID: u32 = 65_534;
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();

@@ -1,5 +1,6 @@
-//! Control groups, which limit memory and processes of a command and all its descendants together.
-//! Versions 1 and 2 are supported; without control groups every process has its own limits.
+//! Control groups, which limit the memory and the processes of a command and all its descendants
+//! together. Versions 1 and 2 are supported. Without control groups, limits apply to each process
+//! separately.
 
 use crate::sandbox::policy::Limits;
 use std::fs;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub struct Policy {
     /// Working directory of the command: one of the directories below, or inside one.
     pub directory: PathBuf,
-    /// Files and directories that it may read, in addition to the system's own.
+    /// Files and directories that the command may read, in addition to those of the system.
     pub reads: Vec<PathBuf>,
     /// Directories that it may read although the sandbox's user can't reach them outside, because a
     /// parent directory is closed, as `/root` is ([`Sandbox::opens`](crate::sandbox::Sandbox::opens)).
@@ -18,9 +18,9 @@ pub struct Policy {
     pub writes: Vec<PathBuf>,
     /// Files and directories within the readable ones that appear empty: tokens, keys.
     pub hides: Vec<PathBuf>,
-    /// All its environment variables; `HOME`, `PATH` and `TMPDIR` have defaults.
+    /// All environment variables of the command; `HOME`, `PATH` and `TMPDIR` have defaults.
     pub environment: Vec<(OsString, OsString)>,
-    /// True if it has the machine's network, including the loopback device.
+    /// True if the command can use the machine's network, including its loopback device.
     pub network: bool,
     /// Resource limits.
     pub limits: Limits,
@@ -29,7 +29,7 @@ pub struct Policy {
 /// Limits for a command and all its processes. `None` means unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Memory of all its processes, bytes; without control groups, of each.
+    /// Memory of all processes together, bytes; of each process if there are no control groups.
     pub memory: Option<u64>,
     /// Maximum number of simultaneous processes and threads.
     pub processes: Option<u64>,

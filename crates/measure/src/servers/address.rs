@@ -26,11 +26,11 @@ pub enum AddressError {
 #[derive(Clone, Debug)]
 pub(super) struct Address {
     pub kind: Kind,
-    /// Without a password.
+    /// The address without a password.
     pub shown: String,
     /// A user and a password, if given.
     pub login: Vec<String>,
-    /// Only for Redis.
+    /// Where a Redis listens; `None` for PostgreSQL.
     pub place: Option<RedisAddress>,
 }
 
@@ -75,7 +75,7 @@ impl Address {
     }
 }
 
-/// Splits off the part before the last `@` of the host part: a user and a password.
+/// Splits off the user and the password, which precede the last `@` of the host part.
 fn split_login(rest: &str) -> (Vec<String>, String) {
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (login, host) = match rest[..end].rsplit_once('@') {
@@ -95,7 +95,7 @@ fn split_words(login: &str) -> Vec<String> {
     login.splitn(2, ':').map(str::to_owned).collect()
 }
 
-/// Returns the remainder without `password=` in its query, and the password.
+/// Returns the text without a `password=` in its query, and that password.
 fn without_password_in_query(rest: &str) -> (String, Option<String>) {
     let Some((before, query)) = rest.split_once('?') else { return (rest.to_owned(), None) };
     let is_password = |word: &&str| word.starts_with("password=");

@@ -18,8 +18,9 @@ use std::process::Stdio;
 /// Directories in which distributions install the programs of each version, outside PATH: Debian's
 /// and PostgreSQL's own packages.
 const PLACES: [(&str, &str); 2] = [("/usr/lib/postgresql", ""), ("/usr", "pgsql-")];
-/// Names of the only user and of the database.
+/// Name of the only user.
 const USER: &str = "postgres";
+/// Name of the database.
 const DATABASE: &str = "test";
 
 pub(super) fn start(asked: &Start<'_>) -> Result<Started, ServersError> {
@@ -54,7 +55,7 @@ pub(super) fn start(asked: &Start<'_>) -> Result<Started, ServersError> {
     Ok(Started { server, variables: variables(&socket, port, reached), settings })
 }
 
-/// Returns the variables by which libpq and the libraries of most languages find it.
+/// Returns the variables by which libpq, and the libraries of most languages, find the server.
 fn variables(socket: &str, port: u16, reached: Option<(u16, String)>) -> Vec<(String, String)> {
     let mut found = vec![("PGUSER", USER.to_owned()), ("PGDATABASE", DATABASE.to_owned())];
     found.push(("PGPORT", port.to_string()));
@@ -118,14 +119,15 @@ fn make(
     Err(failed(format!("failed ({})", first.status), tail))
 }
 
-/// Returns true if it accepts connections, as stated in the last line of this file, which pg_ctl
-/// also reads.
+/// Returns true if the server accepts connections, according to the status line in
+/// `postmaster.pid`, which pg_ctl also reads.
 fn is_ready(data: &Path) -> bool {
     let text = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
     text.lines().nth(7).is_some_and(|status| status.trim() == "ready")
 }
 
-/// Returns the directory with the programs of the newest version, or of the one on PATH.
+/// Returns the directory with the programs of the newest version, or otherwise of the version on
+/// PATH.
 fn programs() -> Option<PathBuf> {
     let mut found: Vec<(u32, PathBuf)> = Vec::new();
     for (place, prefix) in PLACES {

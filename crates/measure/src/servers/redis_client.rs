@@ -1,7 +1,7 @@
-//! A client of Redis, as far as settings require it.
+//! A client for Redis that supports only what changing settings requires.
 //!
-//! RESP: a request is an array of strings; the reply is a line, a number, a string of given length
-//! or an array of those.
+//! RESP: a request is an array of strings; the reply is a line, a number, a string whose length is
+//! given, or an array of these.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -15,14 +15,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum length of a valid reply, bytes.
 const LONGEST: usize = 1 << 20;
 
-/// Address of a Redis.
+/// Address of a Redis server.
 #[derive(Clone, Debug)]
 pub(super) enum RedisAddress {
     Socket(PathBuf),
     Port(String, u16),
 }
 
-/// A reply of Redis.
+/// A reply from Redis.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Text(String),

@@ -88,7 +88,8 @@ enum SettingsAccess {
     },
 }
 
-/// A setting and its desired value; `None` for the value it has without a change of this kind.
+/// A setting and its desired value; with `None`, the setting returns to the value that it has
+/// unless it is set by `ALTER SYSTEM`.
 pub type DesiredSetting = (String, Option<String>);
 
 /// A change of a setting of a user's own server, as stored in a journal.
@@ -98,7 +99,7 @@ pub struct ServerChange {
     pub address: String,
     /// The setting.
     pub setting: String,
-    /// Previous value; `None` if not set in this way.
+    /// Previous value; `None` if it was not set by `ALTER SYSTEM`.
     pub before: Option<String>,
     /// New value.
     pub after: String,
@@ -144,18 +145,18 @@ impl Settings {
         }
     }
 
-    /// Returns its address, without a password.
+    /// Returns the server's address, without a password.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Returns the value of a setting as set by this kind of change: for PostgreSQL the value set
-    /// by `ALTER SYSTEM`, `None` if there is none.
+    /// Returns the value that [`Self::change`] would replace: for PostgreSQL the value set by
+    /// `ALTER SYSTEM`, `None` if there is none.
     ///
     /// # Errors
     ///
-    /// [`SettingError`] if it can't be changed while the server runs, or the server can't be
-    /// queried.
+    /// [`SettingError`] if the setting can't be changed while the server runs, or the server can't
+    /// be queried.
     pub fn read(&self, setting: &str) -> Result<Option<String>, SettingError> {
         let kind = self.kind().label();
         match &self.way {
@@ -190,7 +191,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// [`SettingError`]; then some may be changed and others not.
+    /// [`SettingError`]; some settings may have been changed by then.
     pub fn change(&self, wanted: &[DesiredSetting]) -> Result<(), SettingError> {
         if wanted.is_empty() {
             return Ok(());
@@ -214,8 +215,8 @@ impl Settings {
         }
     }
 
-    /// Makes the server write pending data, so that the next measurement does not pay for the
-    /// previous one.
+    /// Makes a PostgreSQL write pending data, so that the next measurement does not pay for the
+    /// previous one; does nothing for a Redis.
     ///
     /// # Errors
     ///
@@ -241,8 +242,8 @@ impl Settings {
         Ok(Undone::Restored)
     }
 
-    /// Arranges for a PostgreSQL's settings to be restored when this process is gone, however it
-    /// ends; `None` for a Redis, whose changes are lost with it, and which a shell can't query.
+    /// Arranges for the settings of a PostgreSQL to be restored when this process is gone, however
+    /// it ends. `None` for a Redis: its changes are lost when it ends, and a shell can't query it.
     ///
     /// # Errors
     ///
@@ -263,7 +264,8 @@ impl Settings {
         self.psql(&[format!("CREATE DATABASE {name}")]).map(drop)
     }
 
-    /// Waits until a newly forked server process has loaded its settings later than `before`.
+    /// Waits until a new server process reports that its settings were loaded at another time than
+    /// `before`.
     fn await_reload(&self, before: &str) -> Result<(), SettingError> {
         let began = Instant::now();
         while self.psql(&[format!("SELECT {LOADED}")])?.trim() == before.trim() {
@@ -325,7 +327,8 @@ impl Settings {
     }
 }
 
-/// SQL for the time at which this process's settings were loaded: those of the server at the fork.
+/// SQL for the time at which the connected server process loaded its settings, which is inherited
+/// at the fork.
 const LOADED: &str = "extract(epoch from pg_conf_load_time())";
 
 /// Returns the statement that sets a setting to its desired value.

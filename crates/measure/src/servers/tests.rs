@@ -1,4 +1,4 @@
-//! Real servers; if they are not installed, the tests report that they were skipped.
+//! Tests with real servers; if these are not installed, the tests report that they were skipped.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 #![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
@@ -22,7 +22,7 @@ fn value<'a>(server: &'a Throwaway, name: &str) -> Option<&'a str> {
     server.variables().iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
 }
 
-/// Returns the output of `psql` for a client that has only the variables.
+/// Returns the output of `psql`, run with nothing but the server's variables.
 fn query(server: &Throwaway, statement: &str) -> String {
     let mut command = Process::new("psql");
     command.args(["-X", "-A", "-t", "-c", statement]);

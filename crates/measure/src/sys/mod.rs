@@ -1,9 +1,9 @@
 //! Code that depends on the operating system: the launcher's process, signals, facts about the
 //! machine.
 //!
-//! There is one directory per kind of system. They export the same names, for the parts of the
-//! crate that are compiled there (see `lib.rs`); the rest of the crate does not use `/proc` and
-//! contains no `unsafe`.
+//! There is one directory per kind of system. All export the same names, as far as the parts of the
+//! crate that are compiled on that system need them (see `lib.rs`); the rest of the crate does not
+//! use `/proc` and contains no `unsafe`.
 
 #[cfg(unix)]
 pub(crate) mod asked;

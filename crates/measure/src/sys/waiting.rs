@@ -1,5 +1,6 @@
 //! Waits for a child, and returns its resource usage: wait4(2), which is the same on Linux, macOS
-//! and the BSDs. The peak resident memory of this process comes from the same interface.
+//! and the BSDs. The peak resident memory of this process comes from getrusage(2), which uses the
+//! same structure.
 
 #![expect(unsafe_code, reason = "wait4 and getrusage")]
 
@@ -12,7 +13,7 @@ const MEMORY_UNIT: u64 = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
 /// State change of a child.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// The child ended, with this status of `wait(2)` and this resource usage.
+    /// The child ended, with this wait status (`wait(2)`) and this resource usage.
     Ended(i32, Usage),
     /// The child was stopped by this signal.
     Stopped(i32),
@@ -34,8 +35,8 @@ pub(crate) struct Usage {
     pub(crate) involuntary: u64,
 }
 
-/// Waits for a state change of a child that was not waited for yet; signals to this process do not
-/// end the wait.
+/// Waits for a state change of a child that has not been reaped; signals to this process do not end
+/// the wait.
 ///
 /// # Errors
 ///

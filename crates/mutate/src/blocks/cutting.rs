@@ -30,8 +30,9 @@ struct OpenBlock {
     begin: u32,
     end: u32,
     digest: Sha256,
-    /// IDs of the node and of its body; what precedes the body also belongs to the parent.
+    /// ID of the block's node.
     node: usize,
+    /// ID of the node's body. The text before the body also belongs to the parent.
     body: Option<usize>,
     in_body: bool,
     /// True if blocks within it are separate blocks.
@@ -176,8 +177,8 @@ impl<'a> Cutting<'a> {
         }
     }
 
-    /// Returns the text before a node on the first line of the node around it; for a node alone,
-    /// its first line.
+    /// Returns the first line of the text from the start of `around` up to `node`, which is within
+    /// it; if both are the same node, the first line of the node.
     fn before(&self, around: Node<'_>, node: Node<'_>) -> &'a [u8] {
         let end = if around.id() == node.id() { node.end_byte() } else { node.start_byte() };
         let text = self.text.get(around.start_byte()..end).unwrap_or_default();

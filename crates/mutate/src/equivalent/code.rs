@@ -19,12 +19,12 @@ pub(super) struct Code {
 
 #[derive(Debug, Default)]
 struct Block {
-    /// Its text: references to other blocks are replaced by [`ELSEWHERE`], its own names by
-    /// [`HERE`] and their index.
+    /// The block's text. References to other blocks are replaced by [`ELSEWHERE`], and the block's
+    /// own names by [`HERE`] and their index.
     text: String,
-    /// The names that it refers to.
+    /// The names of other blocks that the text refers to.
     others: Vec<String>,
-    /// Its first name, if it is writable.
+    /// The block's first name, if the block is writable.
     own: Option<String>,
 }
 
@@ -99,7 +99,8 @@ impl Code {
     }
 
     /// Returns true if the block is the same in another compilation, where blocks with names in
-    /// `taken` are assumed to be the same. O(bytes of what it refers to).
+    /// `taken` are assumed to be the same. O(bytes of the block and of all blocks that it refers
+    /// to).
     pub fn is_same(&self, other: &Self, name: &str, taken: &HashSet<String>) -> bool {
         let mut seen = HashSet::new();
         let mut open = Vec::new();

@@ -24,12 +24,13 @@ const SHARE: f64 = 0.6;
 /// A function whose survivors are compared.
 #[derive(Clone, Debug)]
 pub(super) struct Function<'a> {
-    /// The source that contains the variant, and its unit in that source.
+    /// Index of the source that contains the function.
     pub source: usize,
+    /// Index of the function's unit in that source.
     pub unit: usize,
-    /// The symbol of its code.
+    /// The symbol of the function's code.
     pub symbol: String,
-    /// Text that is put in front of it while it is compiled.
+    /// Text that is put in front of the function while it is compiled.
     pub mark: String,
     /// The survivors, each with its index in the table.
     pub changes: Vec<(usize, &'a Mutant)>,
@@ -39,16 +40,16 @@ pub(super) struct Function<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CompiledVariant {
     function: usize,
-    /// `None` for an error.
+    /// Index of the change; `None` for a planted error.
     change: Option<usize>,
 }
 
 /// The result of the comparison.
 #[derive(Debug, Default)]
 pub(super) struct Equivalences {
-    /// The indices of the survivors that are the same.
+    /// The indices of the survivors whose code is the same as that of the original.
     pub same: Vec<usize>,
-    /// Functions that had no code there.
+    /// The indices of the functions for which the compilation of the original produced no code.
     pub absent: Vec<usize>,
 }
 
@@ -73,7 +74,8 @@ impl<'a> Package<'a> {
         Self { sources, functions, taken, until }
     }
 
-    /// Finds the survivors that are the same with all of the settings.
+    /// Finds the survivors whose code is the same as that of the original with each of the
+    /// settings.
     pub fn found(
         &self,
         arena: &mut Arena<'_>,
@@ -116,8 +118,8 @@ impl<'a> Package<'a> {
         found
     }
 
-    /// Returns the variants that have the same code in a compilation in which nothing else is
-    /// changed.
+    /// Returns the variants whose code is still that of the original when no variants with
+    /// different code are compiled along with them.
     fn settled(
         &self,
         arena: &mut Arena<'_>,

@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Returns the indices of survivors that are the same.
+/// Returns the indices of the survivors whose code is the same as that of the original.
 pub(super) fn same(
     arena: &mut Arena<'_>,
     sources: &[Source],

@@ -33,7 +33,7 @@ const ALWAYS: [&str; 10] = [
     "-Cdebug-assertions=on",
     "-Coverflow-checks=on",
 ];
-/// Options that follow these in the second setting, that of a release build.
+/// Options that are added after [`ALWAYS`] in the second setting, that of a release build.
 const RELEASED: [&str; 2] = ["-Cdebug-assertions=off", "-Coverflow-checks=off"];
 
 /// Options that are dropped along with their values.
@@ -41,7 +41,7 @@ const DROPPED: [&str; 5] = ["--emit", "--out-dir", "--error-format", "--json", "
 /// Codegen options (after `-C`) that are dropped.
 const DROPPED_CODEGEN: [&str; 3] = ["incremental", "lto", "linker-plugin-lto"];
 
-/// Returns the indices of survivors that are the same.
+/// Returns the indices of the survivors whose code is the same as that of the original.
 pub(super) fn same(
     arena: &mut Arena<'_>,
     sources: &[Source],

@@ -32,8 +32,8 @@ pub struct BuildPlatform {
     pub features: Option<BTreeSet<String>>,
     /// Features that another crate may enable.
     pub perhaps: BTreeSet<String>,
-    /// Names that a build script may set with `--cfg`; `None` if there is a script, in which case
-    /// any may be set.
+    /// Names that `RUSTFLAGS` sets with `--cfg`; `None` if there may be a build script, which can
+    /// set any name.
     pub settings: Option<BTreeSet<String>>,
     /// Macros of C that nothing defines.
     pub undefined: BTreeSet<String>,

@@ -102,8 +102,8 @@ fn magic(text: &[u8]) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// Returns true if something in the file gives its functions a meaning that differs from their
-/// meaning by themselves.
+/// Returns true if the meaning of a function could differ when it is compiled without the rest of
+/// the file.
 fn passed(language: Language, root: Node<'_>, text: &[u8]) -> bool {
     if language != Language::Ruby {
         return false;

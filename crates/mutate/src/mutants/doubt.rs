@@ -206,7 +206,7 @@ fn only(block: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
-/// The statement after this one.
+/// The next statement, without the nodes that merely wrap it.
 fn only_of_next(statement: Node<'_>) -> Option<Node<'_>> {
     only(statement.next_named_sibling()?)
 }

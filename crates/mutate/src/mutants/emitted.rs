@@ -18,7 +18,7 @@ use tree_sitter::{Node, Parser};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmittedFunction {
     /// In Go, the function's symbol without the package: `F`, `T.F`, `(*T).F`. In Rust, its name,
-    /// which is not a symbol; it must be given one.
+    /// which is not a symbol; the function must be given one.
     pub symbol: String,
     body: Range<usize>,
     /// Items within the function that others call.
@@ -26,7 +26,7 @@ pub struct EmittedFunction {
 }
 
 impl EmittedFunction {
-    /// Returns true if a mutant's change is in that code.
+    /// Returns true if a mutant changes only this function's own code.
     pub fn takes(&self, mutant: &Mutant) -> bool {
         let (own, body) = (&mutant.range, &self.body);
         let touches = |other: &Range<usize>| other.start < own.end && own.start < other.end;

@@ -68,7 +68,7 @@ impl Generator {
         Some(Self { language, table, parser, entries, passed })
     }
 
-    /// Generates the mutants of a text, which is that of the file at `path`. O(bytes + mutants ·
+    /// Generates the mutants of a text, the contents of the file at `path`. O(bytes + mutants ·
     /// bytes of their function) in the worst case.
     pub fn mutants(&mut self, path: &str, text: &[u8]) -> Mutants {
         self.mutants_here(path, text, &BuildPlatform::default())

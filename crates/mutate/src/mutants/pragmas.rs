@@ -10,7 +10,7 @@ use tree_sitter::Node;
 /// First and last line, from 1, with the marker.
 pub(crate) type MarkedLines = (u32, u32, String);
 
-/// Markers of their own line or, if it opens a block, of the whole block.
+/// Markers that apply to their own line or, if it opens a block, to the whole block.
 const OF_LINE: [&str; 14] = [
     "pragma: no cover",
     "pragma: nocover",
@@ -42,10 +42,10 @@ const STRETCHES: [(&str, &str); 12] = [
     ("pragma: no mutate start", "pragma: no mutate end"),
     ("simplecov:disable", "simplecov:enable"),
 ];
-/// Markers of the whole file.
+/// Markers that apply to the whole file.
 const OF_FILE: [&str; 4] =
     ["istanbul ignore file", "v8 ignore file", "c8 ignore file", "coverage:ignore-file"];
-/// Markers of the next node or line.
+/// Markers that apply to the next node or line.
 const OF_NEXT: [&str; 6] = [
     "istanbul ignore next",
     "c8 ignore next",

@@ -30,7 +30,7 @@ const LINES: usize = 1 << 14;
 /// Files with more mutants than line numbers can represent are left out.
 const MOST: usize = (1 << 30) / LINES;
 
-/// The way in which the functions of a file can hold their mutants.
+/// How the functions of a file can hold their mutants.
 #[derive(Clone, Debug)]
 pub struct Switch {
     language: Language,
@@ -47,11 +47,12 @@ struct Chain {
     /// Ranges of label names. In C and Go, labels belong to the whole function, so each body gets
     /// its own.
     labels: Vec<Range<usize>>,
-    /// Ranges that are changed only one file at a time, because the text might not parse otherwise.
+    /// Ranges in which the switch cannot select a mutant, because the text might not parse. Mutants
+    /// there are tried by changing one file at a time.
     fixed: Vec<Range<usize>>,
     /// True if the body is an expression.
     is_expression: bool,
-    /// Values before the body that are expressions without nested ones.
+    /// Literals before the body that the switch can select, such as default values of parameters.
     values: Vec<Range<usize>>,
 }
 
@@ -98,7 +99,7 @@ pub struct SwitchedText {
     feeds: usize,
 }
 
-/// Name of the file of a body, which no pattern of a build's sources matches.
+/// Name of the file that contains a body. Patterns that builds use to find sources do not match it.
 pub fn body_file(number: usize) -> String {
     format!("{number}.body")
 }
@@ -113,22 +114,23 @@ pub fn body_number(path: &str) -> Option<usize> {
 /// First line of a body of C. Warnings about a changed body must not fail the build.
 const QUIET: &[u8] = b"#pragma GCC system_header\n";
 
-/// End of the path of the directory of bodies.
+/// The last components of the path of the directory that contains bodies.
 pub const BODIES: &str = ".assay/bodies";
 
 /// The part of a text that an error is attributed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorOrigin {
-    /// The body of this number.
+    /// The body with this number.
     Arm(usize),
-    /// The function of this index, with all its bodies.
+    /// The function with this index, with all its bodies.
     Unit(usize),
     /// The rest of the file.
     File,
 }
 
 impl SwitchedText {
-    /// Returns true if a line that encodes a mutant's number encodes one of this file.
+    /// Returns true if a line number may be one of this file: it encodes no mutant's number, or
+    /// that of one of its mutants.
     pub fn has(&self, line: usize) -> bool {
         line < LINES || !self.lines.is_empty() || self.numbers.contains(&(line / LINES))
     }
@@ -231,9 +233,9 @@ impl Switch {
         Some([&before[..], mutant.replacement.as_bytes(), &after].concat())
     }
 
-    /// Builds the text with these bodies. Those of one unit must be consecutive, and the units in
-    /// order. `None` if a path cannot be written in the language, or there are too many bodies.
-    /// O(bytes of the text and the bodies).
+    /// Builds the text with these bodies. The bodies of one unit must be consecutive, and the units
+    /// in order. Returns `None` if a path cannot be written in the language, or there are too many
+    /// bodies. O(bytes of the text and the bodies).
     pub fn text(
         &self,
         text: &[u8],
@@ -359,8 +361,8 @@ impl SwitchedText {
         self.put(b" }");
     }
 
-    /// The text contains a digest of each body, because a build may look at the text alone to see
-    /// whether anything has changed.
+    /// Builds the text in C. It contains a digest of each body, because a build may look at the
+    /// text alone to see whether anything has changed.
     fn c(
         &mut self,
         arms: &[Arm],
@@ -395,7 +397,7 @@ pub fn is_javascript(language: Language) -> bool {
     matches!(language, Language::JavaScript | Language::TypeScript | Language::Tsx)
 }
 
-/// Returns the way to give a function other bodies; `None` if this is impossible or unknown.
+/// Returns how a function can be given other bodies; `None` if this is impossible or unknown.
 fn chain(language: Language, function: Node<'_>, text: &[u8]) -> Option<Chain> {
     let body = function.child_by_field_name("body")?;
     let mut labels = Vec::new();
@@ -458,9 +460,9 @@ fn rust(function: Node<'_>, body: Node<'_>, text: &[u8]) -> Option<Chain> {
     Some(Chain { depth, ..Chain::default() })
 }
 
-/// Attributes of the language and its tools that leave a body as it is written. Others may be
-/// macros that read it, or say that it runs within the compiler, which has finished by the time the
-/// switch is set.
+/// Attributes of the language and its tools that leave a body as it is written. Any other attribute
+/// may be a macro that reads the body, or say that the function runs within the compiler, which has
+/// finished by the time the switch is set.
 const PLAIN: [&str; 24] = [
     "allow",
     "cfg",

@@ -48,8 +48,9 @@ pub(crate) struct Entry {
     /// Node kinds that it applies to.
     pub kinds: &'static [&'static str],
     pub change: Change,
-    /// Kinds that the parent (`within`) and the first named child (`of`) must have; any if empty.
+    /// Allowed kinds of the parent; any if empty.
     pub within: &'static [&'static str],
+    /// Allowed kinds of the first named child; any if empty.
     pub of: &'static [&'static str],
     /// Kinds that the first named child must not have.
     pub not_of: &'static [&'static str],
@@ -194,7 +195,7 @@ const C_LIKE: &[Entry] = &[
     entry(Boundary, &["binary_expression"], BOUNDARY),
 ];
 
-/// Entries shared by those of them that have keywords for true and false.
+/// Entries shared by JavaScript, C++ and Java, which have keywords for true and false.
 const WITH_TRUTH: &[Entry] = &[
     entry(Loop, &["while_statement"], Change::Field("condition", "(false)")),
     entry(Loop, &["for_statement"], Change::Field("condition", "false")),

@@ -83,7 +83,7 @@ fn is_skipped(line: &str) -> bool {
     line.trim().is_empty() || line.starts_with('#')
 }
 
-/// Returns true for a count without a stack.
+/// Returns true for a line with a count but no stack.
 fn is_of_no_stack(line: &str) -> bool {
     line.strip_prefix(' ').is_some_and(|count| count.trim_end().parse::<u64>().is_ok())
 }

@@ -1,4 +1,5 @@
-//! The load of a load test in words: the requested load and the fate of the connections.
+//! The load of a load test in words: the requested load, and whether the server kept the
+//! connections open.
 
 use crate::names::width;
 use crate::number;
@@ -9,7 +10,7 @@ use assay_analysis::slices::Answers;
 use assay_data::{Unit, list};
 use std::collections::BTreeSet;
 
-/// Minimum number of connections for reporting that the server closes them.
+/// Minimum number of connections needed to report that the server closes them.
 const FEW_CONNECTIONS: u64 = 4;
 
 /// Returns the step with its side, such as `rate = 10, unicorn`.
@@ -33,8 +34,8 @@ pub(super) fn load(analysis: &Analysis) -> Option<String> {
     Some(parts.join("; "))
 }
 
-/// Returns the applied load without the division into slices, with the protocol if both fit into
-/// `room` columns, and otherwise the protocol by itself.
+/// Returns the applied load without its division into slices. The protocol is appended if both fit
+/// into `room` columns; otherwise it is returned separately.
 pub(super) fn briefly(analysis: &Analysis, room: usize) -> (String, Option<String>) {
     let load = analysis.environment.text("load").unwrap_or_default();
     let load = load.split("; slices of ").next().unwrap_or_default().to_owned();
@@ -43,7 +44,8 @@ pub(super) fn briefly(analysis: &Analysis, room: usize) -> (String, Option<Strin
     if width(&both) <= room { (both, None) } else { (load, Some(protocol)) }
 }
 
-/// Returns the protocol and the fate of the connections.
+/// Returns the protocol, and how connections were used: kept alive, closed by the server, or new
+/// for each request.
 fn protocol(analysis: &Analysis) -> Option<String> {
     let fact = |name: &str| analysis.environment.text(name);
     match (fact("load_protocol"), closing(analysis), fact("load_connections")) {
@@ -60,8 +62,8 @@ fn protocol(analysis: &Analysis) -> Option<String> {
     }
 }
 
-/// Returns which servers closed a connection after each request although it was to be kept alive;
-/// `None` if no server did.
+/// Returns a note naming the servers that closed most connections after one request although they
+/// should have been kept alive; `None` if no server did.
 fn closing(analysis: &Analysis) -> Option<String> {
     if is_new_each(analysis) {
         return None;
@@ -116,7 +118,7 @@ fn connections(analysis: &Analysis, own: &Answers) -> Option<String> {
     Some(text)
 }
 
-/// Returns the connections of every subject, at most `most` lines.
+/// Returns a line about the connections of each subject, at most `most` lines.
 pub(super) fn all_connections(analysis: &Analysis, most: usize) -> Vec<String> {
     let told: Vec<(&Answers, String)> = analysis
         .answers

@@ -11,7 +11,7 @@ use crate::{medians, scan, small_table};
 use assay_analysis::Analysis;
 use assay_analysis::slices::Answers;
 
-/// Draws the capacities and adds the remaining facts to the remarks.
+/// Draws the capacities, and adds the other facts about the search to the remarks.
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis, remarks: &mut List) {
     match analysis.subjects.len() {
         // The answer already states its capacity.
@@ -25,7 +25,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, remarks: &mut List) {
     load.chain(notes(analysis)).for_each(|line| remarks.note(page, line));
 }
 
-/// Draws the latencies of the only server at its capacity.
+/// Draws the latencies of the only server when it runs at its capacity.
 fn there(page: &mut Page, own: &Answers) {
     if own.count("due") == 0 {
         return;

@@ -30,7 +30,7 @@ struct Page {
     suites: Vec<SuiteOnPage>,
     /// The tables of the primary metric.
     answers: Vec<Table>,
-    /// Those of all other metrics.
+    /// The tables of all other metrics.
     others: Vec<Table>,
     tests: Vec<Table>,
     noun: String,

@@ -19,11 +19,13 @@ use assay_data::list;
 
 /// Maximum number of rows of a table; further rows are counted, and the files contain all.
 const MOST_ROWS: usize = 200;
-/// Widest and narrowest names in a table.
+/// Maximum width of names in a table.
 const WIDEST_NAME: usize = 60;
+/// Minimum width of names in a table.
 const NARROWEST_NAME: usize = 10;
-/// Maximum width of a side's heading, usually and if space is short.
+/// Maximum width of a side's heading.
 const WIDEST_SIDE: usize = 20;
+/// Maximum width of a side's heading if space is short.
 const NARROWEST_SIDE: usize = 10;
 
 /// Returns the screen as text, each line ending in a newline. O(rows log rows).
@@ -58,7 +60,7 @@ pub(crate) fn render(suite: &Analysis, shown: DisplayOptions, screen: &Screen) -
     close(page, remarks, suite)
 }
 
-/// Appends the parts that follow the result.
+/// Appends the findings and the other remarks, and returns the finished text.
 fn close(mut page: Page, mut remarks: remarks::List, suite: &Analysis) -> String {
     page.gap();
     let told = words::told_once(suite);
@@ -70,8 +72,8 @@ fn close(mut page: Page, mut remarks: remarks::List, suite: &Analysis) -> String
     page.finish()
 }
 
-/// Draws the metrics that do not decide: tables of those with differences. The other metrics are a
-/// remark on one line.
+/// Draws a table for every non-deciding metric that differs on some row (with `all_metrics`, for
+/// all of them). The remaining metrics are only named in a remark, one line per side.
 fn others(page: &mut Page, remarks: &mut remarks::List, suite: &Analysis, shown: DisplayOptions) {
     // Metrics that are only named are collected by side, one line each, since repeating the sides
     // with every metric would hide the metrics.
@@ -116,10 +118,10 @@ fn others(page: &mut Page, remarks: &mut remarks::List, suite: &Analysis, shown:
     }
 }
 
-/// The metrics of one side without a row on the screen.
+/// The metrics of one side that have no row on the screen.
 #[derive(Default)]
 struct OmittedMetrics {
-    /// Names of the sides, if there are several.
+    /// The compared sides in words, if there are several.
     sides: Option<String>,
     nothing: Vec<String>,
     unknown: Vec<String>,
@@ -184,7 +186,7 @@ fn draw_table(
     }
 }
 
-/// Returns the scale and decimals of a row, in the scale of the whole table if possible.
+/// Returns the scale and the number of decimals for a row: those of the whole table if possible.
 fn scale(suite: &Analysis, table: &Table<'_>, ends: [f64; 2], row: &Comparison) -> Column {
     let (x, y) = centres(row);
     Column::for_row(&suite.metrics[table.metric].unit, ends, &[x, y], &[])

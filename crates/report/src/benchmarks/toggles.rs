@@ -1,9 +1,10 @@
 //! Settings of a suite, each compared with no setting: a sentence on which are worthwhile, the
 //! effect of each on the total time and memory, and the tests that gain most.
 //!
-//! A setting is worthwhile if the verdict for the whole suite is faster, and has no relevant effect
-//! if it is equivalent. The saving of all settings together is compared with the individual savings
-//! by the ends of their intervals, since settings may save the same seconds.
+//! A setting is worthwhile if the whole suite's verdict is `faster`, and has no relevant effect if
+//! the verdict is `equivalent`. Because several settings may save the same seconds, the combined
+//! saving of all settings is compared with the individual savings, using the ends of their
+//! intervals.
 
 use super::centres;
 use super::words;
@@ -26,7 +27,7 @@ const NAMED: usize = 3;
 /// Minimum gain of a named test, as a share of the total gain.
 const WORTH_NAMING: f64 = 0.01;
 
-/// One setting, compared with none.
+/// One setting, compared with the suite without settings.
 struct Effect<'a> {
     name: &'a str,
     side: usize,
@@ -90,7 +91,7 @@ fn sentence(each: &[Effect<'_>]) -> String {
     told.join("; ")
 }
 
-/// Draws the result above the tables, which follow on the page.
+/// Draws the sentence of advice and the table of settings above the suite's own tables.
 pub(crate) fn draw(page: &mut Page, suite: &Analysis) {
     let (each, all) = effects(suite);
     said(page, Tone::Strong, sentence(&each), &words::sureness(suite));
@@ -106,14 +107,15 @@ pub(crate) fn draw(page: &mut Page, suite: &Analysis) {
     }
 }
 
-/// Returns the lower and the upper bound of the saving of a setting, seconds.
+/// Returns the lower and the upper bound of the time that a setting saves, in seconds.
 fn saved(own: &Effect<'_>) -> Option<(f64, f64)> {
     let interval = own.time.shift.interval.filter(|interval| interval.is_bounded())?;
     Some((-interval.upper, -interval.lower))
 }
 
-/// Returns a note if all settings together save less than the sum of the individual savings: if the
-/// sum of their lower bounds exceeds the upper bound for all.
+/// Returns a note if all settings together save less than the helpful settings save in total: if
+/// the sum of the lower bounds of the individual savings exceeds the upper bound of the combined
+/// saving.
 fn shared(each: &[Effect<'_>], all: &Effect<'_>) -> Option<String> {
     let used: Vec<&Effect<'_>> =
         each.iter().filter(|own| own.time.decision.verdict == Verdict::Faster).collect();

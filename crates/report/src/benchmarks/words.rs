@@ -17,12 +17,13 @@ use assay_data::{Better, Design, Finding, Metric};
 /// Maximum number of benchmarks named in a note; more are counted.
 const NAMED: usize = 3;
 
-/// Returns the name of a side in a sentence.
+/// Returns the name of a side as used in a sentence.
 fn side(suite: &Analysis, side: usize) -> String {
     quoted(&suite.sides[side].name)
 }
 
-/// Returns the row of the whole suite, and the table of its parts, which are counted.
+/// Returns the row for the whole suite, and the table without that row, so that only the parts are
+/// counted.
 fn whole<'a>(suite: &Analysis, table: &Table<'a>) -> (Option<&'a Comparison>, Table<'a>) {
     let is_whole = |row: &&&Comparison| suite.row_of(row).name == WHOLE_SUITE;
     let whole = table.rows.iter().find(is_whole).copied();
@@ -30,8 +31,8 @@ fn whole<'a>(suite: &Analysis, table: &Table<'a>) -> (Option<&'a Comparison>, Ta
     (whole, Table { rows: parts, ..table.clone() })
 }
 
-/// Returns `3 of 11 benchmarks are slower, 2 faster, 4 equivalent, 2 not known`; for a suite of
-/// tests the result of the whole comes first.
+/// Returns `3 of 11 benchmarks are slower, 2 faster, 4 equivalent, 2 not known`; for a test suite,
+/// the result for the whole suite comes first.
 pub(crate) fn counts(suite: &Analysis, table: &Table<'_>) -> String {
     let (whole, parts) = whole(suite, table);
     let Some(whole) = whole else { return of_rows(suite, &parts) };
@@ -91,7 +92,7 @@ pub(crate) fn headline(suite: &Analysis, table: &Table<'_>) -> String {
     format!("{of} against {against}: {}{different}", counts(suite, table))
 }
 
-/// Returns the certainty of the headline.
+/// Returns a statement of how certain the headline is, with the threshold.
 pub(crate) fn sureness(suite: &Analysis) -> String {
     let sure = number::chosen_percent(suite.plan.confidence);
     let error = number::chosen_percent(1.0 - suite.plan.confidence);
@@ -168,8 +169,8 @@ pub(crate) fn by(one: &str, other: &str) -> &'static str {
     if [one, other].iter().any(|name| name.contains(['/', '.'])) { " / " } else { "/" }
 }
 
-/// Minimum number of benchmarks whose geometric mean is shown: the mean of a few represents neither
-/// them nor others.
+/// Minimum number of benchmarks for showing a geometric mean: the mean of a few benchmarks is
+/// representative neither of them nor of others.
 const FEWEST_IN_MEAN: usize = 10;
 
 /// Returns the geometric mean of a table, with its intervals; `None` for few benchmarks.
@@ -198,8 +199,8 @@ pub(crate) fn mean(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     Some(line)
 }
 
-/// Returns the lines on the basis of the verdicts: which benchmarks reach a change, how far the
-/// others moved, and how far the reference moved against itself.
+/// Returns the lines that explain what the verdicts are based on: which benchmarks execute changed
+/// code, how far the others moved, and how far the reference moved against itself.
 pub(crate) fn controls(suite: &Analysis) -> impl Iterator<Item = String> {
     let stated = findings::about_code(suite);
     stated.map(|finding| finding.message.clone()).chain(floor(suite))
@@ -330,8 +331,8 @@ pub(crate) fn title(suite: &Analysis, table: &Table<'_>) -> String {
     }
 }
 
-/// Returns an explanation, below a table, of ratios that disagree with the values shown next to
-/// them; `None` if there are none.
+/// Returns a note, for display below a table, that explains ratios disagreeing with the values
+/// shown next to them; `None` if no ratio disagrees.
 pub(crate) fn contradictions(suite: &Analysis, rows: &[&Comparison]) -> Option<String> {
     let ends = super::ends_of_centres(rows);
     let mut of_kind: Vec<(String, Vec<String>)> = Vec::new();
@@ -359,7 +360,7 @@ pub(crate) fn contradictions(suite: &Analysis, rows: &[&Comparison]) -> Option<S
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// Returns the meaning of the effect of a row, if the adjacent medians suggest a different size, or
+/// Explains what the effect of a row means, if the adjacent medians suggest a different size or
 /// even a different direction.
 fn what_effect_is(suite: &Analysis, row: &Comparison, in_direction: bool) -> String {
     let what = match row.decision.scale {
@@ -386,7 +387,7 @@ pub(crate) fn sides(suite: &Analysis, table: &Table<'_>) -> Option<String> {
         .then(|| format!("{} against {}", side(suite, table.side), side(suite, 0)))
 }
 
-/// Returns true if the effect of a row and the values before it, as printed, have different
+/// Returns true if the effect of a row and the values printed next to it point in different
 /// directions.
 fn is_contradicted(suite: &Analysis, row: &Comparison, ends: [f64; 2]) -> bool {
     let c = &row;
@@ -414,13 +415,13 @@ pub(crate) fn is_starred(row: &Comparison) -> bool {
     row.decision.may_not_matter()
 }
 
-/// Returns the meaning of the star.
+/// Returns the legend for the star.
 pub(crate) fn star(suite: &Analysis) -> String {
     format!("* possibly by less than {}", number::threshold(&suite.plan.threshold))
 }
 
-/// Returns the findings; each importer-specific code appears once, with the number of others.
-/// Findings covered by the note are left out.
+/// Returns the findings that are not already stated elsewhere. Of several findings of one kind,
+/// only the first is returned, with the number of others.
 pub(crate) fn told_once(suite: &Analysis) -> Vec<(&Finding, String)> {
     let is_news = |(place, finding): &(usize, &Finding)| {
         // The readers of both sides may report the same message.

@@ -146,7 +146,7 @@ pub(super) fn bootstrap_normal(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// Draws the power against the size of the difference; `None` if no comparison has it.
+/// Draws the power against the size of the difference; `None` if no comparison has a power curve.
 pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
     let found: Vec<(usize, &PowerCurve)> =
         sheet.figures.between.iter().filter_map(|b| Some((b.of, b.power.as_ref()?))).collect();

@@ -14,7 +14,7 @@ pub(super) fn framed(sheet: &Sheet<'_>, subjects: &[usize], x: Axis, y: Axis) ->
     sheet.legend(subjects).framed(x, y, HEIGHT)
 }
 
-/// Returns a clause naming the subjects of the differences.
+/// Returns a clause stating which subjects the differences compare.
 fn whose(sheet: &Sheet<'_>, between: &[&Between]) -> String {
     match between {
         [only] => format!("'{}' minus '{}'", sheet.names[only.of], sheet.names[only.against]),

@@ -5,8 +5,9 @@ use super::over_time::counted;
 use super::scene::{Anchor, Ink, Position, Scene, dashes};
 use super::{BELOW, Chart, HEIGHT, RIGHT, Sheet, WIDTH, capital};
 
-/// Height of a box with its name, and of the violin in it.
+/// Height of a row: a box and its name.
 const ROW: f64 = 62.0;
+/// Height of the violin drawn in a row.
 const VIOLIN: f64 = 34.0;
 /// Maximum number of values drawn as dots below their density.
 const RUG_UP_TO: usize = 60;

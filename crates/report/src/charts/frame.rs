@@ -8,14 +8,15 @@ use super::scene::{Anchor, Ink, LETTERS, Position, Reading, Ruler, Scene, text_w
 use crate::{number, ticks};
 use assay_data::Unit;
 
-/// Target numbers of ticks across and down.
+/// Target number of ticks on a horizontal axis.
 const ACROSS: usize = 5;
+/// Target number of ticks on a vertical axis.
 const DOWN: usize = 4;
 /// Space between a tick's label and the frame.
 const GAP: f64 = 5.0;
 /// Space between two adjacent labels.
 const APART: f64 = 8.0;
-/// Space at the left of a vertical axis.
+/// Minimum space to the left of a vertical axis, for the labels of its ticks.
 const USUAL_ROOM: f64 = 54.0;
 
 /// The values of one axis.
@@ -26,7 +27,8 @@ pub struct Axis {
     logarithmic: bool,
     ticks: Vec<(f64, String)>,
     title: String,
-    /// Size of the display unit in base units, and its symbol; `None` if positions are not numbers.
+    /// Size of the display unit in base units, and its symbol; `None` if the axis does not show
+    /// numbers.
     told_in: Option<(f64, String)>,
 }
 
@@ -88,7 +90,7 @@ impl Axis {
         Self { low, high, logarithmic: false, ticks, title: name.to_owned(), told_in: None }
     }
 
-    /// Returns the axis with plain numbers as positions.
+    /// Returns the axis with its positions treated as plain numbers, without a unit.
     #[must_use]
     pub fn of_numbers(self) -> Self {
         Self { told_in: Some((1.0, String::new())), ..self }
@@ -116,8 +118,8 @@ impl Axis {
         Self { title: String::new(), ..self }
     }
 
-    /// Returns the space that the labels of a vertical axis need at its left: constant for all
-    /// usual ones, so that frames are aligned.
+    /// Returns the space to the left of a vertical axis that its labels need. It is the same for
+    /// all labels of usual width, so that frames are aligned.
     pub fn room(&self) -> f64 {
         let widest =
             self.ticks.iter().map(|(_, text)| text_width(text, LETTERS)).fold(0.0, f64::max);

@@ -16,7 +16,7 @@ use assay_data::Unit;
 
 /// Maximum number of steps whose quantiles are drawn; if there are more, some are left out.
 const MOST_STEPS: usize = 6;
-/// Height of the frame of a step.
+/// Height of the frame for one step, if there are several steps.
 const STEP: f64 = 118.0;
 /// Maximum number of distinguishable slices; beyond that, blocks are shown.
 const MOST_BANDS: usize = 80;
@@ -26,7 +26,7 @@ const MOST_WAYS: usize = 5;
 const NAME: usize = 34;
 /// Ranges of latencies wider than this use a logarithmic axis.
 const WIDE: f64 = 4.0;
-/// Factor of free space above the longest latency if requests failed.
+/// Factor by which the axis extends above the longest latency if requests failed.
 const ABOVE: f64 = 2.0;
 /// The quantiles that summarize each second of a slice.
 const SHARES: [&str; 3] = ["p50", "p90", "p99"];
@@ -224,8 +224,8 @@ impl LoadChart<'_> {
         Some(Axis::of("time since the start", &Unit::Second, 0.0, last, false))
     }
 
-    /// Returns the shaded bands, every second slice or, if there are many slices, every second
-    /// block, and their name.
+    /// Returns the shaded bands, and a sentence that says what they are: every second slice or, if
+    /// there are many slices, every second block.
     fn bands(&self) -> (Vec<(f64, f64)>, &'static str) {
         let ends = |slices: &[&SliceTrace]| {
             let pieces = || slices.iter().flat_map(|slice| &slice.pieces);
@@ -247,7 +247,7 @@ impl LoadChart<'_> {
         }
     }
 
-    /// Draws latency second by second; `None` if no second has an answer.
+    /// Draws latency second by second; `None` if no request was answered.
     fn over_time(&self) -> Option<Chart> {
         let pieces = || self.slices().flat_map(|(_, slice)| &slice.pieces);
         let known = pieces().flat_map(|piece| piece.latency).filter(|value| value.is_finite());
@@ -349,7 +349,8 @@ fn left_out(steps: usize) -> String {
     }
 }
 
-/// Draws a dot for a try that was sustained, and a cross for one that was not.
+/// Draws a dot for a rate that the server sustained when it was tried, and a cross for one that it
+/// did not.
 fn tried(scene: &mut Scene, (x, y): Position, own: &Try, ink: Ink) {
     const ARM: f64 = 2.6;
     if own.is_held {
@@ -372,7 +373,7 @@ fn shade(scene: &mut Scene, frame: &Frame, bands: &[(f64, f64)]) {
     }
 }
 
-/// Returns the axis of shares of the requests: half of them, 90 %, 99 %, 99.9 %, …
+/// Returns the axis for the share of the requests, with ticks at 50 %, 90 %, 99 %, 99.9 %, …
 fn shares(requests: u64) -> Axis {
     let length = (requests as f64).log10().max(1.0);
     let mut ticks = vec![(2f64.log10(), "50 %".to_owned())];

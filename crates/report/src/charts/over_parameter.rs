@@ -14,8 +14,8 @@ use assay_data::ParameterValue;
 
 /// Ranges of values wider than this use a logarithmic axis.
 const WIDE: f64 = 4.0;
-/// Horizontal offset in pixels between lines at the same value, so that their intervals do not
-/// overlap.
+/// Horizontal offset in pixels between the points of different lines at the same parameter value,
+/// so that their intervals do not overlap.
 const ASIDE: f64 = 3.0;
 /// Maximum length of a line's name.
 const NAME: usize = 34;

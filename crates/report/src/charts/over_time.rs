@@ -49,8 +49,8 @@ fn largest_piece(trace: &Trace) -> usize {
     trace.pieces.iter().map(|piece| piece.to - piece.from).max().unwrap_or(1)
 }
 
-/// Draws a series over 1, 2, 3, …: its dots if there are few, otherwise the band between its
-/// extremes with its medians.
+/// Draws the values of a series against their number (1, 2, 3, …): as dots if there are few,
+/// otherwise as a band between the extremes, with the medians.
 pub(super) fn trace(scene: &mut Scene, frame: &Frame, trace: &Trace, ink: Ink) {
     if trace.points.is_empty() {
         let middle = |p: &Piece| (p.from + p.to + 1) as f64 / 2.0;

@@ -5,7 +5,7 @@ use super::legend::Legend;
 use super::scene::{Anchor, Ink, LETTERS, Scene};
 use super::{BELOW, RIGHT, WIDTH};
 
-/// Height of one of several frames.
+/// Height of a frame that shares the picture with others.
 pub(super) const PANEL: f64 = 96.0;
 /// Space for a name above its frame.
 const NAME: f64 = 22.0;

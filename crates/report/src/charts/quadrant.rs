@@ -21,7 +21,7 @@ const NAME: usize = 22;
 /// Maximum number of functions with intervals; more would overlap.
 const WITH_INTERVALS: usize = 40;
 
-/// Draws the picture; `None` if too little is known about every function.
+/// Draws the picture; `None` if there is too little data about each of the functions.
 pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
     let known: Vec<(usize, &Coupling, f64, f64)> = all
         .units

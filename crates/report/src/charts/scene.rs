@@ -23,11 +23,11 @@ pub enum Ink {
 /// Horizontal alignment of a text relative to its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// The text begins there.
+    /// The text begins at its position.
     Start,
-    /// The text is centred there.
+    /// The text is centred on its position.
     Middle,
-    /// The text ends there.
+    /// The text ends at its position.
     End,
 }
 
@@ -116,11 +116,11 @@ pub struct Reading {
     pub size: Position,
     /// The horizontal values; `None` if they are not numbers.
     pub across: Option<Ruler>,
-    /// The vertical values.
+    /// The vertical values; `None` if they are not numbers.
     pub up: Option<Ruler>,
 }
 
-/// A sheet with its elements, the bottom one first.
+/// A sheet with its elements, in the order in which they are drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
     /// Width of the sheet.
@@ -136,7 +136,7 @@ pub struct Scene {
 /// Usual letter height.
 pub const LETTERS: f64 = 12.0;
 
-/// Estimates the width of a text for a letter height: somewhat more than most fonts need.
+/// Estimates the width of a text with letters of this height, somewhat generously for most fonts.
 pub fn text_width(text: &str, size: f64) -> f64 {
     crate::names::width(text) as f64 * size * 0.56
 }
@@ -153,7 +153,7 @@ impl Scene {
         Self { width, height, ..Self::default() }
     }
 
-    /// Adds space above all elements.
+    /// Moves all elements down by `by`, to make room above them.
     pub fn lower(&mut self, by: f64) {
         self.height += by;
         let down = |place: &mut Position| place.1 += by;
@@ -220,7 +220,8 @@ impl Scene {
 /// Width of every picture.
 pub const WIDTH: f64 = 420.0;
 
-/// Margins: at the right for half a label, and below for labels and a title.
+/// Right margin: room for half a label.
 pub(crate) const RIGHT: f64 = 14.0;
 
+/// Bottom margin: room for labels and a title.
 pub(crate) const BELOW: f64 = 42.0;

@@ -176,7 +176,7 @@ pub fn screen(color: ColorWhen) -> Screen {
     Screen { width: width(), color: colors(color), unicode: unicode(), whole: keeps_names() }
 }
 
-/// Returns the number of columns next to the progress bar.
+/// Returns the number of columns available next to the progress bar.
 pub fn width_of_progress() -> usize {
     let width =
         terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));

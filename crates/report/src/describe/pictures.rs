@@ -7,14 +7,17 @@ use crate::names::width;
 use crate::number::{self, Column};
 use assay_analysis::series_summary::{SeriesSummary, Slice};
 
-/// Columns at the left of every picture, for labels of the vertical axis.
+/// Width of the margin at the left of every picture, for labels of the vertical axis, in columns.
 const MARGIN: usize = 9;
-/// Maximum width; wider pictures are not clearer.
+/// Maximum width of a picture in columns; wider pictures are not clearer.
 const MOST_COLUMNS: usize = 96;
-/// Heights of the pictures in lines.
+/// Height of the density, in lines.
 const DENSITY_LINES: usize = 6;
+/// Height of the cumulative share, in lines.
 const ECDF_LINES: usize = 4;
+/// Height of the course over time, in lines.
 const COURSE_LINES: usize = 8;
+/// Height of each half of the correlogram, in lines.
 const LAG_LINES: usize = 3;
 /// Maximum width of one value in the course of a short series, in columns.
 const WIDEST_VALUE: usize = 6;
@@ -34,7 +37,7 @@ fn line(page: &mut Page, label: &str, tone: Tone, text: String) {
     page.line(&vec![(Tone::Quiet, format!("{room}{label} ")), (tone, text)]);
 }
 
-/// Returns columns of these heights (0..=1) as `lines` lines from the top.
+/// Returns a bar chart, as `lines` lines from the top, whose columns have these heights (0..=1).
 fn area(page: &Page, heights: &[f64], lines: usize) -> Vec<String> {
     let levels: &[char] = if page.unicode() { &EIGHTHS } else { &ASCII_LEVELS };
     let most = levels.len() - 1;

@@ -1,4 +1,4 @@
-//! The content of a series' pictures in plain words.
+//! Plain-language descriptions of what the pictures of a series show.
 
 use crate::layout::STICKY;
 use crate::medians;
@@ -7,7 +7,7 @@ use assay_analysis::levels::{Nested, plural};
 use assay_analysis::policy;
 use assay_analysis::series_summary::{RepeatedValue, SeriesSummary, SteadyLabel};
 
-/// Maximum cost of a unit, in units of the level below it, in an example.
+/// The cost of a unit relative to a unit of the level below it, in an example of expensive units.
 const DEAR: f64 = 100.0;
 
 /// Formats a p-value for a sentence.

@@ -19,13 +19,14 @@ struct Badge {
     right: usize,
 }
 
-/// Returns the approximate width of a text in the badge's size; it is stretched to exactly this.
+/// Returns the approximate width of a text in the badge's font size. The text is stretched to
+/// exactly this width.
 fn wide(text: &str) -> usize {
     7 * crate::names::width(text) + 10
 }
 
-/// Returns the badge of a version, by the states of its targets; without a version, one that says
-/// it is not tested yet.
+/// Returns the badge of a version, derived from the states of its targets; without a version, a
+/// badge that says that nothing has been tested yet.
 ///
 /// # Errors
 ///

@@ -12,7 +12,7 @@ use assay_analysis::farm::{BenchmarkOnTargets, Judged, OnTarget, Project, words}
 use assay_analysis::verdict::Decision;
 use std::fmt::Write;
 
-/// A benchmark of a version in one row; its own page lists the targets.
+/// One benchmark of a version as a single row; the page of the benchmark lists the targets.
 pub(super) struct SpeedRow {
     pub link: String,
     pub name: String,
@@ -169,16 +169,17 @@ struct Target {
     bar: Bar,
 }
 
-/// An interval as a picture, in thousandths.
+/// The interval drawn for a target or for the mean; positions are in thousandths of the picture's
+/// width.
 struct Bar {
     from: u32,
     to: u32,
     at: u32,
-    /// The corners of a diamond, for a mean.
+    /// The corners of the diamond that represents a mean.
     diamond: String,
 }
 
-/// The section of the axis shared by all pictures of a version, on the logarithmic scale.
+/// The range of the axis shared by all pictures of a version, on the logarithmic scale.
 struct Line {
     low: f64,
     high: f64,

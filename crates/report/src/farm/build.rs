@@ -43,7 +43,7 @@ pub struct Lease {
     pub began: String,
     /// End time; `None` if it is still running.
     pub ended: Option<String>,
-    /// Outcome of the attempt.
+    /// Outcome of the attempt; `None` if it is still running.
     pub how: Option<String>,
 }
 
@@ -66,17 +66,17 @@ pub struct BuildPage<'a> {
     pub failures: &'a [String],
     /// A command that repeats the build.
     pub repeat: &'a str,
-    /// The version that a `bench` compared with.
+    /// The version with which a `bench` build was compared.
     pub base: Option<&'a str>,
-    /// Results of its benchmarks.
+    /// Results of the build's benchmarks.
     pub compared: &'a [Compared],
-    /// True if its samples are stored.
+    /// True if the samples of the build are stored.
     pub has_samples: bool,
-    /// All attempts of its job.
+    /// All attempts at the build's job.
     pub leases: &'a [Lease],
     /// Other builds of this version on this target.
     pub others: &'a [Line],
-    /// The end of its log.
+    /// The end of the build's log.
     pub log: &'a [u8],
     /// Number of log bytes before the part shown.
     pub log_before: u64,
@@ -93,11 +93,11 @@ struct Log {
     link: String,
     before: String,
     cut: String,
-    /// Address to follow the log, if possible.
+    /// Address from which the rest of the log can be followed, if it is still being written.
     follow: Option<String>,
 }
 
-/// A benchmark of a build; its own page has all targets.
+/// One benchmark of a build as a row; the page of the benchmark shows all targets.
 struct ComparedRow {
     link: String,
     name: String,
@@ -301,13 +301,13 @@ pub struct JobPage<'a> {
     pub progress: &'a str,
     /// Summary of the build that ended the job.
     pub build: Option<&'a Line>,
-    /// All attempts.
+    /// All attempts at the job.
     pub leases: &'a [Lease],
-    /// The end of its log, as written so far.
+    /// The end of the job's log, as written so far.
     pub log: &'a [u8],
     /// Number of log bytes before the part shown.
     pub log_before: u64,
-    /// Path below the root to follow the log; `None` if nothing is being written.
+    /// Path below the root from which the log can be followed; `None` if nothing is being written.
     pub follow: Option<&'a str>,
 }
 

@@ -30,7 +30,7 @@ pub struct ProjectLine {
     pub builds: Vec<Sum>,
     /// The newest tested version.
     pub newest: Option<VersionLine>,
-    /// Time at which its last build was added, RFC 3339.
+    /// Time at which the project's last build was added, RFC 3339.
     pub last: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub struct Home<'a> {
     pub builds: &'a [Sum],
     /// Numbers of waiting jobs, and of jobs assigned to a node.
     pub queued: (u64, u64),
-    /// Limit of the job count: this number means "or more".
+    /// Limit up to which jobs are counted: this number means "this many or more".
     pub most: u64,
     /// The projects.
     pub projects: &'a [ProjectLine],
@@ -128,7 +128,7 @@ impl Project {
     }
 }
 
-/// Returns the results of targets in a few words: `fails on 2 of 7`, `passes on 7`.
+/// Returns the results on the targets as a tone and a few words, such as `fails on 2 of 7`.
 pub(super) fn newest(states: &[Sum]) -> (&'static str, String) {
     let of =
         |state: State| states.iter().filter(|(s, _)| *s == state).map(|(_, n)| *n).sum::<u64>();

@@ -23,11 +23,11 @@ pub struct VersionNote {
 pub struct Matrix<'a> {
     /// The known results.
     pub project: &'a Project,
-    /// Notes on each version of the project, in its order.
+    /// A note on each version, in the order of the project's versions.
     pub notes: &'a [VersionNote],
     /// The versions shown, newest first, with their verdicts.
     pub judged: &'a [Judged],
-    /// The last build of each version on each target, by their indices.
+    /// The number of the last build for each version and target, by their indices.
     pub builds: &'a BTreeMap<(usize, usize), i64>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Table {
 
 pub(super) struct Head {
     pub name: String,
-    /// All facts, shown on hover.
+    /// All facts about the target, shown on hover.
     pub facts: String,
 }
 
@@ -57,7 +57,8 @@ pub(super) struct MatrixEntry {
     pub link: String,
     pub mark: Marked,
     pub is_flaky: bool,
-    /// Change of the benchmark that moved most: `+5.0 %`.
+    /// Change of the benchmark with the largest slowdown or, if none is slower, the largest gain:
+    /// `+5.0 %`.
     pub speed: String,
     pub speed_tone: &'static str,
     /// Full description in words.
@@ -91,7 +92,7 @@ impl Matrix<'_> {
             .collect()
     }
 
-    /// Returns the newest of the versions shown with known results.
+    /// Returns the newest of the shown versions that has results.
     pub(super) fn newest(&self) -> Option<&Judged> {
         let known = |judged: &&Judged| {
             judged.builds.tested() > 0
@@ -152,7 +153,8 @@ impl Matrix<'_> {
     }
 }
 
-/// Returns the largest slowdown of a benchmark on a target; if there is none, the largest gain.
+/// Returns the largest slowdown of a benchmark on a target or, if there is none, the largest gain;
+/// also its CSS class. Both are empty if no change is certain.
 pub(super) fn moved_most(judged: &Judged, target: usize) -> (String, &'static str) {
     let on = judged.benchmarks.iter().flat_map(|benchmark| &benchmark.on);
     let sure = on.filter(|on| {

@@ -31,17 +31,17 @@ pub struct NodePage<'a> {
     pub frame: &'a Frame,
     /// Name of the node.
     pub name: &'a str,
-    /// Name and version of its program.
+    /// Name and version of the program that runs on the node.
     pub tool: &'a str,
     /// Time of last contact, RFC 3339.
     pub seen: &'a str,
-    /// Seconds by which its clock is ahead.
+    /// Seconds by which the node's clock is ahead.
     pub clock_ahead: f64,
-    /// Reason why it gets no leases.
+    /// Reason why the node gets no jobs; `None` if it gets them.
     pub drained: Option<&'a str>,
-    /// Display names of its targets.
+    /// Display names of the node's targets.
     pub targets: &'a [String],
-    /// The jobs assigned to it.
+    /// The jobs assigned to the node.
     pub jobs: &'a [i64],
     /// Calibrations of the node, newest first.
     pub calibrations: &'a [Calibration],

@@ -13,7 +13,7 @@ use assay_data::list;
 
 /// Maximum number of benchmarks on a project's page.
 const BENCHMARKS: usize = 50;
-/// Maximum number of findings.
+/// Maximum number of findings on a project's page.
 const FINDINGS: usize = 20;
 
 /// A job that has not ended.
@@ -44,7 +44,7 @@ pub struct ProjectPage<'a> {
     pub owner: &'a str,
     /// Name of the project.
     pub name: &'a str,
-    /// Origin of its versions, in words.
+    /// Where the project's versions come from, in words.
     pub origin: &'a str,
     /// Total number of builds by state.
     pub builds: &'a [Sum],
@@ -52,7 +52,8 @@ pub struct ProjectPage<'a> {
     pub matrix: Matrix<'a>,
     /// Cursor for older versions.
     pub next: Option<&'a str>,
-    /// Path of the first page within its benchmark history; `None` if none was stored.
+    /// Path of the first page within the project's benchmark history; `None` if no history was
+    /// stored.
     pub history: Option<&'a str>,
     /// The jobs that have not ended.
     pub jobs: &'a [JobLine],

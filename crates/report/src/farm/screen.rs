@@ -8,7 +8,7 @@ use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use assay_analysis::farm::{Judged, State, words};
 
-/// Spaces between targets.
+/// Number of spaces between the columns of targets.
 const GAP: usize = 2;
 /// Maximum width of a version's name.
 const VERSION: usize = 20;

@@ -31,7 +31,7 @@ impl Marked {
         Self { symbol, word: words::state(state), class: state.name() }
     }
 
-    /// Returns a letter for ASCII terminals.
+    /// Returns the ASCII character for a state, for terminals without Unicode.
     pub(super) const fn letter(state: State) -> &'static str {
         match state {
             State::Passed => "+",
@@ -58,8 +58,9 @@ pub type Sum = (State, u64);
 pub(super) struct Part {
     pub mark: Marked,
     pub count: String,
-    /// Start and width, in thousandths.
+    /// Left edge of the section, in thousandths of the bar.
     pub x: u64,
+    /// Width of the section, in thousandths of the bar.
     pub width: u64,
 }
 

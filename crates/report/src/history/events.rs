@@ -19,7 +19,7 @@ pub const EVENTS: usize = 10;
 /// Maximum number of series shown per event, largest changes first.
 const LARGEST: usize = 3;
 
-/// The events of a project with the commands that narrow them down.
+/// The events of a project, with a command line for each that narrows it down.
 #[derive(Clone, Copy, Debug)]
 pub struct EventsReport<'a> {
     /// The events.
@@ -79,7 +79,7 @@ pub(crate) fn ways(event: &Event) -> String {
     }
 }
 
-/// Returns the location of an event, and whether it was accepted.
+/// Returns where an event occurred (between which commits or runs), and whether it was accepted.
 pub(crate) fn place(event: &Event) -> String {
     let place = match event.between() {
         (Some(before), Some(after)) if before.commit == after.commit => {
@@ -104,8 +104,8 @@ pub(crate) fn place(event: &Event) -> String {
     place + &accepted(event.accepted())
 }
 
-/// Returns a series with its metric, and the size of its change; also its acceptance, if the event
-/// as a whole was not accepted.
+/// Returns the name of a series with its metric, and the size of its change with a note if the
+/// change was accepted, unless the whole event was.
 pub(crate) fn moved(moved: &Moved, event: &Event) -> (String, String) {
     let name = format!("{} {}", moved.benchmark.label(), label(&moved.metric));
     let alone = moved.change.accepted.as_ref().filter(|_| event.accepted().is_none());

@@ -22,7 +22,7 @@ use crate::small_table;
 use crate::words::counted;
 use assay_analysis::history::gate::{Confirmation, Gate, Judged, Outcome, Standing};
 
-/// A gate with its context.
+/// The result of a gate, with its context.
 #[derive(Clone, Copy, Debug)]
 pub struct GateReport<'a> {
     /// The result.
@@ -85,7 +85,7 @@ pub(crate) fn sentence(report: &GateReport<'_>) -> String {
     }
 }
 
-/// Returns the basis and the certainty of the result.
+/// Returns what the result is based on, and how certain it is.
 fn rests_on(report: &GateReport<'_>) -> String {
     format!(
         "{} against the last runs on {}; at most {} of such answers are wrong",

@@ -18,7 +18,7 @@ use assay_data::{Metric, code};
 const PICTURE: usize = 60;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// A trend with the commands that narrow down its changes.
+/// A trend, with the command lines that narrow down its changes.
 #[derive(Clone, Copy, Debug)]
 pub struct TrendReport<'a> {
     /// The trend.
@@ -27,7 +27,8 @@ pub struct TrendReport<'a> {
     pub narrow: &'a [Option<String>],
 }
 
-/// Returns the sentence about the last change, or about its absence.
+/// Returns the sentence about the last change or a steady drift since then, or a sentence saying
+/// that none is known.
 pub(crate) fn sentence(trend: &Trend) -> String {
     let name = trend.series.benchmark.label();
     let what = format!("{} of {name}", label(&trend.series.metric));
@@ -63,7 +64,8 @@ pub(crate) fn sentence(trend: &Trend) -> String {
     }
 }
 
-/// Returns the commits of the last change, in the format of [`place`].
+/// Returns where a change occurred, for the middle of a sentence: its commits or, if they are
+/// unknown, the date.
 fn when(trend: &Trend, change: &Change) -> String {
     let (before, after) = trend.between(change);
     let (Some(before), Some(after)) = (before, after) else {
@@ -84,8 +86,8 @@ fn verdict(verdict: Verdict) -> &'static str {
     if verdict == Verdict::Faster { "better" } else { "worse" }
 }
 
-/// Returns a note that a change was accepted and why, placed after its location; empty if it was
-/// not.
+/// Returns a note that a change was accepted and why, placed after the location of the change;
+/// empty if it was not accepted.
 pub(crate) fn accepted(blessing: Option<&Blessing>) -> String {
     let Some(blessing) = blessing else { return String::new() };
     let because = match blessing.reason.as_str() {
@@ -101,7 +103,7 @@ pub(crate) fn size(trend: &Trend, change: &Change) -> String {
     size_of(change, &trend.series.metric)
 }
 
-/// Like [`size`], for a metric.
+/// Like [`size`], for a change of this metric.
 pub(crate) fn size_of(change: &Change, metric: &Metric) -> String {
     match change.ratio {
         Some(ratio) => {
@@ -112,8 +114,8 @@ pub(crate) fn size_of(change: &Change, metric: &Metric) -> String {
     }
 }
 
-/// Returns the commits between which a change occurred, and whether it was accepted; `None` if no
-/// commit caused it.
+/// Returns the size of a change, the commits between which it occurred, and whether it was
+/// accepted; `None` if both runs are of the same commit, so that no commit caused it.
 pub(crate) fn place(trend: &Trend, change: &Change) -> Option<String> {
     let (size, accepted) = (size(trend, change), accepted(change.accepted.as_ref()));
     let (before, after) = trend.between(change);

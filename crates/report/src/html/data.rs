@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// Maximum number of embedded values; more would make the page slow to open.
 const MOST_VALUES: usize = 100_000;
 
-/// The samples of a page, or their location.
+/// The samples of a page, or where to find them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
     /// As CSV.

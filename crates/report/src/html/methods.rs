@@ -27,8 +27,8 @@ const LEHMANN: &str =
     "Lehmann, E. L. (1975). Nonparametrics: statistical methods based on ranks. Holden-Day.";
 const R: &str = "R Core Team. R: a language and environment for statistical computing (power.t.test, wilcox.test). https://www.R-project.org/";
 
-/// Returns the names of the subjects of separate recordings that are compared by the exact
-/// distribution, and whether there are others.
+/// Returns the names of the subjects that are compared by the exact distribution, for separate
+/// recordings, and whether other subjects are compared differently.
 fn exact(analysis: &Analysis) -> (Vec<String>, bool) {
     let names = fitted(&analysis.names(), 40, "…");
     let (exact, rest): (Vec<_>, Vec<_>) =
@@ -36,7 +36,7 @@ fn exact(analysis: &Analysis) -> (Vec<String>, bool) {
     (exact.into_iter().map(|c| quoted(&names[c.of])).collect(), !rest.is_empty())
 }
 
-/// Returns the paragraphs.
+/// Returns the paragraphs that describe the methods.
 pub(super) fn told(analysis: &Analysis, figures: &Figures, chains: &[Protocol]) -> Vec<String> {
     let mut told = vec![taken(analysis)];
     if !analysis.comparisons.is_empty() {
@@ -92,8 +92,8 @@ fn resampled(figures: &Figures) -> String {
     )
 }
 
-/// Describes the power analysis and the test of the protocol, the same for all chains. `None` if
-/// the chain ended before its power analysis.
+/// Describes the power analysis and the test of the protocol, which are the same for all chains.
+/// `None` if the chain ended before its power analysis.
 fn planned_and_tested(chain: &Protocol) -> Option<String> {
     let power = chain.power.found.as_ref()?;
     let mut told = format!(

@@ -11,7 +11,7 @@ pub(crate) struct Table {
     pub kind: &'static str,
 }
 
-/// A row of a table, and the class of its last cell, which may be empty.
+/// A row of a table, with the CSS class of its last cell; the class may be empty.
 pub(crate) struct Row {
     pub cells: Vec<String>,
     pub tone: &'static str,

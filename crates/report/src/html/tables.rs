@@ -1,7 +1,7 @@
-//! The tables of a page: the results of every subject and every difference.
+//! The tables of a page: the results for every subject and every difference.
 //!
-//! One column per subject, since there are few subjects and many properties; a table of two fits a
-//! phone.
+//! There is one column per subject, since there are few subjects and many properties; a table of
+//! two subjects fits on a phone.
 
 use super::table::{Row, Table};
 use crate::answers;
@@ -15,7 +15,7 @@ use crate::words::{confidence, metric_name, verdict_word};
 use assay_analysis::{Analysis, Comparison, Description, Effect, Verdict};
 use assay_data::Unit;
 
-/// Returns the class in which a verdict is shown.
+/// Returns the CSS class for displaying a verdict.
 pub(crate) fn tone(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster => "good",
@@ -49,8 +49,8 @@ fn names(analysis: &Analysis) -> Vec<String> {
     fitted(&analysis.names(), 40, "…")
 }
 
-/// Returns a row for each subject: its median and, for all but references, the ratio and the
-/// verdict.
+/// Returns a table with a row for each subject: its median and, except for references, the ratio
+/// and the verdict.
 fn medians(analysis: &Analysis) -> Table {
     let column = column_of(analysis, analysis.primary, true);
     let is_compared = !analysis.comparisons.is_empty();

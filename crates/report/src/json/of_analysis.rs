@@ -1,4 +1,4 @@
-//! The parts of [`Decision`](super::Decision) that take more than one value of an analysis.
+//! The members of [`Decision`](super::Decision) that are derived from several parts of an analysis.
 
 use super::battery::PairTests;
 use super::comparison::{Comparison, Context, Family, Key};
@@ -10,7 +10,8 @@ use crate::scan;
 use crate::words::{self, Sentence};
 use assay_analysis::{Analysis, SubjectSummary};
 
-/// Returns every comparison: those of the primary metric, then the secondary ones, then controls.
+/// Returns every comparison: first those of the primary metric, then those of the secondary
+/// metrics, then the controls.
 pub(super) fn comparisons(analysis: &Analysis) -> Vec<Comparison> {
     let primary = analysis.comparisons.iter().enumerate();
     let tests = |index: usize| analysis.battery.as_ref()?.pairs.get(index).map(PairTests::from);

@@ -1,4 +1,5 @@
-//! The single layout for everything that decides: one command, two, a scan, a suite, two profiles.
+//! The common layout of all results that can have a verdict: of one command, two commands, a scan,
+//! a suite or two profiles.
 //!
 //! The members and their order are always the same: for one command `verdict` is `null` and
 //! `comparisons` is empty. Nothing is decided here.

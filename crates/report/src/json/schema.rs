@@ -16,7 +16,7 @@ pub use generated::{generated, tables, written};
 pub struct Document {
     /// Title of the document on the page.
     pub title: &'static str,
-    /// The commands that write it.
+    /// The commands that write the document.
     #[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "for the reference page"))]
     commands: &'static [&'static str],
     /// Names of the document on the command line: the verb, extended if a verb has several

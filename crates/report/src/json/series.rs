@@ -66,7 +66,7 @@ fn findings(all: &SeriesSummaries) -> Vec<Finding> {
 }
 
 impl SeriesDescription {
-    /// Returns the descriptions of series with summaries only.
+    /// Returns the document for series of which only summaries were recorded.
     pub fn of_overview(overview: &Overview, seed: u64, meta: &Meta) -> Self {
         let left = |line: &Line| match &line.known {
             SeriesData::Summary(left) => Some(SummaryOnly {

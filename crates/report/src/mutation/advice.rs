@@ -206,7 +206,7 @@ fn statement(own: &Changed<'_>) -> Advice {
     }
 }
 
-/// Returns true for a name with its qualifying objects.
+/// Returns true for a name, possibly qualified by the objects it belongs to.
 fn is_name(text: &str) -> bool {
     let plain = text.replace("->", ".");
     is_term(&plain) && plain.chars().all(is_of_term)

@@ -8,8 +8,9 @@ use assay_analysis::coupling::{Coupling, Couplings, Mean, Quadrant};
 use assay_data::list;
 use assay_data::mutation::Mutation;
 
-/// Maximum number of rows, and of sentences of advice.
+/// Maximum number of rows in the table.
 const MOST_ROWS: usize = 12;
+/// Maximum number of sentences of advice.
 const MOST_SENTENCES: usize = 4;
 /// Maximum number of test files named in a sentence.
 const MOST_FILES: usize = 3;
@@ -113,7 +114,7 @@ pub(super) fn headline(all: &Couplings) -> String {
     }
 }
 
-/// Returns the basis of the result.
+/// Returns a clause on what the result is based on: the numbers of noticed changes and of rewrites.
 pub(super) fn basis(whole: &Coupling) -> String {
     format!(
         "{} for which all tests ran, and {} with the same meaning, {} of which fail a test",
@@ -147,7 +148,7 @@ fn table(page: &mut Page, rows: &[Part<'_>]) {
     }
 }
 
-/// Returns the problem of a part, and the remedy.
+/// Returns a sentence on the problem of a part, with the remedy.
 fn sentence(mutation: &Mutation, part: &Part<'_>) -> String {
     let (name, own) = (&part.name, part.own);
     let probably = if own.is_clear { "" } else { "probably " };
@@ -186,7 +187,7 @@ fn sentence(mutation: &Mutation, part: &Part<'_>) -> String {
     }
 }
 
-/// Formats a mean share, with its interval if it has a width.
+/// Formats a mean share, with its interval unless the interval has zero width.
 fn in_words(own: &Mean) -> String {
     match own.interval {
         Some(interval) if interval.upper > interval.lower => {

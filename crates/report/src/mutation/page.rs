@@ -60,14 +60,14 @@ struct OnPage {
     is_sample: bool,
 }
 
-/// The section on whether code is well tested or tangled.
+/// The section of the page that reports whether code is well tested or tangled.
 struct CouplingOnPage {
     claim: String,
     basis: String,
     sentences: Vec<String>,
 }
 
-/// A section of the score's bar.
+/// One section of the bar that shows the score.
 struct Part {
     class: &'static str,
     count: usize,
@@ -95,11 +95,11 @@ struct Line {
     text: String,
 }
 
-/// A sortable table; for each heading a flag for numeric columns.
+/// A sortable table; each heading has a flag that is true for numeric columns.
 struct Table {
     title: &'static str,
     told: &'static str,
-    /// CSS class of its content: counts, or words.
+    /// CSS class for the kind of cells: counts or words.
     class: &'static str,
     heads: Vec<(&'static str, bool)>,
     rows: Vec<Row>,
@@ -107,7 +107,7 @@ struct Table {
 
 struct Row {
     name: String,
-    /// Anchor of the survivor the row links to, if any.
+    /// Anchor of the survivor to which the row links; empty if there is no link.
     aim: String,
     cells: Vec<String>,
 }

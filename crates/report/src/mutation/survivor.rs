@@ -39,7 +39,7 @@ impl<'a> Survivor<'a> {
         }
     }
 
-    /// Returns the problem as part of a sentence.
+    /// Returns the problem as a clause: `no test uses it`, or what no test notices.
     pub fn said(&self) -> String {
         match self.own.fate {
             Fate::Uncovered => "no test uses it".to_owned(),
@@ -47,7 +47,8 @@ impl<'a> Survivor<'a> {
         }
     }
 
-    /// Returns true if the change is shown; for an unused function it is not needed.
+    /// Returns true if the report should show the change itself, which is unnecessary for a
+    /// function that no test uses.
     pub fn shows_change(&self) -> bool {
         self.own.fate != Fate::Uncovered
     }

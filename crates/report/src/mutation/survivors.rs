@@ -1,5 +1,5 @@
-//! Undetected changes by importance, each with everything a report shows about it. Only the order
-//! is decided here.
+//! The order in which reports list undetected changes, most important first. Nothing else is
+//! decided here.
 
 use super::advice;
 use super::survivor::{Survivor, is_whole};
@@ -44,7 +44,8 @@ pub(crate) fn of(mutation: &Mutation) -> Vec<Survivor<'_>> {
 const FOR_READERS: [&str; 8] =
     ["__repr__", "__str__", "__format__", "inspect", "pretty_print", "GoString", "toString", "fmt"];
 
-/// Returns true for a function that only formats a value, by its qualified name.
+/// Returns true for a function that only formats a value for debugging, judging by its qualified
+/// name.
 fn is_for_readers(name: &str) -> bool {
     let last = name.rsplit(['.', '#', ':']).next().unwrap_or(name);
     FOR_READERS.contains(&last)

@@ -1,5 +1,5 @@
-//! The lines below the table of a plan: the basis of each number, and the time needed. Nothing is
-//! computed here.
+//! The lines below the table of a plan: what each number is based on, and the time needed. Nothing
+//! is computed here.
 
 use super::{factor_of, found_amount, found_in, runs_of};
 use crate::number;
@@ -10,7 +10,7 @@ use assay_analysis::planning::{
 };
 use assay_data::Unit;
 
-/// Returns the basis of each number.
+/// Returns the lines that state what each number is based on.
 pub(super) fn grounds(planning: &Planning) -> Vec<String> {
     let mut lines = vec![by_t(planning), by_rule(planning)];
     if let Some(distribution) = &planning.rank.distribution {
@@ -180,7 +180,8 @@ fn saw(planning: &Planning, pilot: &Pilot) -> String {
     }
 }
 
-/// Returns the duration of the plan at the pilot's pace.
+/// Returns the time that the plan takes if each run takes as long as one of the pilot; `None` if
+/// the pilot has no times.
 fn pace(planning: &Planning, pilot: &Pilot) -> Option<String> {
     let each = pilot.seconds_per_run?;
     let subjects = if planning.asked.kind == Kind::OneSample { 1.0 } else { 2.0 };
@@ -192,7 +193,8 @@ fn pace(planning: &Planning, pilot: &Pilot) -> Option<String> {
     ))
 }
 
-/// Returns the meaning of a plan without a pilot on this machine.
+/// Returns the time that a plan without a pilot takes on this machine, as far as calibration can
+/// tell; `None` if this was not requested.
 fn here(planning: &Planning) -> Option<String> {
     match &planning.here {
         Here::NotAsked => None,

@@ -10,7 +10,7 @@ pub(crate) const WIDTH: f64 = 1200.0;
 pub(crate) const MARGIN: f64 = 10.0;
 const ROW: f64 = 17.0;
 const FONT: f64 = 11.0;
-/// Approximate width of a character of that size.
+/// Approximate width of a character in the font size [`FONT`].
 pub(crate) const CHARACTER: f64 = 6.2;
 /// Minimum width of boxes of functions.
 const NARROWEST: f64 = 0.25;
@@ -71,11 +71,11 @@ pub(crate) struct Words {
     pub fill: String,
     pub told: String,
     pub name: String,
-    /// Text after the name, never cut; may be empty.
+    /// Text after the name, which is shown completely or not at all; may be empty.
     pub behind: String,
 }
 
-/// Returns a picture: a title, lines about it, the content of `head` with its height, then the
+/// Returns a picture: a title, the lines of `about`, the markup of `head` with its height, and the
 /// boxes.
 pub(crate) fn picture(
     tree: &impl Layers,
@@ -138,12 +138,13 @@ pub(crate) fn picture(
     out
 }
 
-/// Returns the start of the space below the lines about a picture.
+/// Returns the vertical position at which the lines about a picture end.
 pub(crate) fn below(about: &[String]) -> f64 {
     27.0 + about.len() as f64 * 15.0
 }
 
-/// Returns the name, shortened, with the text after it if both fit; empty if neither does.
+/// Returns the label of a box: the name, shortened if necessary, with the text after it if there is
+/// room for both; empty if there is room for neither.
 fn fitting(name: &str, behind: &str, room: usize) -> String {
     if room < 3 {
         return String::new();

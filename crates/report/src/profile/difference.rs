@@ -44,7 +44,7 @@ pub fn render(
     page.finish()
 }
 
-/// The limits of two recordings.
+/// A note on what two recordings cannot show.
 pub(super) const DOUBT: &str = "Two recordings only show differences beyond the sampling error. To find out whether the programs differ, give two commands: assay profile OLD NEW";
 
 /// Returns the number of changed functions, in a sentence.
@@ -69,7 +69,7 @@ pub(super) fn claim(found: &Difference) -> String {
     }
 }
 
-/// Returns its certainty.
+/// Returns a statement of how certain the claim is.
 pub(super) fn sureness(found: &Difference) -> String {
     format!(
         "{:.0} % confidence for all together; {} and {}",

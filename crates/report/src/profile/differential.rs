@@ -1,7 +1,7 @@
-//! The differential flame graph: boxes as wide as their share of the second profile, colored by
-//! the change of the function's own share or own time since the first, and gray if no change is
-//! known. Meaningless red boxes are common in such pictures: here the color is that of the
-//! verdict, which is decided elsewhere.
+//! The differential flame graph: boxes are as wide as their share of the second profile. A box is
+//! colored by the change of the function's own share or own time since the first profile, and gray
+//! if no change is known. Such pictures often contain meaningless red boxes; here the color shows
+//! the verdict, which is decided elsewhere.
 
 use super::boxes::{self, Layers, Words};
 use super::difference as words;
@@ -39,7 +39,7 @@ pub struct Mark {
     pub size: f64,
     /// The size in a few characters, such as `+11.4`; shown only for a known change.
     pub short: String,
-    /// Both sides, the difference and its interval.
+    /// The values on both sides, the difference and its interval, in words.
     pub told: String,
     /// Name of the function without its file.
     pub name: String,
@@ -65,7 +65,7 @@ pub struct Differential<'a> {
     /// Headings of the table next to the picture; rows have the function first and the verdict
     /// last.
     pub heads: Vec<String>,
-    /// Rows of that table.
+    /// Rows of the table next to the picture.
     pub rows: Vec<Vec<String>>,
     /// The functions that were examined.
     pub marks: Vec<Mark>,
@@ -160,7 +160,7 @@ fn points(share: f64) -> String {
     format!("{}{:.1}", if share < 0.0 { "-" } else { "+" }, share.abs() * 100.0)
 }
 
-/// Index of marks by name and file, or by name alone if only one function has it.
+/// Finds marks by name and file, or by name alone if only one function has that name.
 struct Index<'a> {
     exact: HashMap<(&'a str, &'a str), usize>,
     by_name: HashMap<&'a str, Option<usize>>,
@@ -187,13 +187,13 @@ fn base(file: Option<&str>) -> &str {
     file.unwrap_or_default().rsplit('/').next().unwrap_or_default()
 }
 
-/// The tree with its marks; widths are those of the second profile.
+/// The merged tree with the mark of each node; widths are those of the second profile.
 pub(super) struct Marked<'a> {
     pub nodes: Vec<PairNode>,
     /// The mark of every node.
     pub of_node: Vec<Option<usize>>,
     marks: &'a [Mark],
-    /// The largest known change.
+    /// Size of the largest known change.
     largest: f64,
 }
 
@@ -211,9 +211,10 @@ impl Layers for Marked<'_> {
     }
 }
 
-/// Orange for more, blue for less, each in three shades that can also be distinguished with color
-/// blindness.
+/// Orange shades for functions that take more, which can also be distinguished from [`LESS`] with
+/// color blindness.
 const MORE: [&str; 3] = ["#f9d3b8", "#f2a673", "#e8763a"];
+/// Blue shades for functions that take less.
 const LESS: [&str; 3] = ["#c3dcf3", "#8fbbe6", "#5a97d3"];
 const SAME: &str = "#eceef0";
 pub(super) const UNKNOWN: &str = "#c4c8cd";
@@ -232,8 +233,8 @@ impl Marked<'_> {
         }
     }
 
-    /// Returns the shade for a mark, by the square root of its size, so that a change a tenth as
-    /// large as the largest is still visible.
+    /// Returns the shade for a mark. It depends on the square root of the size, so that a change a
+    /// tenth as large as the largest is still visible.
     pub(super) fn fill_of(&self, mark: &Mark) -> &'static str {
         let part = if self.largest > 0.0 { (mark.size / self.largest).sqrt() } else { 1.0 };
         let shade = if part > 0.66 { 2 } else { usize::from(part > 0.33) };
@@ -260,8 +261,8 @@ impl Marked<'_> {
         }
     }
 
-    /// Returns the functions missing from the second profile, which have no width: the outermost
-    /// ones, with their shares of the first.
+    /// Returns a sentence on the functions missing from the second profile, which have no width
+    /// there: the outermost ones, with their shares of the first profile.
     pub(super) fn gone(&self) -> Option<String> {
         let whole = self.nodes[0].amounts[0];
         let mut gone: Vec<(&str, f64)> = self

@@ -28,7 +28,7 @@ struct Page {
     names: [String; 2],
     heads: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// Columns that narrow screens leave out.
+    /// Indices of the columns that are hidden on narrow screens.
     minor: &'static [usize],
     left_out: String,
     findings: Vec<FindingOnPage>,

@@ -1,5 +1,5 @@
-//! A flame graph as SVG: every function is as wide as its share, and above its caller. The picture
-//! needs no script; each box shows its name and share on hover. Colors merely distinguish
+//! A flame graph as SVG: every function is as wide as its share, and is drawn above its caller. The
+//! picture needs no script; each box shows its name and share on hover. Colors merely distinguish
 //! functions, except that of the garbage collector.
 
 use super::boxes::{Layers, Words, picture};

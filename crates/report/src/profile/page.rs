@@ -26,7 +26,7 @@ struct Page {
     svg: String,
     data: String,
     rows: Vec<Vec<String>>,
-    /// Columns that narrow screens leave out.
+    /// Indices of the columns that are hidden on narrow screens.
     minor: &'static [usize],
     left_out: String,
     findings: Vec<FindingOnPage>,

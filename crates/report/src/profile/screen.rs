@@ -145,8 +145,9 @@ fn cost(report: &ProfileReport<'_>) -> Option<String> {
     }
 }
 
-/// Returns the cost of sampling in a sentence: the increase in elapsed time, and the parts that
-/// occur once and with every sample. Only the latter is in the shares.
+/// Returns the cost of sampling in a sentence: the increase in time, the part of the CPU time spent
+/// once per run, and the part spent on every sample. Only the latter part is included in the
+/// shares.
 pub(super) fn overhead(found: &Overhead) -> String {
     let whole = found.whole.iter().map(|(metric, ratio)| {
         let name = if metric == "wall" { "time" } else { "CPU time" };
@@ -183,7 +184,7 @@ pub(crate) fn ends(interval: Interval) -> String {
     format!("[{:.1} … {:.1}]", interval.lower * 100.0, interval.upper * 100.0)
 }
 
-/// Returns the functions shown.
+/// Returns the functions to show, at most `report.top` unless that is 0.
 pub(crate) fn shown<'a>(report: &ProfileReport<'a>) -> &'a [Share] {
     let all = &report.shares.functions;
     if report.top == 0 { all } else { &all[..report.top.min(all.len())] }

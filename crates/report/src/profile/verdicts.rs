@@ -103,7 +103,7 @@ pub fn differential<'a>(suite: &Analysis, sides: [&'a Profile; 2]) -> Differenti
     found
 }
 
-/// Returns the numbers of functions known to take more and less.
+/// Returns a sentence with the numbers of functions that take less, more and the same.
 fn headline(suite: &Analysis, table: &Table<'_>) -> String {
     let of = |verdict: Verdict| {
         let own = |row: &&&Comparison| !is_sum(suite, row) && row.decision.verdict == verdict;
@@ -136,7 +136,8 @@ fn is_sum(suite: &Analysis, row: &Comparison) -> bool {
     name == WHOLE || name == REST
 }
 
-/// Orders the rows: the whole first, then the functions by the change of their time, the rest last.
+/// Orders the rows: the total first, then the functions by the size of the change of their time,
+/// and the remainder last.
 fn ordered<'a>(suite: &Analysis, table: &Table<'a>) -> Vec<&'a Comparison> {
     let mut rows = table.rows.clone();
     let place = |row: &Comparison| match suite.row_of(row).name.as_str() {
@@ -219,7 +220,8 @@ fn change(row: &Comparison, column: &Column) -> String {
     format!("{sign}{}", column.with_unit(shift.abs()))
 }
 
-/// Returns the verdict in a word: functions are faster or slower, regardless of the metric's name.
+/// Returns the verdict in a word. Functions are called faster or slower whatever the name of the
+/// metric is.
 fn verdict(suite: &Analysis, row: &Comparison) -> String {
     let star = if words::is_starred(row) { "*" } else { "" };
     match row.decision.verdict {

@@ -60,7 +60,7 @@ const ROUNDS_OF_A_VERDICT: f64 = 12.0;
 /// Returns the plan of a suite with its approximate duration: `20 benchmarks on old and new (Google
 /// Benchmark); a round takes about 3 s: until every verdict is clear, or 60 s`. `pinned` means that
 /// every side does the same number of iterations. If the first verdicts may take longer than the
-/// budget, the plan says so, up to `ceiling_seconds`.
+/// budget, the plan says that measuring may continue for up to `ceiling_seconds`.
 pub fn suite_plan(
     benchmarks: usize,
     sides: &[&str],

@@ -6,7 +6,7 @@ use crate::names::fitted;
 use assay_analysis::Analysis;
 use assay_analysis::protocol::{Protocol, Status};
 
-/// A chain with its texts.
+/// A chain with the texts that the page shows for it.
 pub(crate) struct ChainOnPage {
     /// The title of its section, which names the subjects if there are several chains.
     pub title: String,
@@ -24,7 +24,7 @@ pub(crate) struct ChainOnPage {
     pub rest: String,
 }
 
-/// A step with its texts.
+/// A step with the texts that the page shows for it.
 pub(crate) struct StepOnPage {
     /// The step's name.
     pub name: String,

@@ -46,8 +46,8 @@ impl<'a> Teller<'a> {
         self.chain.against.map_or("", |against| self.name(against))
     }
 
-    /// Returns the compared subjects: `array - map`; for a suite the row, for a single subject its
-    /// name.
+    /// Returns the compared subjects, such as `array - map`; for a suite the name of the row, and
+    /// for a single subject its name.
     pub fn pair(&self) -> String {
         match self.chain.against {
             Some(_) if self.analysis.is_suite() => {
@@ -67,7 +67,7 @@ impl<'a> Teller<'a> {
         &self.analysis.metrics[self.chain.metric].unit
     }
 
-    /// Formats an amount alone, with three significant digits or as it was chosen.
+    /// Formats an amount without an interval, with four significant digits.
     pub fn amount(&self, value: f64) -> String {
         self.chain.amount(value)
     }
@@ -194,8 +194,8 @@ impl<'a> Teller<'a> {
         number::chosen_percent(self.chain.confidence)
     }
 
-    /// Returns `array is faster in 97 % of pairs`, or slower in more than half; a plain number is
-    /// smaller or larger, since its better direction is unknown.
+    /// Returns `array is faster in 97 % of pairs`, or `slower` if it is faster in fewer than half.
+    /// For a plain number, whose better direction is unknown, the words are `smaller` and `larger`.
     pub fn superiority(&self, found: &EffectFound) -> String {
         let metric = &self.analysis.metrics[self.chain.metric];
         let plain = metric.undirected || metric.name == "value" && metric.unit == Unit::One;
@@ -244,13 +244,13 @@ pub(crate) fn test_name(name: TestName) -> &'static str {
     }
 }
 
-/// Formats a rank statistic, which is whole or half.
+/// Formats a rank statistic, which is a whole number or a half.
 fn statistic(value: f64) -> String {
     let decimals = usize::from(value.fract() != 0.0);
     if value.abs() < 1e15 { format!("{value:.decimals$}") } else { format!("{value:e}") }
 }
 
-/// Returns the status as a conspicuous word.
+/// Returns the word for a status, in capitals.
 pub(crate) fn shown(status: Status) -> &'static str {
     match status {
         Status::Passed => "PASSED",
@@ -260,7 +260,7 @@ pub(crate) fn shown(status: Status) -> &'static str {
     }
 }
 
-/// Returns the meaning of a step's failure.
+/// Explains what the failure of a step means.
 pub(crate) fn failure(step: usize) -> &'static str {
     let meanings = ["the samples are not valid", "there are too few samples", "the test failed"];
     meanings.get(step).copied().unwrap_or("a step before failed")

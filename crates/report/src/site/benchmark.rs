@@ -27,9 +27,10 @@ pub struct BenchmarkPage<'a> {
     pub name: &'a str,
     /// File name of the benchmark without extension; its series are `FILE.0`, `FILE.1`, …
     pub file: &'a str,
-    /// The series with the commands that narrow down their changes; the first is the deciding one.
+    /// The series, with the command lines that narrow down their changes; the deciding series comes
+    /// first.
     pub trends: &'a [(Trend, Vec<Option<String>>)],
-    /// Other findings.
+    /// Findings other than those of the series.
     pub findings: &'a [Finding],
 }
 

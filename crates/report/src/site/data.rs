@@ -20,7 +20,7 @@ use std::fmt::Write;
 const RUNS_OF_A_FILE: usize = 64;
 /// Maximum number of run files: all are open simultaneously while they are written.
 const MOST_FILES: usize = 200;
-/// Number of digits kept of the smallest value.
+/// Number of significant digits that are kept of the smallest value.
 const DIGITS: i32 = 5;
 /// Largest whole number that is exact in every script.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
@@ -156,8 +156,8 @@ pub fn file_of_runs(number: usize, stamp: &str) -> String {
     format!("assay.file({number},{});\n", script(&stamp.into()))
 }
 
-/// Returns the results of one metric of one benchmark in the runs of a file, each with the run's
-/// position in that file.
+/// Returns the results of one metric of one benchmark in the runs of a file, each with the position
+/// of its run in that file.
 pub fn results(benchmark: usize, metric: usize, results: &[(usize, &RunSummary)]) -> String {
     let places: Vec<usize> = results.iter().map(|&(place, _)| place).collect();
     let packed = Packed::of(&results.iter().map(|&(_, result)| result).collect::<Vec<_>>());
@@ -169,7 +169,7 @@ pub fn results(benchmark: usize, metric: usize, results: &[(usize, &RunSummary)]
     )
 }
 
-/// Formats numbers, with consecutive ones as the first and their count.
+/// Formats numbers; consecutive numbers are written as the first of them and their count.
 fn ranges(numbers: &[usize]) -> String {
     let mut text = String::new();
     let mut rest = numbers;
@@ -182,12 +182,12 @@ fn ranges(numbers: &[usize]) -> String {
     text
 }
 
-/// Values and their intervals as whole numbers.
+/// Values and their intervals, converted to whole numbers.
 struct Packed {
     /// The values are multiples of this power of ten.
     exponent: i32,
-    /// Three lists: values, distances of the lower ends, and of the upper ends; empty if no
-    /// interval is known.
+    /// Three lists: the values, the distances of the lower ends from them, and those of the upper
+    /// ends. The last two are empty if every value is finite and no interval is known.
     text: String,
 }
 
@@ -229,7 +229,7 @@ impl Packed {
     }
 }
 
-/// Returns the power of ten of which values are multiples.
+/// Returns the exponent of the power of ten of which the written values are multiples.
 fn exponent(results: &[&RunSummary]) -> i32 {
     let centres = || results.iter().map(|r| r.centre.abs()).filter(|v| v.is_finite());
     let ends = results.iter().filter_map(|r| r.interval).flat_map(|i| [i.lower, i.upper]);

@@ -1,4 +1,5 @@
-//! The runs of a history by number, to which points of a series and columns of a comparison refer.
+//! The numbered runs of a history. Points of a series and columns of a comparison refer to these
+//! numbers.
 
 use super::names::encoded;
 use assay_analysis::history::{Point, Revision, Run};
@@ -8,11 +9,11 @@ use std::collections::HashMap;
 /// A run of one revision. A run that measured several revisions occurs several times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// The run, with the revision that is meant.
+    /// The run; its revision is the one described here.
     pub run: Run,
-    /// The index of its machine in [`Index::machines`].
+    /// The index of the run's machine in [`Index::machines`].
     pub machine: usize,
-    /// The index of its revision in [`Index::revisions`].
+    /// The index of the run's revision in [`Index::revisions`].
     pub revision: Option<usize>,
 }
 
@@ -75,7 +76,7 @@ impl Index {
         index
     }
 
-    /// Returns the number of the run of a point in a series.
+    /// Returns the number of the run that a point in a series comes from.
     pub fn of_point(&self, point: &Point) -> Option<usize> {
         let revision = match &point.revision {
             Some(revision) => Some(*self.commits.get(&revision.commit)?),
@@ -92,8 +93,8 @@ impl Index {
         self.metrics.iter().position(same)
     }
 
-    /// Returns the name of a run of one revision in links, which is stable when pages are
-    /// regenerated.
+    /// Returns the name by which links refer to a run of one revision. It stays the same when pages
+    /// are regenerated.
     pub fn link(&self, number: usize) -> String {
         let run = &self.measured[number].run;
         match &run.revision {

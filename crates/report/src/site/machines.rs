@@ -20,7 +20,8 @@ pub struct MachineStates<'a> {
     pub frame: &'a Frame,
     /// The runs.
     pub index: &'a Index,
-    /// The run's number in its store, the name of the fact, and its value.
+    /// The recorded facts: for each, the number of the run in its store, the name of the fact, and
+    /// its value.
     pub states: &'a [(i64, String, f64)],
 }
 

@@ -22,24 +22,25 @@ use std::fmt::Write;
 pub const EVENTS: usize = 10;
 /// Maximum number of series per event, largest changes first.
 const MOVED: usize = 5;
-/// Maximum number of findings.
+/// Maximum number of findings listed.
 const FINDINGS: usize = 20;
-/// Maximum number of newest runs.
+/// Maximum number of newest runs listed.
 const NEWEST: usize = 10;
 /// Maximum number of worse benchmarks named.
 const ALARMS: usize = 50;
 /// Number of points in a small picture.
 const POINTS: usize = 60;
-/// Size of a small picture.
+/// Width of a small picture.
 const WIDTH: usize = 120;
+/// Height of a small picture.
 const HEIGHT: f64 = 24.0;
 
-/// A benchmark in the table of all, represented by its series of the deciding metric.
+/// A benchmark in the table of all benchmarks, represented by its series of the deciding metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The benchmark with its parameters, cleaned.
     pub name: String,
-    /// The file of its page, without extension.
+    /// The file of the benchmark's page, without extension.
     pub file: String,
     /// The metric.
     pub metric: String,
@@ -47,18 +48,18 @@ pub struct Row {
     pub machine: String,
     /// Number of runs.
     pub runs: usize,
-    /// The last level.
+    /// The last level of the series, formatted.
     pub level: String,
     /// Spread between runs of the last level: a robust standard deviation as a fraction of the
     /// level.
     pub spread: Option<f64>,
-    /// The last change.
+    /// The size of the last change with its interval; empty if there is no change.
     pub change: String,
     /// The tone of the last change.
     pub tone: &'static str,
     /// Time of the last change, milliseconds since 1970; 0 if there is none.
     pub changed: i64,
-    /// The points of its picture.
+    /// The points of the benchmark's small picture, in the format of SVG.
     pub points: String,
 }
 
@@ -104,7 +105,8 @@ pub(super) fn tone(change: &Change) -> &'static str {
     }
 }
 
-/// Returns the points of a line, averaging several runs per point if there are too many.
+/// Returns the points of a small picture's line; each point is the mean of several runs if there
+/// are too many.
 fn picture(values: &[f64]) -> String {
     let columns = POINTS.min(values.len());
     let mean = |column: usize| {
@@ -127,7 +129,7 @@ fn picture(values: &[f64]) -> String {
     points
 }
 
-/// Changes that may have the same cause.
+/// An event: changes that may have the same cause.
 struct Happened {
     day: String,
     ways: String,
@@ -185,7 +187,7 @@ pub struct Overview<'a> {
     pub events: &'a Events,
     /// A command line for each of the latest events; `None` if its commits are unknown.
     pub narrow: &'a [Option<String>],
-    /// Standing of the last run; `None` if unknown.
+    /// The result of the gate for the last run; `None` if unknown.
     pub gate: Option<&'a Gate>,
 }
 

@@ -1,4 +1,5 @@
-//! Advice on the time of a suite: at most two lines, each with a command, derived from its runs.
+//! Advice on reducing the time of a suite, derived from its runs: at most two lines, each with a
+//! command.
 
 use crate::number;
 use assay_analysis::testing::Testing;
@@ -6,18 +7,18 @@ use assay_data::Unit;
 
 /// Minimum duration of a suite that gets advice, seconds.
 const LONG: f64 = 2.0;
-/// Minimum share of a part that is worth a line.
+/// Minimum share of the total time for which a part gets a line of advice.
 const LARGE: f64 = 1.0 / 3.0;
 /// Minimum share of the whole that a setting must affect to be worth comparing.
 const SET: f64 = 0.15;
-/// Minimum number of log lines per test for comparing a log setting.
+/// Minimum number of log lines per test for advice to compare a log setting.
 const TALKATIVE: f64 = 50.0;
-/// Minimum share of processor time; below it, tests wait more than they compute.
+/// Minimum share of processor time in the total time; below it, tests wait more than they compute.
 const BUSY: f64 = 0.5;
-/// Maximum number of lines.
+/// Maximum number of lines of advice.
 const MOST: usize = 2;
 
-/// Input for the advice.
+/// The information on which the advice is based.
 #[derive(Clone, Copy, Debug)]
 pub struct AdviceInput<'a> {
     /// The framework, as named in its runs.
@@ -26,12 +27,12 @@ pub struct AdviceInput<'a> {
     pub command: &'a str,
     /// Number of processors.
     pub processors: usize,
-    /// The hook or fixture of several tests with the longest total time, and this time in one run,
-    /// seconds.
+    /// Of the hooks and fixtures that several tests share, the one with the longest total time, and
+    /// that time per run in seconds.
     pub longest_hook: Option<(&'a str, f64)>,
 }
 
-/// Returns the lines.
+/// Returns the lines of advice.
 pub(super) fn lines(found: &Testing, asked: &AdviceInput<'_>) -> Vec<String> {
     let whole = found.whole.median;
     if whole < LONG || found.count() < 2 || asked.command.is_empty() {
@@ -110,8 +111,8 @@ pub(super) fn lines(found: &Testing, asked: &AdviceInput<'_>) -> Vec<String> {
     all
 }
 
-/// Returns the observation and the toggle for a setting that may account for much of the time, if
-/// any.
+/// Returns an observation, and the setting (toggle) that may account for much of the time; `None`
+/// if there is no such setting.
 fn settings(
     found: &Testing,
     framework: &str,

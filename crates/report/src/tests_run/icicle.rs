@@ -12,10 +12,11 @@ use assay_data::Unit;
 use serde_json::json;
 use std::collections::HashMap;
 
-/// Minimum width of a test in the picture without script; narrower tests are left out, but not
-/// their groups.
+/// Minimum width of a test in the picture without script. Narrower tests are left out, but the
+/// groups that contain them are not.
 const NARROWEST: f64 = 0.5;
-/// Maximum length of a name on a page; ten thousand longer names would fill it.
+/// Maximum length of a name on a page; ten thousand names longer than this would make the page too
+/// large.
 pub(super) const LONGEST_NAME: usize = 200;
 const ROOT: &str = "all tests";
 
@@ -36,11 +37,11 @@ struct Node {
     parent: Option<usize>,
     depth: usize,
     children: Vec<usize>,
-    /// Number of tests below it.
+    /// Number of tests below the node.
     tests: usize,
 }
 
-/// The tree of the tests of a suite.
+/// A suite's tests as a tree.
 pub(super) struct Icicle(Vec<Node>);
 
 impl Icicle {

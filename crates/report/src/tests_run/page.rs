@@ -20,7 +20,7 @@ use assay_analysis::{Analysis, Interval};
 use assay_data::list;
 use assay_data::{Finding, Unit};
 
-/// CSS class of columns that narrow screens leave out.
+/// CSS class of columns that are hidden on narrow screens.
 const MINOR: &str = "minor";
 
 /// Maximum number of failed tests shown with their messages; the table has all.
@@ -39,13 +39,13 @@ struct Page {
     made_by: String,
 }
 
-/// The content of a page for one side's suite.
+/// The part of a page that describes the suite of one side.
 pub(crate) struct SuiteOnPage {
     /// Name of the side; empty if there is only one.
     pub name: String,
     pub claim: String,
     pub sure: String,
-    /// Number of failed tests, if any.
+    /// Number of failed tests in words; empty if none failed.
     pub failures: String,
     pub failed: Vec<Failed>,
     pub bar: Vec<Piece>,
@@ -66,7 +66,8 @@ pub(crate) struct SuiteOnPage {
 pub(crate) struct Head {
     pub name: String,
     pub is_number: bool,
-    /// CSS class: columns that narrow screens leave out have one.
+    /// CSS class, by which columns can be hidden on narrow screens; empty for columns that are
+    /// always shown.
     pub class: &'static str,
 }
 
@@ -76,13 +77,13 @@ pub(crate) struct Failed {
     pub told: Vec<String>,
 }
 
-/// A row of the table of parts: its class, and its cells.
+/// A row of the table of parts: its CSS class and its cells.
 pub(crate) struct PartRow {
     pub class: &'static str,
     pub cells: Vec<String>,
 }
 
-/// A section of the bar of the whole.
+/// One section of the bar that shows how the total time is divided.
 pub(crate) struct Piece {
     pub class: &'static str,
     pub percent: String,
@@ -274,7 +275,7 @@ fn failed(findings: &[Finding], found: &Testing) -> Vec<Failed> {
     found.failing.iter().take(MOST_FAILED).map(one).collect()
 }
 
-/// Returns the causes that occur in any test.
+/// Returns the names of the causes that occur in at least one test.
 fn causes(found: &Testing) -> Vec<&String> {
     let is_any = |cause: &&String| {
         found.tests.iter().any(|test| test.causes.get(*cause).is_some_and(|value| *value != 0.0))

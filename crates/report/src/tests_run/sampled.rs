@@ -15,7 +15,7 @@ use assay_profiles::marked::{Attributed, Mark, Owned, TEST};
 
 /// Maximum number of functions shown per test.
 pub(crate) const FUNCTIONS: usize = 3;
-/// Maximum number of separate rows outside of tests.
+/// Maximum number of rows for individual parts outside of tests.
 const MOST_OTHERS: usize = 6;
 /// Minimum useful width of the column of names.
 const NARROWEST: usize = 24;
@@ -31,7 +31,8 @@ pub struct SampledSuite<'a> {
     pub ran: usize,
     /// Number of failed tests.
     pub failed: usize,
-    /// The profile of all samples, with each stack below the name of its owner.
+    /// The profile of all samples; each stack is placed below the name of the test or part that it
+    /// belongs to.
     pub whole: &'a ProfileReport<'a>,
     /// The samples attributed to tests.
     pub found: &'a Attributed,
@@ -39,7 +40,7 @@ pub struct SampledSuite<'a> {
     pub tests: usize,
 }
 
-/// Returns the name of a part of a suite.
+/// Returns the display name of a test, or of a part of the run outside of tests.
 pub fn title(mark: Option<&Mark>) -> String {
     let Some(Mark { kind, name }) = mark else { return "(start, loading, end)".to_owned() };
     match (kind.as_str(), name.as_str()) {
@@ -90,12 +91,14 @@ pub fn render(suite: &SampledSuite<'_>, remarks: Remarks, screen: &Screen) -> St
     page.finish()
 }
 
-/// Returns the collector's share of a test: sampled or, if the sampler does not see it, timed.
+/// Returns the share of a test's time spent in the garbage collector: sampled or, if the sampler
+/// cannot see the collector, as timed by the hooks.
 pub(crate) fn collected(test: &Owned) -> Option<(f64, Option<Interval>)> {
     test.collection.or(test.timed_collection)
 }
 
-/// Returns `String#% 20.1 %, Array#new 11.9 %`, without the collector, which has its own column.
+/// Returns `String#% 20.1 %, Array#new 11.9 %`. The garbage collector is left out, since it has a
+/// column of its own.
 fn functions(test: &Owned) -> String {
     let own = test.shares.functions.iter().filter(|own| !own.function.collector && own.flat > 0.0);
     let own = own.take(FUNCTIONS);

@@ -1,6 +1,6 @@
 //! One run of a suite by process and time, as SVG: a lane for everything that ran in parallel. Each
-//! lane has its tests from beginning to end, the work outside of tests, and a line below the
-//! critical path. Colors are those of the surrounding page.
+//! lane has its tests from beginning to end, the work outside of tests, and a line below the bars
+//! on the critical path. Colors are those of the surrounding page.
 
 use super::icicle::{named, seconds, short};
 use crate::markup::escaped;
@@ -13,23 +13,27 @@ use assay_data::Unit;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Width and side margins of the picture, in its own units.
+/// Width of the picture, in its own units.
 const WIDTH: f64 = 1200.0;
+/// Margin at either side of the picture.
 const MARGIN: f64 = 8.0;
-/// Heights of the axis, of a lane's name, of a row of bars with the space below it, and of a bar.
+/// Height of the axis.
 const AXIS: f64 = 22.0;
+/// Height of a lane's name.
 const NAME: f64 = 18.0;
+/// Height of a row of bars, with the space below it.
 const ROW: f64 = 19.0;
+/// Height of a bar.
 const BAR: f64 = 15.0;
 /// Minimum width of a bar; narrower bars are merged with narrow neighbors.
 const NARROWEST: f64 = 1.5;
-/// Maximum number of bars, since more would make the page slow to open; beyond it, wider bars are
-/// merged as well.
+/// Maximum number of bars, since more would make the page slow to open. If there are more, wider
+/// bars are merged as well.
 const MOST_BARS: usize = 3000;
 /// Maximum gap between merged bars.
 const NEAR: f64 = 1.5;
 
-/// A drawn bar, or several that can't be distinguished.
+/// A bar as drawn: one bar, or several that would be too narrow to be told apart.
 struct DrawnBar<'a> {
     of: &'a Bar,
     until: f64,
@@ -128,7 +132,7 @@ fn told(lane: &Lane, index: usize, lanes: usize) -> String {
     format!("{name}{processes}{critical}")
 }
 
-/// Returns the bars of a lane, with narrow neighbors of one row merged.
+/// Returns the bars of a lane; narrow neighbors in the same row are merged.
 fn merged<'a>(lane: &'a Lane, scale: f64, narrowest: f64) -> Vec<DrawnBar<'a>> {
     let mut drawn: Vec<DrawnBar<'a>> = Vec::new();
     // The last bar of each row of tests, if it can still grow.
@@ -237,7 +241,7 @@ fn of_failed(failed: bool) -> String {
     if failed { "f" } else { "t" }.to_owned()
 }
 
-/// Draws a line below the bars of the critical path; adjacent bars share one.
+/// Draws a line below the bars on the critical path; adjacent bars share one line.
 fn critical(out: &mut String, lane: &Lane, top: f64, scale: f64) {
     let mut path = String::new();
     let mut last: Option<(usize, f64, f64)> = None;

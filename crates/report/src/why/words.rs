@@ -16,7 +16,7 @@ use assay_data::list;
 use assay_data::samples::PER_ITERATION;
 use assay_data::{Finding, Metric, Unit};
 
-/// Maximum number of functions, and of metrics, in a line.
+/// Maximum number of functions, or of metrics, named in one line.
 const MOST: usize = 4;
 
 /// Returns the answer in one sentence: the most likely cause, or that no part explains the
@@ -279,7 +279,7 @@ fn part_line(part: &Part) -> String {
     }
 }
 
-/// Returns a metric as a cause of time.
+/// Returns the words for a metric that is a cause of the time spent.
 fn cause_word(metric: &Metric) -> String {
     match metric.name.as_str() {
         "minor_faults" => "page faults".to_owned(),
@@ -294,7 +294,7 @@ fn cause_word(metric: &Metric) -> String {
     }
 }
 
-/// Returns the name of a metric in a list.
+/// Returns the short name of a metric, for use in a list.
 fn short_word(metric: &Metric) -> String {
     match metric.name.as_str() {
         "minor_faults" => "page faults".to_owned(),
@@ -305,7 +305,7 @@ fn short_word(metric: &Metric) -> String {
     }
 }
 
-/// Returns the size of a change: its number, and the ratio with its interval.
+/// Returns the size of a change: the difference and, if known, the ratio with its interval.
 fn amount(analysis: &Analysis, change: &Change) -> String {
     let metric = &analysis.metrics[change.metric];
     // The kernel counts blocks of 512 bytes.
@@ -345,7 +345,8 @@ fn brief(analysis: &Analysis, change: &Change) -> String {
     }
 }
 
-/// Returns the metrics whose change is known, the changed ones first, and those that did not change.
+/// Returns the metrics whose changes are known: first those that changed, largest change first,
+/// then those that did not.
 fn changes(analysis: &Analysis, why: &Why) -> String {
     let size = |change: &&Change| change.ratio.map_or(f64::INFINITY, |r| r.estimate.ln().abs());
     let mut moved: Vec<&Change> = why
@@ -371,14 +372,14 @@ fn changes(analysis: &Analysis, why: &Why) -> String {
     lists.join("; ")
 }
 
-/// Returns the names of the metrics that did not change and are not always zero.
+/// Returns the names of the metrics that did not change; metrics that are always zero are left out.
 fn unchanged(analysis: &Analysis, why: &Why) -> Vec<String> {
     let is_same = |own: &&Change| own.direction == Direction::Unchanged && own.ratio.is_some();
     let same = why.changes.iter().filter(is_same).take(MOST);
     same.map(|own| short_word(&analysis.metrics[own.metric])).collect()
 }
 
-/// Returns the changes of instructions and allocations, for the sentence about a function.
+/// Returns the changes in instructions and allocations, for the sentence about a function.
 fn brief_changes(analysis: &Analysis, why: &Why) -> String {
     let is_wanted = |own: &&Change| {
         let name = analysis.metrics[own.metric].name.as_str();
@@ -398,7 +399,7 @@ fn brief_changes(analysis: &Analysis, why: &Why) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the differences between the sides; `None` if none are known.
+/// Returns a list of the inputs in which the sides differ; `None` if none are known.
 pub(super) fn input_words(why: &Why) -> Option<String> {
     let told = why.inputs.iter().map(|input| match input {
         Input::Files(Some(name)) => format!("the file {}", quoted(name)),

@@ -1,13 +1,14 @@
 //! Additions to a sentence if other numbers on the screen (medians, means) disagree with it, if the
-//! interval consists of a clock step, or if the machine was too busy to show the whole effect.
+//! interval is only a few clock steps wide, or if the machine was too busy to show the whole
+//! effect.
 
 use super::{Bound, Teller};
 use crate::number;
 use assay_analysis::{Interval, Scale, Verdict, policy};
 use assay_data::Unit;
 
-/// An interval whose half-width is at most this many clock steps is mostly the hidden part of a
-/// step.
+/// An interval whose half-width is at most this many clock steps mostly reflects the steps in which
+/// values are measured.
 const MOSTLY: f64 = 1.5;
 
 /// CPU time of a server, divided by the number of its responses.
@@ -41,15 +42,16 @@ impl Teller<'_> {
         }
     }
 
-    /// Returns true if a ratio (its logarithm) differs from the size in the sentence by more than
-    /// the threshold and by more than half of that size.
+    /// Returns true if a ratio (given as its logarithm) differs from the size in the sentence by
+    /// more than the threshold and by more than half of that size.
     fn differs(&self, own: f64, size: f64, bound: Bound) -> bool {
         let d = &self.c.decision;
         let room = d.threshold.max(policy::SIZE_KNOWN * size.abs());
         d.scale == Scale::Ratio && own.is_finite() && contradicts(own, size, bound, room)
     }
 
-    /// Returns a clause for intervals that are mostly the hidden part of a step.
+    /// Returns a clause for an interval that mostly reflects the steps in which values are
+    /// measured; empty for other intervals.
     pub(super) fn coarse(&self, interval: Interval) -> String {
         let step = self.c.decision.clock_step;
         if interval.half_width() > MOSTLY * step || interval.half_width() == 0.0 {
@@ -59,8 +61,8 @@ impl Teller<'_> {
         format!(", most of which one step hides: {name} comes in steps of {}", self.on_scale(step))
     }
 
-    /// Returns the difference of the means, if it is outside the interval by more than the
-    /// threshold: a few distant values, which ranks ignore.
+    /// Returns the difference of the means if it is outside the interval by more than the
+    /// threshold. That happens with a few distant values, which ranks ignore.
     pub(super) fn other_means(&self) -> String {
         let c = self.c;
         let d = &c.decision;
@@ -97,7 +99,7 @@ impl Teller<'_> {
         })
     }
 
-    /// Returns the advice about a metric of CPU time, if it was measured. A server's CPU time
+    /// Returns advice to let a metric of CPU time decide, if one was measured. A server's CPU time
     /// limits how many requests per second it can answer, but says little about latency.
     fn instead(&self) -> Option<String> {
         let own = &self.analysis.metrics;
@@ -119,8 +121,8 @@ impl Teller<'_> {
     }
 }
 
-/// Returns true if a number deviates by more than `room` from the sentence's statement on it: a
-/// size, or a bound of one.
+/// Returns true if a number deviates by more than `room` from what the sentence states: a size, or
+/// a bound on the size.
 fn contradicts(own: f64, size: f64, bound: Bound, room: f64) -> bool {
     let own = own * size.signum();
     let too_small = own < size.abs() - room;

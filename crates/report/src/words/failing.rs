@@ -7,7 +7,7 @@ use assay_analysis::policy;
 use assay_data::Unit;
 
 impl Teller<'_> {
-    /// Returns the sentence if failures decided; `None` otherwise.
+    /// Returns the sentence if failed requests decided the comparison; otherwise `None`.
     pub(super) fn by_failures(&self) -> Option<Sentence> {
         let failing = self.c.failing.as_ref()?;
         let is_reference = failing.subject == self.c.against;
@@ -56,12 +56,12 @@ impl Teller<'_> {
     }
 }
 
-/// Returns the same in a few words, for a table.
+/// Returns the share of failed requests in a few words, for a table.
 pub(super) fn in_short(failing: &Failing) -> String {
     format!("{} failed", percent(failing.share()))
 }
 
-/// Formats a share in percent; 0 % and 100 % are used only if exact, as `none` and `all`.
+/// Formats a share in percent; if it is exactly 0 % or 100 %, the result is `none` or `all`.
 fn percent(share: f64) -> String {
     let shown = number::percent(share);
     match share {

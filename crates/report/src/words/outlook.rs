@@ -1,5 +1,5 @@
-//! Additions to an incomplete sentence: the observation if there is no verdict, and the time an
-//! answer would take.
+//! Additions to the sentence of a comparison without a verdict: what was observed so far, and the
+//! time that a verdict would take.
 //!
 //! Forecasts come from the analysis; here they are rounded, converted to time, and given the option
 //! that acts on them.
@@ -26,14 +26,14 @@ impl Teller<'_> {
         }
     }
 
-    /// Returns true if the details are about the load of the machine.
+    /// Returns true if the details state that the machine was busy.
     pub(super) fn states_load(&self) -> bool {
         let decision = &self.c.decision;
         decision.interval.is_some() && decision.verdict.is_directional() && self.busy().is_some()
     }
 
-    /// Returns the observation if there are too few values for a verdict, with the probability that
-    /// chance alone would produce it.
+    /// Returns what was observed so far if there are too few values for a verdict, with the
+    /// probability that chance alone would produce it.
     fn seen_so_far(&self) -> Option<String> {
         let c = self.c;
         let mut said = Vec::new();
@@ -143,7 +143,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Returns the option for a total number of blocks.
+    /// Returns advice on the option with which a run takes this many blocks in total.
     fn advice(&self, blocks: u64) -> Option<String> {
         if self.analysis.plan.until.is_some() {
             return Some("Make --until stricter, or leave it out".to_owned());
@@ -166,7 +166,7 @@ impl Teller<'_> {
     }
 }
 
-/// Rounds a forecast, which is not exact to the block, to two digits.
+/// Rounds a forecast up to two significant digits, because it is not exact to the block.
 fn two_digits(n: u64) -> u64 {
     let mut unit = 1;
     while n / unit >= 100 {

@@ -17,8 +17,8 @@ use crate::resampling::Stream;
 /// Minimum number of permutations for a test, unless it fails sooner.
 const PERMUTATIONS: u32 = 999;
 
-/// Number of permutations that may reach a significant split: with fewer, chance would decide
-/// whether a split near a small level is significant.
+/// There are enough permutations that about this many may reach a split that is still significant:
+/// with fewer, chance would decide whether a split near a small level is significant.
 const REACHING: f64 = 10.0;
 
 /// The places at which a new part begins, ascending. `ranks`: distinct ranks of the whole series;
@@ -71,7 +71,8 @@ fn ranks_within(part: &[usize]) -> Vec<usize> {
     ranks
 }
 
-/// The best split, if fewer than `level` of the permutations split as well.
+/// The best split, if it is significant: less than a share `level` of the permutations have a split
+/// with at least its statistic divided by `tau`.
 fn split(
     ranks: &[usize],
     level: f64,
@@ -137,7 +138,7 @@ fn largest_distance(ranks: &[usize], shortest: usize, tree: &mut Tree) -> (f64, 
     best
 }
 
-/// Counts the added ranks below a rank, and their sum.
+/// A binary indexed tree that gives the number and the sum of the added ranks below any rank.
 struct Tree {
     nodes: Vec<(u32, f64)>,
     sum: f64,

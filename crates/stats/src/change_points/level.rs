@@ -233,7 +233,7 @@ impl White {
         white
     }
 
-    /// Whitened value of a level of 1 for the first value, and for any other.
+    /// The whitened form of a constant level of 1: at the first value, and at any other.
     fn weights(&self) -> (f64, f64) {
         ((1.0 - self.lag1 * self.lag1).sqrt(), 1.0 - self.lag1)
     }
@@ -244,7 +244,8 @@ impl White {
         std::iter::once(first).chain(others).collect()
     }
 
-    /// Reduction of the residual sum of squares by this regressor in addition to a level.
+    /// Reduction of the residual sum of squares if the regressor `other` is fitted in addition to a
+    /// level.
     fn gain(&self, other: &[f64]) -> f64 {
         let (first, rest) = self.weights();
         let with_level = first * other[0] + rest * other[1..].iter().sum::<f64>();
@@ -300,8 +301,8 @@ fn largest(scores: &[f64], lag1: f64, shortest: usize) -> (f64, usize) {
     (white.ratio(gain), place)
 }
 
-/// The largest ratio of `n` values without a step that has a p-value of 1; the constants are for at
-/// least five values on each side, and conservative for more.
+/// The ratio up to which the p-value is 1, for the largest ratio of `n` values without a step. The
+/// constants are for at least five values on each side, and conservative for more.
 fn height(n: usize, lag1: f64) -> f64 {
     // The number of places counts by the logarithm of the odds of their distance from the end
     // (James, James and Siegmund, "Tests for a change-point", 1987).
@@ -309,10 +310,11 @@ fn height(n: usize, lag1: f64) -> f64 {
     HEIGHT[0] + HEIGHT[2] * (2.0 * reach.ln()).ln() + HEIGHT[3] * lag1.powi(3)
 }
 
-/// The constant, and the factors of −ln p, the number of places, and dependence.
+/// The constants of [`height`] and [`chance`]: the constant term, and the coefficients of −ln p, of
+/// the term for the number of places, and of the term for autocorrelation.
 const HEIGHT: [f64; 4] = [-1.8, 2.15, 2.4, 6.0];
 
-/// p-value of the largest ratio of `n` values without a step.
+/// p-value of `ratio` as the largest ratio of `n` values without a step.
 fn chance(ratio: f64, n: usize, lag1: f64) -> f64 {
     (-(ratio - height(n, lag1)) / HEIGHT[1]).exp().min(1.0)
 }

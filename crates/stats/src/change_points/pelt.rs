@@ -28,7 +28,8 @@ pub(super) fn penalty(n: f64, level: f64) -> f64 {
     PENALTY[0] + PENALTY[1] * strict + PENALTY[2] * n.max(20.0).ln()
 }
 
-/// The constant, the factor of −ln level, and the factor of ln n.
+/// The constants of [`penalty`]: the constant term, the factor of −ln level, and the factor of ln
+/// n.
 const PENALTY: [f64; 3] = [-1.12, 1.9, 1.5];
 
 /// The optimal division: O(n²) at worst, less if changes allow pruning.

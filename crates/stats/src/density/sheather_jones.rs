@@ -7,7 +7,7 @@
 
 use super::spreads;
 
-/// Bins over the range, as in R.
+/// Number of bins over the range, as in R.
 const BINS: usize = 1000;
 /// Maximum number of times the bounds are widened to find a change of sign, as in R.
 const MOST_TRIES: u32 = 99;

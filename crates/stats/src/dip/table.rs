@@ -1,12 +1,12 @@
 //! Quantiles of √n times the dip of uniform samples, made by `examples/dip_table.rs`.
 
-/// The probabilities of the columns; the first and last are the extremes that occurred.
+/// The probabilities of the columns; 0 and 1 stand for the extremes that occurred.
 pub(super) const PROBABILITIES: [f64; 21] = [
     0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995,
     0.998, 0.999, 0.9995, 1.0,
 ];
 
-/// For every number of values the scaled quantiles.
+/// The scaled quantiles, for each number of values.
 pub(super) const QUANTILES: [(usize, [f32; 21]); 21] = [
     (
         4,

@@ -16,15 +16,16 @@ const FEW_ROWS: usize = 256;
 /// A walk through some of the rows.
 #[derive(Clone, Copy, Default)]
 struct Walk {
-    /// The current row, and the row where the walk stops.
+    /// The current row.
     row: usize,
+    /// The row where the walk stops.
     stop: usize,
-    /// Elements from this column on are known not to be `below`.
+    /// In the current row, elements from this column on are known not to be `below`.
     end: usize,
 }
 
 impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
-    /// Number of elements that are `below`, a monotone condition. O(rows + columns).
+    /// Number of elements for which the monotone condition `below` is true. O(rows + columns).
     pub(super) fn count(&self, below: impl Fn(f64) -> bool) -> u64 {
         let mut count = 0;
         self.walk_all(&below, |_, first, end, done| {
@@ -45,7 +46,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         count
     }
 
-    /// End of the elements of one row that are `below`.
+    /// The column after the last element of a row for which `below` is true.
     pub(super) fn end_of_row(&self, row: usize, below: impl Fn(f64) -> bool) -> usize {
         let (mut first, mut end) = (self.first_column(row), self.columns);
         while first < end {

@@ -229,9 +229,10 @@ fn points_for(count: u64, gather: u64) -> usize {
     (2.0 * MARGIN * count as f64 / gather as f64).powf(4.0 / 3.0) as usize
 }
 
-/// The points of a sorted lattice of the elements number `before` to `until` that should be below
-/// the first and above the last of these ranks, given an offset of the lattice by `beside` points;
-/// `None` if no point is far enough out.
+/// Two pivots from the sorted points of a lattice of the elements with ranks `before` to `until`:
+/// one that is probably below the element of rank `first`, and one that is probably above that of
+/// rank `last`. `beside` is the offset of the lattice, in points. `None` on a side where no point
+/// is far enough out.
 fn pivots(
     lattice: &[f64],
     (before, until): (u64, u64),

@@ -1,4 +1,4 @@
-//! Signed ranks in which the differences of quiet times count more.
+//! Signed ranks in which differences measured at quiet times count more.
 //!
 //! On a shared machine, the noise itself changes from one second to the next. The weight of a
 //! difference is 1 / (½ + s/m), where s is the mean distance of its [`NEIGHBOURS`] on either side,
@@ -24,8 +24,8 @@ use crate::{Interval, autocorrelation, descriptive, normal};
 const NEIGHBOURS: usize = 8;
 /// Minimum number of differences: fewer have hardly more than one neighborhood.
 pub const WEIGHTED_FROM: usize = 4 * NEIGHBOURS;
-/// Distances are weighted if their rank correlation with those of their neighbors exceeds this many
-/// standard errors; chance exceeds it in one of 100 series.
+/// Differences are weighted if the rank correlation of their distances with those of their
+/// neighbors exceeds this many standard errors; by chance it does so in one of 100 series.
 const CLUSTERED_Z: f64 = 2.326;
 /// Limits the weights to 2, since s is uncertain.
 const FLOOR: f64 = 0.5;
@@ -40,8 +40,8 @@ pub struct WeightedDifferences {
 
 impl WeightedDifferences {
     /// Weights differences by the distances of their neighbors from `center`; `None` if there are
-    /// fewer than [`WEIGHTED_FROM`], or if the noise does not change in time beyond chance. `in_order`:
-    /// finite, in order of measurement. O(n log n).
+    /// fewer than [`WEIGHTED_FROM`] differences, or if the noise does not change over time more
+    /// than by chance. `in_order`: finite, in order of measurement. O(n log n).
     #[must_use]
     pub fn by_neighbours(in_order: &[f64], center: f64) -> Option<Self> {
         if in_order.len() < WEIGHTED_FROM {

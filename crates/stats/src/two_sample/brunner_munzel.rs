@@ -1,5 +1,5 @@
 //! Brunner and Munzel's test ("The nonparametric Behrens-Fisher problem", 2000): whether one sample
-//! tends to smaller values than the other, without assuming equal spread.
+//! tends to have smaller values than the other, without assuming equal spread.
 //!
 //! The estimate is p = P(Y < X) + ½ P(Y = X); its variance comes from placements, the quantile from
 //! Student's t with Satterthwaite's degrees of freedom. As in the R packages, the interval is not
@@ -58,7 +58,8 @@ pub(super) struct Placements {
 }
 
 impl Placements {
-    /// Both ascending and finite, n ≥ 2 each, otherwise `None`; O(n + m).
+    /// Computes the placements. Both samples ascending and finite, n ≥ 2 each, otherwise `None`;
+    /// O(n + m).
     pub fn of(x: &[f64], y: &[f64]) -> Option<Self> {
         if x.len() < 2 || y.len() < 2 {
             return None;

@@ -34,7 +34,7 @@ pub struct KolmogorovSmirnov {
     pub p_less: f64,
     /// p-value of `d_plus`: small if y is smaller.
     pub p_greater: f64,
-    /// True if these p-values are exact.
+    /// True if `p_two`, `p_less` and `p_greater` are exact.
     pub exact: bool,
     /// p-value of `d` by the limit distribution, for any sizes.
     pub p_two_asymptotic: f64,

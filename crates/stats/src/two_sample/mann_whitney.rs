@@ -21,9 +21,9 @@ pub(super) const EXACT_BELOW: usize = 50;
 /// The largest k with P(U ≤ k) ≤ `level`/2 for samples of `n` and `m` values without ties, when
 /// both come from one population.
 ///
-/// `level` in 0..1, two-sided. `None` if even k = 0 is too likely (below 4 + 4 values at 0.05) or a
-/// sample is empty. Exact up to 400 values on each side, or for one short and one long side; above,
-/// ⌊nm/2 − z √(nm(n+m+1)/12) − ½⌋. O(nm·min(n, m)).
+/// `level` in 0..1, two-sided. `None` if even k = 0 is too likely (for fewer than 4 + 4 values at
+/// 0.05) or a sample is empty. Exact up to 400 values on each side, or for one short and one long
+/// side; above, ⌊nm/2 − z √(nm(n+m+1)/12) − ½⌋. O(nm·min(n, m)).
 #[must_use]
 pub fn mann_whitney_critical(n: usize, m: usize, level: f64) -> Option<u64> {
     let (small, large) = (n.min(m), n.max(m));

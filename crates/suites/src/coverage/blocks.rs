@@ -27,18 +27,19 @@ pub struct Block {
     pub begin: u32,
     /// Last line.
     pub end: u32,
-    /// Checksum of its content, excluding nested blocks except for their first lines, comments and
-    /// whitespace between words, but including the names of the enclosing scopes.
+    /// Checksum of the block's content and of the names of the enclosing scopes, without comments,
+    /// whitespace between words, and nested blocks except for their first lines.
     pub sum: Sum,
-    /// True if its content is discovered when it is executed, as `describe` contains tests: the
-    /// top, and callbacks that contain other blocks or are not nested in one.
+    /// True if what the block contains is discovered by executing it, as with the tests in a
+    /// `describe`. This is so for the top, for callbacks that are not nested in another block, and
+    /// for blocks that contain others.
     pub is_holder: bool,
 }
 
 /// A file as blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocks {
-    /// The top first, then the others in order of their beginnings.
+    /// The top, then the other blocks in the order in which they begin.
     pub all: Vec<Block>,
     /// True if the grammar can't parse the file, which is then a single block.
     pub is_broken: bool,
@@ -82,7 +83,7 @@ impl Blocks {
         self.all.iter().map(|block| block.sum).collect()
     }
 
-    /// Returns the checksums of blocks that hold others.
+    /// Returns the checksums of the blocks with [`Block::is_holder`].
     pub fn holders(&self) -> impl Iterator<Item = Sum> {
         self.all.iter().filter(|own| own.is_holder).map(|own| own.sum)
     }

@@ -18,7 +18,7 @@ use std::rc::Rc;
 pub enum SelectionReason {
     /// The test failed in its last run.
     Failed,
-    /// The uses of the test were not recorded.
+    /// What the test uses was not recorded.
     Unseen,
     /// The test used something that has changed.
     Used {
@@ -328,7 +328,8 @@ impl<'a> Choosing<'a, '_> {
         }
     }
 
-    /// Returns the most specific use of a test that has changed.
+    /// Returns the reason to run a test: of the uses whose content has changed, the most specific
+    /// one.
     fn of_test(
         &mut self,
         known: &TestRecord,
@@ -359,7 +360,7 @@ impl<'a> Choosing<'a, '_> {
         })
     }
 
-    /// Returns true if a use concerns file names rather than file contents.
+    /// Returns true if a use depends on the names of files rather than on their contents.
     fn is_of_names(&self, own: &Use) -> bool {
         match own.how {
             UseKind::Listed | UseKind::Searched => true,

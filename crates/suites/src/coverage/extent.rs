@@ -1,10 +1,11 @@
-//! A part of a project from which a program is built: directories with everything below them, with
-//! exceptions. Its text form is used by hooks and maps: `**:!crates/b/**:crates/b/c/**`.
+//! A part of a project from which a program is built: directories with everything below them,
+//! except for some subdirectories. Hooks and maps write it as text:
+//! `**:!crates/b/**:crates/b/c/**`.
 
 /// Separator between directories.
 const BETWEEN: char = ':';
 
-/// Directories, with a flag whether what is below belongs to the part.
+/// Directories, each with a flag that is true if the files below it belong to the part.
 pub(crate) struct Extent<'a> {
     directories: Vec<(&'a str, bool)>,
 }

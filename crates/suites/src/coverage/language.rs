@@ -61,8 +61,8 @@ impl Language {
         }
     }
 
-    /// Returns the language of a file by its name, including languages whose use by tests can't be
-    /// observed: for test selection, C and Java files are not sources.
+    /// Returns the language of a file, judging by its name, including languages whose use by tests
+    /// can't be observed: for test selection, C and Java files are not sources.
     pub fn of_source(path: &Path) -> Option<Self> {
         let ending = path.extension().and_then(|ending| ending.to_str());
         match ending {
@@ -73,7 +73,7 @@ impl Language {
         }
     }
 
-    /// Returns the language of a file by its name, if its use by tests can be observed.
+    /// Returns the language of a file, judging by its name, if its use by tests can be observed.
     pub fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         if RUBY_FILES.contains(&name) {

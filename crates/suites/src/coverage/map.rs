@@ -28,7 +28,7 @@ pub enum UseKind {
     Searched,
     /// A program of the project was started, or received the file as an argument.
     Started,
-    /// The program of the tests was built from it; a path that ends in `**` represents the names of
+    /// The test program was built from the file. A path that ends in `**` stands for the names of
     /// all files in a part of the project.
     Built,
 }
@@ -46,25 +46,25 @@ impl UseKind {
     ];
 }
 
-/// A use, with the content at that time.
+/// A use of a file or directory, with the checksum of the content at the time of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Use {
     /// Number of the path in the map.
     pub path: u32,
     /// Kind of use.
     pub how: UseKind,
-    /// Checksum of the content at that time.
+    /// Checksum of the content at the time of use.
     pub sum: Sum,
 }
 
 /// Known data of a test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestRecord {
-    /// The file that contains it, relative to the top of the project.
+    /// The file that contains the test, relative to the top of the project.
     pub file: Option<String>,
-    /// Identifier for selecting it, if different from its name.
+    /// Identifier for selecting the test, if different from its name.
     pub id: Option<String>,
-    /// Duration of its last run, seconds.
+    /// Duration of the test's last run, in seconds.
     pub seconds: Option<f64>,
     /// Last result of the test.
     pub status: TestStatus,
@@ -80,22 +80,23 @@ pub struct TestRecord {
 pub struct CompletedTest {
     /// Name of the test.
     pub name: String,
-    /// See [`TestRecord`], also for the following fields.
+    /// See [`TestRecord::file`].
     pub file: Option<String>,
-    /// See [`TestRecord`].
+    /// See [`TestRecord::id`].
     pub id: Option<String>,
-    /// See [`TestRecord`].
+    /// See [`TestRecord::seconds`].
     pub seconds: Option<f64>,
-    /// See [`TestRecord`].
+    /// See [`TestRecord::status`].
     pub status: TestStatus,
 }
 
-/// State at the start of a run.
+/// State of a project at the start of a run.
 #[derive(Clone, Debug, Default)]
 pub struct ProjectSnapshot {
     /// The project's files.
     pub files: BTreeMap<String, FileRecord>,
-    /// Time, seconds since 1970, for detecting whether other files were written since.
+    /// Start of the run, in seconds since 1970, for detecting whether files that are not in `files`
+    /// were written since.
     pub moment: f64,
 }
 

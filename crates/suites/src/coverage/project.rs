@@ -1,5 +1,5 @@
 //! The current files of a project, by checksum: read on demand, and again when they change. This is
-//! the only module of the crate that reads files; none is written.
+//! the only module of `coverage` that reads the contents of the project's files; it writes none.
 
 use crate::coverage::blocks::{ABSENT, Blocks, Cutter, DIRECTORY, Sum, Uncut, sum};
 use crate::coverage::extent::Extent;
@@ -11,8 +11,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Directories without hand-written content, even if no `.gitignore` excludes them; each with a
-/// flag for installed dependencies, which a run of the project needs.
+/// Directories without hand-written content, which are skipped even if no `.gitignore` excludes
+/// them. The flag is true for installed dependencies, which a run of the project needs.
 pub const NOT_WRITTEN: [(&str, bool); 12] = [
     (".assay", false),
     (".git", false),
@@ -44,8 +44,8 @@ pub struct FileState {
     pub blocks: Option<Blocks>,
 }
 
-/// Metadata that shows whether a file was written since: inode, size, and time as seconds and
-/// nanoseconds.
+/// Metadata that shows whether a file was written since it was last examined: inode, size, and
+/// modification time in seconds and nanoseconds.
 pub type Stamp = (u64, u64, i64, i64);
 
 /// The state of a file when it was last examined.
@@ -76,7 +76,8 @@ struct ExaminedFile {
 }
 
 impl Project {
-    /// Returns the files below a directory, tracked as a whole.
+    /// Returns the project with this top directory, without a cutter: each file is tracked as a
+    /// whole.
     pub fn of(top: &Path) -> Self {
         Self { top: top.to_owned(), known: HashMap::new(), all: None, cutter: Box::new(Uncut) }
     }
@@ -92,7 +93,7 @@ impl Project {
         &self.top
     }
 
-    /// Returns the state of a file, by its path from the top.
+    /// Returns the current state of a file, given its path relative to the top.
     pub fn now(&mut self, path: &str) -> Rc<FileState> {
         if let Some(ExaminedFile { stamp, content, text }) = self.looked(path) {
             let text = text.as_ref().map(|(language, text)| (*language, &text[..]));
@@ -182,7 +183,8 @@ impl Project {
         self.all = None;
     }
 
-    /// Examines one file that was written, created or removed; `None` if it does not exist.
+    /// Updates the list of files after one was written, created or removed, and returns the
+    /// record of that file; `None` if it does not exist.
     pub fn noted(&mut self, path: &str) -> Option<FileRecord> {
         let content = self.now(path).content;
         let stamp = self.known.get(path).and_then(|(stamp, _)| *stamp);
@@ -237,9 +239,9 @@ impl Project {
         all[from..].iter().map(String::as_str).take_while(move |own| own.starts_with(prefix))
     }
 
-    /// Returns the checksum of the names of the project's files and directories in a directory as
-    /// of the last comparison; for `PATH/**`, of all below it. Sources are excluded unless
-    /// `with_sources`.
+    /// Returns a checksum of the names of the project's files and directories directly in `path`,
+    /// as of the last comparison; for `PATH/**`, of the paths of all files below it. Sources are
+    /// excluded unless `with_sources`.
     pub fn listing(&mut self, path: &str, with_sources: bool) -> Sum {
         let above = path.strip_suffix("**");
         let path = above.unwrap_or(path).trim_matches('/').trim_start_matches("./");

@@ -22,7 +22,7 @@ impl Rule {
     ///
     /// # Errors
     ///
-    /// If the rule is malformed, as a sentence.
+    /// If the rule is malformed; the error is a sentence.
     pub fn read(text: &str, prefix: &str) -> Result<Self, String> {
         let both = text.split_once('=').map(|(about, tests)| (about.trim(), tests.trim()));
         let Some((about, tests)) = both.filter(|(a, b)| !a.is_empty() && !b.is_empty()) else {

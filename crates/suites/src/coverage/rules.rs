@@ -54,7 +54,7 @@ const EVERYTHING: [&str; 40] = [
 /// Names of directories that contain tests.
 const TEST_DIRECTORIES: [&str; 6] = ["test", "tests", "spec", "specs", "__tests__", "features"];
 
-/// Returns true if a change of this file affects everything, by its name.
+/// Returns true if, judging by its name, a change of this file affects everything.
 pub fn changes_everything(path: &str) -> bool {
     let name = base(path);
     EVERYTHING.contains(&name)
@@ -63,12 +63,12 @@ pub fn changes_everything(path: &str) -> bool {
         || path.starts_with(".cargo/")
 }
 
-/// Returns true if a file contains tests, by its name.
+/// Returns true if, judging by its name, a file contains tests.
 pub fn is_test(path: &str) -> bool {
     Language::of(Path::new(path)).is_some_and(|language| holds_tests(language, path))
 }
 
-/// Returns true if a file of this language contains tests, by its name.
+/// Returns true if, judging by its name, a file of this language contains tests.
 pub fn holds_tests(language: Language, path: &str) -> bool {
     let stem = stem(path);
     match language {
@@ -88,9 +88,9 @@ pub fn holds_tests(language: Language, path: &str) -> bool {
     }
 }
 
-/// Returns true if a test file belongs to this source by its name: `lib/user.rb` to
-/// `test/user_test.rb`, `app/models/user.rb` to `spec/models/user_spec.rb`, `pkg/user.py` to
-/// `tests/test_user.py`.
+/// Returns true if, judging by its name, a test file belongs to this source: `test/user_test.rb` to
+/// `lib/user.rb`, `spec/models/user_spec.rb` to `app/models/user.rb`, `tests/test_user.py` to
+/// `pkg/user.py`.
 pub fn belongs(test: &str, source: &str) -> bool {
     let bare = |stem: &str| {
         let stem = stem.strip_prefix("test_").unwrap_or(stem);

@@ -26,7 +26,7 @@ const OWN: [&str; 24] = [
     "function", "if", "popd", "pushd", "read", "set", "shopt", "source", "test", "trap", "until",
     "while",
 ];
-/// Programs that read no project file for any arguments.
+/// Programs that read no project file, whatever their arguments.
 const HARMLESS: [&str; 56] = [
     "arch",
     "cal",
@@ -176,7 +176,7 @@ pub(crate) enum CommandReads {
     Anything,
 }
 
-/// Something that a command reads, by its path from the top of the project.
+/// Something that a command reads, given by its path relative to the top of the project.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ReadPath {
     /// A file, which may not exist.
@@ -285,7 +285,8 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Comm
     CommandReads::These(all)
 }
 
-/// Returns true unless an argument of `ls` is an option that shows more than the names of files.
+/// Returns true for an argument of `ls`, unless it is an option that may show more than the names
+/// of files.
 fn is_of_names(word: &str) -> bool {
     match (word.strip_prefix("--"), word.strip_prefix('-')) {
         (Some(long), _) => {
@@ -296,7 +297,7 @@ fn is_of_names(word: &str) -> bool {
     }
 }
 
-/// Returns true if a program is found on our own `PATH` and is not a script.
+/// Returns true if a program is found on the `PATH` of this process and is not a script.
 fn is_binary(program: &str) -> bool {
     let place = |path: PathBuf| path.is_file().then_some(path);
     let path = match program.starts_with('/') {

@@ -107,8 +107,8 @@ impl Store {
         StoreError::Database { path: self.path.clone(), source }
     }
 
-    /// Reads the map of tests that were run in this way (framework, versions, other relevant
-    /// settings); empty if the file is for another way.
+    /// Reads the map for tests that are run in the given `way` (framework, versions, other relevant
+    /// settings). The map is empty if the file was written for another way of running them.
     ///
     /// # Errors
     ///
@@ -241,8 +241,8 @@ fn packed(uses: &[Use]) -> Vec<u8> {
     bytes
 }
 
-/// Unpacks uses. Invalid ones are skipped, as if the test had not used those files; its other uses
-/// or a full run make up for it.
+/// Unpacks uses. Invalid ones are skipped, as if the test had not used those files; the test's
+/// other uses or a full run make up for it.
 fn unpacked(bytes: &[u8]) -> Vec<Use> {
     let (uses, _) = bytes.as_chunks::<USE_BYTES>();
     uses.iter()

@@ -22,7 +22,7 @@ pub(crate) struct ObservationConverter<'a> {
     /// Uses outside of tests, shared by all of them.
     outside: Vec<Use>,
     outside_always: Option<String>,
-    /// The sources that a file imports, directly or indirectly, by the number of the file.
+    /// For each file, by number, the sources that it imports, directly or indirectly.
     imported: HashMap<u32, BTreeSet<u32>>,
 }
 
@@ -112,7 +112,7 @@ impl<'a> ObservationConverter<'a> {
         })
     }
 
-    /// Returns true if the process may have seen a different content of a file than the current
+    /// Returns true if the process may have seen content of a file that differs from the current
     /// one.
     fn is_unknown(&mut self, path: &str) -> bool {
         match self.before.files.get(path) {

@@ -1,10 +1,10 @@
 //! The protocol between a client and a program that divides files into blocks. At startup the
-//! program writes [`GREETING`]; then it answers each request, with any number of texts, with as
-//! many [`Blocks`] in the same order, until the input ends. This module handles bytes only: it
-//! starts and waits for nothing.
+//! program writes [`GREETING`]. A request has any number of texts, and its answer has as many
+//! [`Blocks`] in the same order; the program answers requests until the input ends. This module
+//! handles bytes only: it starts and waits for nothing.
 //!
-//! A request is read completely before its answer is written, and written completely before that is
-//! read, so neither side blocks the other.
+//! The program reads a whole request before it writes the answer, and the client writes a whole
+//! request before it reads the answer, so neither side blocks the other.
 
 use crate::coverage::blocks::{Block, Blocks};
 use crate::coverage::language::Language;

@@ -20,8 +20,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Runs a test program and redirects its events to a separate file; writes its name and its start
-/// and end times to another.
+/// The two parts of a script that runs a test program. The script redirects the program's events to
+/// one file, and writes the program's path and its start and end times to another.
 const RUNNER: [&str; 2] = [
     r#"#!/bin/sh
 # $1: the directory for events; then the program and its arguments.
@@ -257,7 +257,7 @@ struct Program {
     /// Path of the program.
     path: PathBuf,
     began: f64,
-    /// `None` if it did not end.
+    /// End time; `None` if the program did not end.
     ended: Option<f64>,
     events: PathBuf,
 }

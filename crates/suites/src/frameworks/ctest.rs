@@ -9,8 +9,8 @@ use crate::run::Run;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Length up to which the report contains the output of a test that passed, in bytes; 1024 by
-/// default.
+/// Maximum number of bytes that the report contains of the output of a test that passed; ctest's
+/// default is 1024.
 const OUTPUT: &str = "65536";
 
 /// ctest.

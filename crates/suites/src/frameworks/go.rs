@@ -181,8 +181,8 @@ impl Framework for GoTest {
     }
 }
 
-/// Returns the message of the first package if go listed only packages, or their pattern, in place
-/// of tests: then no package could be set up, as outside of a module, or built.
+/// Returns the first message if go reported only packages, or the pattern that names them, and no
+/// tests: no package could then be built, or even set up, as is the case outside of a module.
 fn instead_of_tests(run: &Run) -> Option<&str> {
     let is_package = |test: &Test| test.file.as_ref() == Some(&test.name);
     let is_none = run.unfinished.is_empty() && !run.tests.is_empty();
@@ -203,7 +203,8 @@ const FOR_BUILDS: [&str; 2] = ["-vet=off", "-gcflags=./...=-e"];
 /// Option that selects the tests of a test program.
 const RUN: &str = "-test.run";
 
-/// Returns true if the command can build only, and can start its programs through another program.
+/// Returns true if the command can be made to only build, and to start its test programs through
+/// another program.
 fn builds_here(call: &Call) -> bool {
     let arguments = call.arguments();
     let mut names = arguments.iter().map(|word| word.trim_start_matches('-'));

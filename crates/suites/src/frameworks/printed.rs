@@ -108,8 +108,8 @@ impl Framework for Printed {
 /// The file in the room of a run with the advice for a command that reports nothing.
 const CURE: &str = "cure.txt";
 
-/// Returns advice for a command that starts a framework that cannot be reached: the command line of
-/// the framework itself.
+/// Returns advice for a command that starts a framework in a way that assay cannot reach: in
+/// general, to run the framework's own command line instead.
 fn cure_for(call: &Call) -> Option<String> {
     if call.is(&["tox", "nox"]) {
         let own = call.program();
@@ -141,8 +141,8 @@ fn cure_for(call: &Call) -> Option<String> {
     ))
 }
 
-/// Returns the first command of a known framework in what a command is known to run, and the
-/// variables that are set for it there.
+/// Finds the first command of a known framework among the lines that a call may run
+/// ([`Call::behind`]). Returns the variables that are set for it there, and the command.
 fn framework_line(call: &Call) -> Option<(Vec<String>, String)> {
     let is_set = |word: &str| {
         word.split_once('=').is_some_and(|(name, value)| is_variable(name) && !value.contains('$'))

@@ -18,7 +18,7 @@ use std::path::Path;
 const PLUGIN: &str = "assay_tests_hook";
 /// File name of the unittest runner.
 const RUNNER: &str = "assay_unittest.py";
-/// Options that make pytest depend on earlier failures, for which it needs its own cache.
+/// Options with which pytest depends on earlier failures, for which it needs its own cache.
 const BY_CACHE: [&str; 9] = [
     "--lf",
     "--last-failed",
@@ -104,7 +104,7 @@ impl Framework for Pytest {
     }
 }
 
-/// Adds to a request what loads the pytest plugin through the environment.
+/// Adds to a request the environment variables that load the pytest plugin.
 pub(super) fn loaded(request: Request, room: &Path) -> Request {
     let mut request = request.env("PYTEST_PLUGINS", plugins());
     request.paths.push(("PYTHONPATH".to_owned(), hooks_beside(room).display().to_string()));

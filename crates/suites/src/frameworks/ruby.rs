@@ -18,7 +18,7 @@ fn with_hook(request: Request, wanted: &RunRequirements, room: &Path) -> Request
     loaded(hooked(request, wanted, room), room)
 }
 
-/// Adds to a request what loads the hook into Ruby processes.
+/// Adds to a request the option in `RUBYOPT` that loads the hook into Ruby processes.
 pub(super) fn loaded(mut request: Request, room: &Path) -> Request {
     let option = format!("-r{}", hooks_beside(room).join(HOOK).display());
     request.options.push(("RUBYOPT".to_owned(), option));

@@ -70,7 +70,7 @@ fn is_dashes(line: &[u8]) -> bool {
     line.len() >= FEWEST_DASHES && line.iter().all(|byte| *byte == b'-')
 }
 
-/// `Class: test_name`.
+/// Returns true if a line has the form `Class: test_name`.
 fn is_name(line: &[u8]) -> bool {
     colon(line).is_some_and(|at| at > 0) && line.first().is_some_and(u8::is_ascii_uppercase)
 }
@@ -79,7 +79,7 @@ fn colon(line: &[u8]) -> Option<usize> {
     memchr::memmem::find(line, b": ")
 }
 
-/// `Class test_name`, as markers have it.
+/// Returns the name in the form `Class test_name`, as in markers.
 fn named(line: &[u8]) -> Vec<u8> {
     let at = colon(line).unwrap_or(line.len());
     [&line[..at], &line[(at + 1).min(line.len())..]].concat()

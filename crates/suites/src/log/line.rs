@@ -16,9 +16,9 @@ const LONGEST_BEFORE_LEVEL: usize = 64;
 
 /// A parsed line.
 pub(super) struct Parts<'a> {
-    /// Its level, if any: then the line begins a logger record.
+    /// The level; if there is one, the line begins a logger record.
     pub level: Option<Level>,
-    /// The rest, trimmed.
+    /// The rest of the line, trimmed.
     pub message: &'a [u8],
 }
 
@@ -114,7 +114,7 @@ fn of_others(line: &[u8]) -> Option<(Level, &[u8])> {
     None
 }
 
-/// `INFO:root:message`.
+/// Returns true if the text after a level continues as in Python's `INFO:root:message`.
 fn is_python(behind: &[u8]) -> bool {
     matches!(behind, [b':', next, ..] if !next.is_ascii_whitespace())
 }

@@ -19,7 +19,7 @@ use std::thread::Scope;
 pub(super) struct LogLine<'a> {
     /// The whole line.
     pub text: &'a [u8],
-    /// Its level, if any: then it begins a logger record.
+    /// The level; if there is one, the line begins a logger record.
     pub level: Option<Level>,
     /// The text after the level.
     pub message: &'a [u8],
@@ -63,7 +63,7 @@ impl Piece {
         self.places.clear();
     }
 
-    /// Returns the buffer for its bytes.
+    /// Returns the buffer for the bytes of the piece.
     pub fn buffer(&mut self) -> &mut [u8] {
         &mut self.bytes
     }

@@ -22,9 +22,9 @@ pub(super) struct Group {
     pub last: u32,
     /// True if no other test has this shape.
     pub is_own: bool,
-    /// True if it looks like a logger record.
+    /// True if the lines look like logger records.
     pub is_record: bool,
-    /// True if it is blank.
+    /// True if the lines are blank.
     pub is_blank: bool,
 }
 

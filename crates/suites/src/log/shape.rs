@@ -221,7 +221,7 @@ impl Shape {
     }
 }
 
-/// Returns the number of bytes of a UUID after its first group.
+/// Returns the number of bytes of a UUID after its first group; 0 if it is not a UUID.
 fn rest_of_uuid(rest: &[u8], first: usize) -> usize {
     const REST: usize = 28;
     let Some(rest) = rest.get(..REST).filter(|_| first == 8) else { return 0 };

@@ -15,16 +15,19 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::rc::Rc;
 
-/// Maximum number of tests counted by name, and maximum total length of their names in bytes.
+/// Maximum number of tests counted by name.
 const MOST_TESTS: usize = 30_000;
+/// Maximum total length of the names of tests, in bytes.
 const MOST_BYTES_OF_NAMES: usize = 3 << 20;
-/// Maximum numbers of shapes kept per single test and over all tests.
+/// Maximum number of pairs of a test and a shape whose counts are kept.
 const SHAPES_OF_TESTS: usize = 16_384;
+/// Maximum number of shapes whose counts over all tests are kept.
 const SHAPES_OF_ALL: usize = 2_048;
 /// Maximum number of shapes of the current test before they are merged into the tables.
 const SHAPES_OF_PRESENT: usize = 1_024;
-/// Numbers of most frequent shapes in the result: for each test, and for all tests.
+/// Maximum number of most frequent shapes in the result for each test.
 const SHOWN_OF_TEST: usize = 3;
+/// Maximum number of most frequent shapes in the result for all tests together.
 const SHOWN_OF_ALL: usize = 20;
 
 type ByHash<V> = HashMap<u64, V, BuildHasherDefault<IdentityHasher>>;
@@ -38,7 +41,7 @@ struct Test {
     /// Number of lines of the current logger record; 0 before the first record.
     record: u64,
     longest: u64,
-    /// True if the test is listed even if it has no lines.
+    /// True if a heading began the test, which is then listed even if it has no lines.
     by_heading: bool,
 }
 
@@ -48,7 +51,7 @@ struct CurrentShape {
     first: u32,
     last: u32,
     has_level: bool,
-    /// Position of its text.
+    /// Offset and length of the text in [`Tally::texts`].
     text: (u32, u8),
 }
 

@@ -1,4 +1,4 @@
-//! Usage by the tests of `cargo test`: the packages that their program is built from, according to
+//! What the tests of `cargo test` use: the packages from which their program is built, according to
 //! cargo, and the other files that the compiler read. Finding out what a single test executes would
 //! require building everything again with instrumentation.
 //!

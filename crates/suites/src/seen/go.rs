@@ -1,6 +1,6 @@
-//! Usage by Go tests: the code that each entered, from Go's coverage of a separate run of it; the
-//! files it opened, from the log that Go keeps for its test cache; and the files its program is
-//! built from, from `go list`.
+//! What each Go test uses: the code that it entered, from Go's coverage of a separate run of the
+//! test; the files that it opened, from the log that Go keeps for its test cache; and the files
+//! from which its program is built, from `go list`.
 
 use super::{Program, below, place, top_of};
 use crate::asking::Answer;
@@ -13,7 +13,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Runs a test program, and then each of its tests separately.
+/// A script that runs a test program, and then each of its tests separately.
 pub(crate) const RUNNER: &str = r#"#!/bin/sh
 # $1: where to leave what tests use; $2: words for `go list`; then the program and its arguments.
 seen=$1/$$ words=$2 program=$3
@@ -129,7 +129,7 @@ fn read(directory: &Path, name: &str) -> Option<String> {
 }
 
 /// Returns the patterns of all modules whose code is counted, separated by commas: those in
-/// `go.work`, or the module around a directory if there is no `go.work`. `None` if there is no
+/// `go.work`, or, if there is none, the module that contains `directory`. `None` if there is no
 /// module.
 pub(crate) fn modules(directory: &Path) -> Option<String> {
     let directory = directory.canonicalize().ok()?;
@@ -147,13 +147,14 @@ pub(crate) fn modules(directory: &Path) -> Option<String> {
     pattern(directory.ancestors().find_map(|own| read(own, "go.mod"))?)
 }
 
-/// Returns true if the directory of a package exists, for a package of the module around a
-/// directory.
+/// Returns true if a package belongs to the module that contains `directory`, and the package's
+/// directory exists.
 pub(crate) fn is_there(directory: &Path, package: &str) -> bool {
     place_of(directory, package).is_some_and(|own| own.is_dir())
 }
 
-/// Returns the directory of a package of the module around a directory.
+/// Returns the directory of a package of the module that contains `directory`; `None` if the
+/// package belongs to another module.
 fn place_of(directory: &Path, package: &str) -> Option<PathBuf> {
     let directory = directory.canonicalize().ok()?;
     let around = directory.ancestors().find_map(|own| Some((own, module(&read(own, "go.mod")?)?)));
@@ -162,8 +163,9 @@ fn place_of(directory: &Path, package: &str) -> Option<PathBuf> {
     (rest.is_empty() || rest.starts_with('/')).then(|| top.join(rest.trim_start_matches('/')))
 }
 
-/// Returns the files that contain the tests, which `go test` identifies only by package, for tests
-/// of the module around a directory.
+/// Returns the file that contains each test, relative to `directory`, since `go test` identifies
+/// tests only by package; `None` if the test is not in the module that contains `directory`, or its
+/// file is not found.
 pub(crate) fn files(directory: &Path, tests: &[&str]) -> Vec<Option<String>> {
     let package = |test: &str| Some(test.split_once(": ")?.0.to_owned());
     let packages: BTreeSet<String> = tests.iter().filter_map(|test| package(test)).collect();
@@ -431,7 +433,7 @@ impl<'a> ProgramUsage<'a> {
         })
     }
 
-    /// Adds the files and variables from Go's log that a test accessed.
+    /// Adds the files and variables that a test accessed, according to Go's log.
     fn opened(&self, name: &str, used: &mut Used) {
         let Ok(log) = fs::read_to_string(self.room.join(format!("{name}.log"))) else {
             used.unseen = Some("what it opens is not known".to_owned());

@@ -85,7 +85,7 @@ impl Side {
         found
     }
 
-    /// Returns the settings, as names and values, of a kind of server while this side runs.
+    /// Returns the settings that a kind of server has while this side runs, as names and values.
     pub fn settings(&self, kind: ServerKind) -> Vec<(String, String)> {
         let own = |part: &ToggleEffect| match (kind, part) {
             (ServerKind::Postgres, ToggleEffect::Postgres { setting, value })
@@ -102,12 +102,13 @@ impl Side {
         self.parts().any(|part| *part == ToggleEffect::PostgresInMemory)
     }
 
-    /// Returns true if its runs are forks of a process that has the suite loaded.
+    /// Returns true if the side's runs are forks of a process that has the suite loaded.
     pub fn is_preloaded(&self) -> bool {
         self.parts().any(|part| *part == ToggleEffect::Preloaded)
     }
 
-    /// Returns its shell lines, on and off, in the order in which they are switched on.
+    /// Returns the side's pairs of shell lines, on and off, in the order in which they are switched
+    /// on.
     pub fn lines(&self) -> Vec<(&str, &str)> {
         self.parts()
             .filter_map(|part| match part {

@@ -149,8 +149,8 @@ enum Between {
     Outliers,
 }
 
-/// Logarithms of the centers of `runs` runs, of ten values each: with a spread of 1.5 % between and
-/// 0.5 % within.
+/// Logarithms of the centers of `runs` runs, each of ten values, with a spread of 1.5 % between
+/// runs and 0.5 % within each.
 fn levels(between: Between, runs: usize, stream: &mut Stream) -> Vec<f64> {
     const BETWEEN: f64 = 0.015;
     let mut state = stream.normal();

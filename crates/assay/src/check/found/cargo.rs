@@ -24,7 +24,7 @@ struct Target {
     name: String,
     /// Source file of the target, relative to the top.
     source: String,
-    /// The directory of its package, from the top.
+    /// Directory of the target's package, relative to the top.
     directory: String,
     features: Vec<String>,
 }

@@ -52,11 +52,11 @@ pub(in crate::commands) fn described(
 /// The place of the first difference.
 #[derive(Debug, PartialEq, Eq)]
 struct Spot {
-    /// The first byte that differs, counted from 1.
+    /// Position of the first byte that differs, counted from 1.
     byte: u64,
     /// Line of the difference, counted from 1, if both are texts.
     line: Option<u64>,
-    /// Both outputs there.
+    /// Both outputs, quoted around the difference.
     quoted: String,
 }
 
@@ -93,7 +93,7 @@ impl Spot {
 struct Side<'a> {
     before: &'a [u8],
     after: &'a [u8],
-    /// True if there is more before, and after.
+    /// True if the output continues before `before`, and after `after`.
     is_cut: (bool, bool),
     /// True if the output ends before the difference.
     is_over: bool,

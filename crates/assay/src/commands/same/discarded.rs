@@ -13,9 +13,10 @@ use std::path::Path;
 /// difference, or read no file.
 const KNOWN: [&str; 11] =
     ["cmp", "egrep", "fgrep", "ggrep", "grep", "gtar", "tar", "ug", "ugrep", "zgrep", "zegrep"];
-/// A command does less with its output discarded if a run into a pipe takes this many times the
-/// processor time in user mode, and this many seconds more.
+/// A command does less with its output discarded if a run into a pipe takes more than this many
+/// times the processor time in user mode, and exceeds it by more than [`SECONDS_MORE`].
 const TIMES_MORE: f64 = 3.0;
+/// Minimum additional processor time in user mode of such a run into a pipe, s.
 const SECONDS_MORE: f64 = 0.02;
 
 /// Returns the known program that a command runs, if it is one.

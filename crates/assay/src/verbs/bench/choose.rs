@@ -1,4 +1,4 @@
-//! Selects the programs and their benchmarks: the sides from the arguments.
+//! Determines the sides and the selection of benchmarks from the arguments.
 
 use crate::bench::{BenchmarkSelection, Side, all_differ, named, numbered};
 use anyhow::{Context, bail};

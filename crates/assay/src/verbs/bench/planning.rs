@@ -24,7 +24,7 @@ const RUN_TIMES: (f64, f64) = (0.002, 0.300);
 
 /// Number of rounds for which runs are shortened. A verdict on ten benchmarks needs nine.
 const ROUNDS: f64 = 20.0;
-/// Runs are not shortened below this measuring time, s.
+/// Measuring time below which runs are not shortened, s.
 const ALWAYS: f64 = 0.050;
 
 /// Returns the number of seconds to which the budget may be extended.
@@ -51,7 +51,7 @@ pub(super) fn fit(run_time: f64, trial: &mut Trial, start_seconds: f64, budget: 
     run_time * share
 }
 
-/// Returns the number of benchmarks that share the error while measuring.
+/// Returns the number of benchmarks that share the allowed error while measuring.
 pub(super) fn share(suite: &SuiteArgs, benchmarks: usize) -> usize {
     if suite.adjust() == Adjust::None { 1 } else { benchmarks.max(1) }
 }

@@ -23,7 +23,7 @@ pub(super) struct RevisionArgs {
     pub rev: Vec<String>,
 
     /// Shell line that builds a revision, run at the root of its working tree, once per commit
-    /// [default: found in the project, as `assay check` does]
+    /// [default: found in the project, as by `assay check`]
     #[arg(long, value_name = "LINE", requires_all = ["rev", "program"], value_parser = any_words())]
     build: Option<String>,
 
@@ -51,9 +51,9 @@ pub(super) struct RevisionArgs {
 pub(super) struct Recipe {
     /// Shell line that builds a revision.
     line: String,
-    /// The program that it produces.
+    /// The program that the build produces.
     pub program: Command,
-    /// The directory to run it in, below the top.
+    /// Directory in which the program runs, relative to the top; `None` for the top itself.
     directory: Option<PathBuf>,
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Branch {
 }
 
 impl Branch {
+    /// Returns the branch of this name, with its commits.
+    ///
     /// # Errors
     /// If the branch does not exist here, or its history is incomplete.
     pub fn of(name: &str) -> anyhow::Result<Self> {

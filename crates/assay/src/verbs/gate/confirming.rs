@@ -1,8 +1,9 @@
 //! `assay gate --confirm`: measures the last normal revision and the new one alternately if a
 //! benchmark is worse.
 //!
-//! `assay bench` or `run` does so in a child process that ends with this one. Without `--confirm`
-//! its command line is given as advice. If it cannot be measured, the alarm stays as it was.
+//! A child process, `assay bench` or `assay run`, measures them, and ends with this one. Without
+//! `--confirm` its command line is given as advice. If they cannot be measured, the alarm is
+//! unchanged.
 
 use super::Args;
 use super::candidates::Judging;
@@ -141,7 +142,7 @@ impl Confirming<'_> {
         })
     }
 
-    /// Returns the new revision as it can be typed.
+    /// Returns the new revision in a form that can be typed.
     fn new_revision(&self) -> Result<String, Why> {
         if let Some(named) = &self.args.confirm.rev {
             return Ok(named.clone());
@@ -393,7 +394,7 @@ fn said_of(analysis: &Analysis, how: &Measured, name: &str, judged: &Judged) -> 
     Some(Fresh { verdict: found.decision.verdict, ratio: found.ratio })
 }
 
-/// Adds the command line to the advice about measuring both.
+/// Adds the command line to the advice to measure both revisions.
 pub(super) fn name_line<'a>(line: &str, findings: impl IntoIterator<Item = &'a mut Finding>) {
     let advice = findings.into_iter().flat_map(|finding| &mut finding.advice);
     for advice in advice.filter(|advice| advice.action == Action::MeasureInBlocks) {

@@ -38,7 +38,7 @@ const OF_RUN: [&str; 10] = [
 const NUMBERED: [&str; 6] = ["env", "input", "output", "pin", "nice", "jobs"];
 /// Options of `assay run` that are given once for all commands, or once for each.
 const EACH: [&str; 2] = ["prepare", "conclude"];
-/// Options that turn a run into a different kind of experiment from one with single commands.
+/// Options with which a run is not one experiment with single commands.
 const SCANS: [&str; 3] = ["parameter", "list", "builds"];
 
 /// The way in which a run was measured.
@@ -49,7 +49,7 @@ pub(super) enum Measured {
         program: String,
         /// The line that builds a revision, if given.
         build: Option<String>,
-        /// Options.
+        /// Options for running the program and for counting, as typed.
         options: Vec<String>,
         /// Arguments of the program.
         passed: Vec<String>,
@@ -78,8 +78,10 @@ struct Typed {
 }
 
 impl Typed {
+    /// Parses the words after `assay`.
+    ///
     /// # Errors
-    /// If it is not a command line of `assay bench` or `run`.
+    /// If they are not a command line of `assay bench` or `run`.
     fn of(words: &[String]) -> anyhow::Result<Self> {
         let name = words.first().map(String::as_str).unwrap_or_default();
         let verb = VERBS.iter().find(|verb| ["run", "bench"].contains(&name) && verb.name == name);
@@ -215,7 +217,8 @@ impl Measured {
 }
 
 impl Ran {
-    /// Returns true if a benchmark of this name is this command; `alone` if it is the only one.
+    /// Returns true if a benchmark of this name is this command. `alone` is true if the run has
+    /// only one command.
     pub fn is_called(&self, name: &str, alone: bool) -> bool {
         let text = || self.text.split_whitespace().collect::<Vec<_>>().join(" ");
         alone || self.name.as_deref() == Some(name) || (self.name.is_none() && text() == name)

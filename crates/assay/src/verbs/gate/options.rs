@@ -50,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(5..), help_heading = "Deciding")]
     pub(super) window: Option<u32>,
 
-    /// Metric to judge [default: the one that decides]
+    /// Metric to judge [default: the run's primary metric]
     #[arg(long, value_name = "METRIC", help_heading = "Deciding")]
     pub(super) primary: Option<String>,
 

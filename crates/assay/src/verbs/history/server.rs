@@ -113,7 +113,8 @@ fn answer(
     stream.shutdown(Shutdown::Write)
 }
 
-/// Reads up to the empty line, or as much of it as arrives.
+/// Reads a request up to the empty line, or as much of it as the client sent before it closed the
+/// connection.
 fn head(stream: &mut TcpStream, patience: Duration) -> io::Result<Vec<u8>> {
     let begun = Instant::now();
     let mut head = Vec::new();

@@ -108,8 +108,8 @@ pub(crate) struct PaceArgs {
     #[arg(long, value_name = "FROM..TO", conflicts_with_all = ["rate", "replay", "find"])]
     pub ramp: Option<String>,
 
-    /// Send requests at recorded times, from a file of seconds, one per line, or from a server's
-    /// access log, whose paths are requested
+    /// Send requests at the times in a file (in seconds, one per line) or in a server's access log,
+    /// whose paths are requested
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "find"])]
     pub replay: Option<PathBuf>,
 
@@ -336,7 +336,7 @@ pub(crate) struct GeneratorArgs {
     pub via: Vec<String>,
 }
 
-/// Options for the permission to load a host.
+/// Options that permit load-testing a host, and limit its rate.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Permission")]
 pub(crate) struct PermissionArgs {

@@ -19,10 +19,10 @@ use std::net::TcpListener;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Shortest time limit of a check, s.
+/// Minimum time limit of a check, s.
 const LAST_LOOK: f64 = 1.0;
-/// Maximum number of first requests to a server that fails without delay. A server that fails only
-/// sometimes can be measured.
+/// Maximum number of attempts at the first request to a server that fails it immediately. A server
+/// that fails only sometimes can be measured.
 const LOOKS: u32 = 5;
 /// Minimum age, s, of a server that counts as running: if something else listens at its address, an
 /// answer alone does not show that the server started.

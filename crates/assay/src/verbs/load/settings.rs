@@ -24,7 +24,7 @@ const SLICE: f64 = 2.0;
 const SETTLE: (f64, f64) = (0.2, 1.0);
 /// Shortest slice of a search that is shortened to fit into its time, s.
 const SHORTEST_SLICE: f64 = 0.5;
-/// Time planned for a search, as a multiple of that of its slices.
+/// Time planned for a search, as a multiple of the time of its slices.
 const SPARE: f64 = 1.2;
 /// Default initial rate of a search, 1/s.
 const FIRST_RATE: f64 = 100.0;
@@ -41,8 +41,9 @@ const NODE_PATIENCE: u32 = 60;
 /// The requested settings.
 pub(super) struct LoadSettings {
     pub sides: Vec<Side>,
-    /// URL of every side, and the command that starts its server, with placeholders for parameters.
+    /// URL of each side, with placeholders for parameters.
     urls: Vec<String>,
+    /// Commands that start the servers of the sides, with placeholders for parameters.
     pub commands: Vec<String>,
     scan: Scan,
     pub is_closed: bool,
@@ -200,7 +201,7 @@ impl LoadSettings {
         Ok(places)
     }
 
-    /// Returns the URL of a side at these values, for a server at this port.
+    /// Returns the URL of a side with these parameter values, for a server on this port.
     pub fn url(&self, side: usize, parameters: &[(String, ParameterValue)], port: u16) -> String {
         fill(&self.urls[side], parameters).replace("{port}", &port.to_string())
     }
@@ -376,7 +377,8 @@ impl LoadSettings {
         Ok(Scenario { requests, session: ask.session, columns, values: rows })
     }
 
-    /// Returns the requests of a log, each with its own method and path, by a table of values.
+    /// Returns the requests of a log: a single request whose path is filled in from a table of the
+    /// paths in the log, in order.
     fn of_log(
         &self,
         first: &Request,

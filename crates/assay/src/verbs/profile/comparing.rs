@@ -26,9 +26,9 @@ use std::path::PathBuf;
 pub(crate) const BLOCKS: u32 = 12;
 
 /// Width of the range around the requested rate from which each run draws its own rate, as a
-/// fraction of it. If a program does the same work in every run, a timer that starts with it always
-/// hits the same places: the error of counting whole samples would be the same in all runs, and no
-/// interval would cover it.
+/// fraction of the requested rate. If a program does the same work in every run, a timer that
+/// starts with it always hits the same places: the error of counting whole samples would be the
+/// same in all runs, and no interval would cover it.
 const VARIED: f64 = 0.1;
 
 /// Samples both commands alternately, analyzes the samples, and shows the result.
@@ -120,17 +120,20 @@ pub(crate) fn samplers(
 
 /// Two commands that were sampled alternately.
 pub(crate) struct Alternated {
-    /// The seconds in every function.
+    /// The seconds spent in every function.
     pub samples: Samples,
-    /// All runs of each side as one profile; the second with the files of the first.
+    /// For each side, all runs merged into one profile. The second side's functions have the file
+    /// names of the first.
     pub merged: [Profile; 2],
-    /// The file of each function that has one, by its name, of each side.
+    /// For each side, the files of functions, by the name of the function, as far as they are
+    /// known.
     pub files: [HashMap<String, String>; 2],
     /// Outcomes of the runs.
     pub endings: Vec<ProcessEnd>,
 }
 
-/// Samples both alternately; `None` if the user interrupts before both were sampled once.
+/// Samples both commands alternately; `None` if the user interrupts before each has been sampled
+/// once.
 pub(crate) fn alternately(
     samplers: [Sampling; 2],
     commands: [&Command; 2],

@@ -83,13 +83,13 @@ pub(crate) fn check_single(files: &[PathBuf]) -> anyhow::Result<()> {
     }
 }
 
-/// Returns true if a file is a picture of a difference, which can be written for two profiles as
-/// well.
+/// Returns true if the format of a file is a flame graph, which can also show the difference
+/// between two profiles.
 pub(super) fn is_picture(path: &Path) -> bool {
     matches!(form_of(path), Some(Form::Svg | Form::Page))
 }
 
-/// Writes the differential flame graph to those of the files that are pictures.
+/// Writes the differential flame graph to all requested files that have such a format.
 pub(super) fn pictures(
     found: &Differential<'_>,
     findings: &[Finding],

@@ -30,9 +30,9 @@ use std::time::{Duration, Instant};
 /// Minimum number of pairs of runs for measuring the cost of sampling.
 const FEWEST_PAIRS: u32 = 6;
 
-/// Sampling periods of CPU time after which a program must have been sampled.
+/// Number of sampling periods of CPU time after which a program must have been sampled.
 const FEW_PERIODS: f64 = 20.0;
-/// A sampler that recorded a smaller share of a program's CPU time has lost it.
+/// Share of a program's CPU time below which the sampler has lost the program.
 const HARDLY_SAMPLED: f64 = 0.25;
 
 /// One sampled run.
@@ -205,7 +205,7 @@ impl Sampling {
         (profiles, empty)
     }
 
-    /// Returns true if a program used the processor and was hardly sampled, as py-spy loses one
+    /// Returns true if a program used the processor but was hardly sampled: py-spy loses a program
     /// that calls exec.
     fn lost(&self, sampled: &SamplingResult, profiles: &[Profile], rate: f64) -> bool {
         let whole = sampled.program_cpu_seconds.unwrap_or(0.0);
@@ -417,7 +417,7 @@ enum Arm {
 }
 
 const ARMS: [Arm; 3] = [Arm::Without, Arm::With, Arm::Idle];
-/// The rate at which a sampler is practically idle, Hz: the lowest that all of them accept.
+/// Rate at which a sampler is practically idle, Hz: the lowest that all samplers accept.
 const IDLE_RATE: f64 = 1.0;
 
 /// Alternates between runs without the sampler, with it, and with it idle, to measure its cost per

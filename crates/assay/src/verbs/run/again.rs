@@ -21,13 +21,13 @@ pub(crate) struct Again<'a> {
     /// The run that is repeated, and its file.
     pub recorded: &'a Samples,
     pub path: &'a Path,
-    /// Number of blocks instead of the plan's.
+    /// Number of blocks, instead of the number in the plan.
     pub runs: Option<u32>,
-    /// Time budget instead of the plan's, s.
+    /// Time budget, instead of the one in the plan, s.
     pub time: Option<f64>,
     /// Seed of the random order; by default a new one.
     pub seed: Option<u64>,
-    /// Options for its record.
+    /// Options for recording the repetition.
     pub keep: KeepArgs,
     pub show: ShowArgs,
 }

@@ -1,5 +1,5 @@
 //! The facts about the machine that a run collects: all of them if anything keeps or shows them,
-//! otherwise those that findings are made of.
+//! otherwise only those from which findings are made.
 
 use super::{Args, Earlier};
 use crate::calibrated;
@@ -7,7 +7,7 @@ use assay_data::Environment;
 use assay_measure::environment;
 use std::io::{self, IsTerminal};
 
-/// Facts that the screen's findings are made of.
+/// Facts from which the findings on the screen are made.
 const FOR_FINDINGS: [&str; 10] = [
     "runner",
     "cpus_online",
@@ -32,9 +32,10 @@ pub(super) fn are_unseen(args: &Args, earlier: &Earlier) -> bool {
 
 /// Returns the facts.
 ///
-/// Note: they are read before measuring. The load average, the running processes and the stolen
-/// time describe the machine without this run, and a setting may be changed during it. All of them
-/// take as long as a run of /bin/true, so a run that nothing keeps reads only a few.
+/// Note: the facts are read before measuring. The load average, the running processes and the
+/// stolen time describe the machine without this run, and a setting may be changed during it.
+/// Reading all facts takes as long as a run of /bin/true, so only a few are read for a run that
+/// nothing keeps.
 pub(super) fn of_run(args: &Args, unseen: bool) -> Environment {
     let is_read = !args.record.keep.no_save || args.record.show.writes_documents();
     let facts = match unseen {

@@ -40,9 +40,9 @@ pub(super) struct MetricArgs {
 
     /// Count heap allocations, in three extra runs of each command after the timed ones
     ///
-    /// Adds the metrics `allocations`, `reallocs`, `frees`, `allocated_bytes` and `peak_heap`,
-    /// summed over all processes of a run. Works with any dynamically linked program, unmodified:
-    /// assay run --alloc './old data' './new data' (docs/guides/allocations.md).
+    /// Adds `allocations`, `reallocs`, `frees` and `allocated_bytes`, summed over all processes of
+    /// a run, and `peak_heap` of the largest process. Works with any dynamically linked program,
+    /// unmodified: assay run --alloc './old data' './new data' (docs/guides/allocations.md).
     #[arg(long)]
     pub alloc: bool,
 

@@ -50,7 +50,7 @@ pub(crate) struct SuiteRunArgs {
     /// Kill a run of the suite if a single test, or the setup of a group, takes longer than this
     /// (Ruby, Python, go test, cargo test, node --test)
     ///
-    /// The test that hangs counts as failed, and tests that ended before keep their times. The
+    /// The test that hangs counts as failed, and tests that had ended keep their times. The
     /// report says where it hung: in its setup, its body or its teardown, or in which hook or
     /// fixture. Other frameworks report nothing before they end; use --timeout for those.
     #[arg(long, value_name = "SPAN", help_heading = "How long", value_parser = seconds)]
@@ -130,7 +130,7 @@ pub(crate) struct AskArgs {
     ///
     /// The division is computed from the times in the history. Each part computes the same division
     /// if all see the same tests and the same history. Runs of the current commit are ignored,
-    /// because other parts may have kept them.
+    /// because other parts may have stored theirs.
     #[arg(long, value_name = "NUMBER/PARTS", conflicts_with_all = ["only", "rev"])]
     pub shard: Option<Shard>,
 
@@ -180,7 +180,7 @@ pub(crate) struct ProfilingArgs {
     /// Sample the suite and attribute each sample to its test (Ruby, Python)
     ///
     /// Works like `assay profile`, but for each test. The samplers are installed separately:
-    /// stackprof for Ruby, py-spy for Python. With --runs, intervals show the differences between
+    /// stackprof for Ruby, py-spy for Python. With --runs, intervals reflect the variation between
     /// runs. Samples of threads that a test starts cannot be attributed to it, so they count as
     /// outside of tests.
     #[arg(long, help_heading = "Tests", conflicts_with_all = NOT_SAMPLED)]

@@ -143,7 +143,7 @@ fn suite<'a>(
 }
 
 impl Sampled<'_> {
-    /// Samples one run, and reads the report of the suite about it.
+    /// Samples one run, and reads the suite's report on it.
     fn sample(&self, block: u32) -> anyhow::Result<(SampledRun, Run)> {
         let room = self.room.path().join(block.to_string());
         fs::create_dir_all(&room).with_context(|| room.display().to_string())?;
@@ -211,8 +211,8 @@ impl Source for Sampled<'_> {
     }
 }
 
-/// Returns the data that a run reported about its tests: final names by the names of their frames,
-/// and times.
+/// Returns the data that a run reported about its tests: the final names of tests, by the names of
+/// their frames, and the times.
 fn of_tests(run: &Run) -> (HashMap<String, String>, HashMap<String, Timed>) {
     let (mut names, mut timed) = (HashMap::new(), HashMap::new());
     for test in &run.tests {

@@ -34,8 +34,8 @@ use std::time::Duration;
 const CONFIDENCE: f64 = 0.95;
 /// The budget may be extended to this many runs of each side, or to [`CEILING`] if that is longer.
 const FEWEST_RUNS: f64 = 12.0;
-/// Secondary metrics with several sides: parts of the whole run. Secondary metrics of every test
-/// would share the error with these.
+/// Secondary metrics if there are several sides: only metrics of the whole run, because secondary
+/// metrics of every test would share the error with them.
 const SHOWN: [&str; 4] = ["cpu", "max_rss", "boot", "loading"];
 
 /// Runs the suite, records and analyzes the results, and shows them.

@@ -17,7 +17,8 @@ use assay_suites::Run;
 use assay_suites::run::Part;
 use std::collections::BTreeMap;
 
-/// Returns the hook or fixture of several tests with the longest total time.
+/// Returns the hook or fixture with the longest total time among those that run once for several
+/// tests.
 fn longest_hook(run: &Run) -> Option<(String, f64)> {
     let mut all: BTreeMap<&str, f64> = BTreeMap::new();
     for span in run.spans.iter().filter(|span| span.part == Part::Hooks) {

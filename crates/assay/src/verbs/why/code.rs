@@ -8,8 +8,8 @@ use assay_measure::code::{Code, changed};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// Returns the available information on each function. `files` has the file of a function on each
-/// side.
+/// Returns the available information on each function. `files` contains the files of the functions
+/// on each side.
 pub(super) fn changes(
     commands: [&Command; 2],
     files: &[HashMap<String, String>; 2],

@@ -17,8 +17,8 @@ fn metrics() -> Vec<Metric> {
     metrics
 }
 
-/// Asserts that the members have the same JSON types, and that numbers are equal except for the
-/// order of summation.
+/// Asserts that the members have the same JSON types, and that numbers are equal up to the rounding
+/// caused by a different order of summation.
 fn assert_same(ours: &Json, theirs: &Json, place: &str) {
     match (ours, theirs) {
         (Json::Object(a), Json::Object(b)) => {

@@ -33,18 +33,18 @@ use crate::{Action, Finding, Severity};
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
 
-/// Minimum number of iterations for which a multiple is not a coincidence.
+/// Minimum number of iterations at which a count that is a multiple of them is not a coincidence.
 const TELLING_ITERATIONS: f64 = 1000.0;
-/// Maximum distance of a total from a multiple, as a fraction of the iterations.
+/// Maximum distance of a total from a multiple of the iterations, as a fraction of the iterations.
 const PREPARATIONS: f64 = 1e-3;
 /// Smallest invalid count of bytes: more memory than a process can address.
 const NO_BYTES: f64 = (1u64 << 44) as f64;
 /// Maximum number of findings about single benchmarks.
 const MAX_ERRORS: usize = 100;
-/// Suffixes of the names of aggregates, in files that do not name their kind.
+/// Suffixes by which aggregates are recognized in files that do not state the kind of a row.
 const ENDINGS: [&str; 6] = ["_mean", "_median", "_stddev", "_cv", "_BigO", "_RMS"];
 
-/// Observations about a counter over all rows.
+/// Properties of a counter's values over all rows.
 #[derive(Clone, Copy, Default)]
 struct CounterTraits {
     metric: Option<usize>,
@@ -63,7 +63,7 @@ enum AggregateQuantity {
     Counter(usize),
 }
 
-/// Gathers rows.
+/// Gathers rows into samples.
 pub(super) struct Gatherer<'c> {
     pub recorder: Recorder<'c>,
     pub counters: Counters,
@@ -121,7 +121,8 @@ impl<'c> Gatherer<'c> {
         }
     }
 
-    /// Splits a name that consists of the name of a known benchmark and an aggregate's suffix.
+    /// Splits a name that consists of the name of a known benchmark and an aggregate's suffix. For
+    /// a complexity fit, the benchmark need not be known.
     fn told_by_ending<'n>(&self, name: &'n str) -> Option<(&'n str, &'n str)> {
         let (base, aggregate) = ENDINGS.iter().find_map(|ending| {
             let base = name.strip_suffix(ending)?;

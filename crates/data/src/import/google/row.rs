@@ -13,7 +13,7 @@ const MAX_COUNTERS: usize = 1000;
 /// Kind of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Kind {
-    /// Not stated, as in files of 1.4 and in tables.
+    /// Not stated: files of Google Benchmark 1.4 and CSV tables do not contain the kind.
     #[default]
     Unknown,
     /// One repetition.

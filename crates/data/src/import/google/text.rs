@@ -1,5 +1,5 @@
-//! The table that Google Benchmark writes with `--benchmark_format=csv`, also with the context
-//! above it that goes to standard error.
+//! The table that Google Benchmark writes with `--benchmark_format=csv`, with or without the
+//! context above it, which goes to standard error.
 //!
 //! Its rows do not state their kind: a row whose name consists of the name of a benchmark above and
 //! an aggregate's suffix (`_mean`) is taken for an aggregate.

@@ -1,8 +1,8 @@
 //! The output of ab (ApacheBench), and its table of percentiles (`-e`). Reports appended to one
 //! file are observations.
 //!
-//! The output has whole milliseconds, the table microseconds. Responses with a length other than
-//! that of the first are not failures here: pages differ.
+//! The output has whole milliseconds, the table microseconds. Responses whose length differs from
+//! that of the first are not counted as failures, because pages vary.
 
 use super::super::{Context, Head, ImportError, Part};
 use super::{BREAKS_OFF, Report, Reports, finish, number};
@@ -13,7 +13,7 @@ use crate::lines::Lines;
 use crate::number::plain;
 
 const TABLE: &str = "Percentage served,Time in ms";
-/// Percentiles of the table that are read; it has all integer ones.
+/// The percentiles that are read from the table, which has all whole ones.
 const OF_TABLE: [u32; 7] = [0, 50, 75, 90, 95, 98, 99];
 
 pub(in super::super) fn recognise(head: &Head<'_>) -> bool {
@@ -46,7 +46,7 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
     finish(recorder, context.label, &reports, &[])
 }
 
-/// A report that may continue.
+/// A report to which later lines may belong.
 #[derive(Default)]
 struct Open {
     report: Report,

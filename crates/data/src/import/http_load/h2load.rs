@@ -1,4 +1,5 @@
-//! The output of h2load. Reports appended to one file are observations.
+//! The output of h2load. A file may contain several reports; each is one
+//! observation.
 //!
 //! It prints no quantiles: these are in the log of single requests (`--log-file`). Its time to the
 //! first byte is per connection, from the start of connecting.

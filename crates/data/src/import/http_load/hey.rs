@@ -1,8 +1,8 @@
-//! The output of hey and oha: both have a summary, a distribution, details and statuses. Reports
-//! appended to one file are observations.
+//! The output of hey and oha: both have a summary, a distribution, details and statuses. A
+//! file may contain several reports; each is one observation.
 //!
-//! Their requests per second include failed ones. Requests that oha aborted at its deadline are not
-//! failures of the server.
+//! The requests per second that they print include failed ones. Requests that oha aborted at its
+//! deadline are not failures of the server.
 
 use super::super::{Context, Head, ImportError, Part};
 use super::{BREAKS_OFF, Report, Reports, finish, number, time};
@@ -77,7 +77,7 @@ enum Section {
     Other,
 }
 
-/// A report that may continue.
+/// A report to which later lines may belong.
 #[derive(Default)]
 struct Open {
     report: Report,

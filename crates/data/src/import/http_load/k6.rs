@@ -1,5 +1,5 @@
 //! k6's summary: the JSON of `--summary-export` (both layouts) and of `handleSummary`, and the text
-//! at the end of a test. Summaries appended to one file are observations.
+//! at the end of a test. A file may contain several; each is one observation.
 //!
 //! k6 times a request from sending to the end of the response; connecting is separate. Whether
 //! requests followed a schedule depends on the scenario, which only the text shows; iterations that
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 const EXPECTED: &str = "k6's summary: `{\"metrics\": {\"http_req_duration\": {…}, …}}`";
 const DURATION: &str = "http_req_duration";
 
-/// Means that are read in addition to the duration.
+/// Parts of a request whose means are read in addition to its duration, with our names for them.
 const PARTS: [(&str, &str); 4] = [
     ("http_req_connecting", "connect"),
     ("http_req_tls_handshaking", "tls"),

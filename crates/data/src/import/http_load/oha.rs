@@ -1,4 +1,5 @@
-//! oha's JSON (`--output-format json`). Documents appended to one file are observations.
+//! oha's JSON (`--output-format json`). A file may contain several documents; each is one
+//! observation.
 
 use super::super::{Context, Head, ImportError, Part, json};
 use super::hey::{CUT_BY_OHA, UNLESS_CORRECTED};

@@ -1,8 +1,8 @@
 //! Logs of single requests: hey's and oha's CSV, ab's table for gnuplot (`-g`), h2load's
 //! `--log-file`. Each row is an observation.
 //!
-//! hey and oha leave out requests without a response; for these h2load has the time until they
-//! failed. ab sorts its rows by time, so that their dependence on each other is lost.
+//! hey and oha leave out requests without a response; h2load lists them, with the time until they
+//! failed. ab sorts its rows by time, so any dependence between successive requests is lost.
 
 use super::super::{Context, Head, ImportError, Part};
 use super::{BaseUnit, metric_of};
@@ -14,7 +14,7 @@ use crate::number::plain;
 use crate::read_error::quoted_start;
 use crate::samples::Outcome;
 
-/// A log format: its time columns, and their divisor to seconds.
+/// A log format: its time columns, and the divisor that converts them to seconds.
 struct Log {
     tool: &'static str,
     header: Option<&'static str>,

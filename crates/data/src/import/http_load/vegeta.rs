@@ -1,8 +1,8 @@
-//! The output of `vegeta report`, as text and as JSON (`-type=json`). Reports appended to one file
-//! are observations.
+//! The output of `vegeta report`, as text and as JSON (`-type=json`). A file may contain
+//! several reports; each is one observation.
 //!
 //! vegeta keeps its schedule and counts latency from sending. `rate_achieved` is its throughput,
-//! that of successful requests; the rate at which it sent is `rate_sent`.
+//! which counts only successful requests; the rate at which it sent is `rate_sent`.
 
 use super::super::{Context, Head, ImportError, Part, json};
 use super::{BREAKS_OFF, BaseUnit, Report, Reports, finish, number, time};
@@ -30,7 +30,7 @@ pub(in super::super) fn recognise_json(head: &Head<'_>) -> bool {
 
 #[derive(Deserialize)]
 struct File {
-    /// Nanoseconds.
+    /// Mean, quantiles and extremes of the latency, in nanoseconds, by name.
     latencies: BTreeMap<String, Number>,
     bytes_in: Option<Bytes>,
     duration: Number,

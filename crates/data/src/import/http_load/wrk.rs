@@ -1,10 +1,10 @@
-//! The output of wrk and wrk2, with or without `--latency`. Reports appended to one file are
-//! observations.
+//! The output of wrk and wrk2, with or without `--latency`. A file may contain several
+//! reports; each is one observation.
 //!
 //! wrk2 keeps a schedule: its latencies count from the planned time, and those of `-U`, which count
 //! from sending, become `service_…`. wrk does not keep a schedule, and adds synthetic latencies to
-//! those that it measured. The text names neither version; wrk2 is recognized by its calibration
-//! and its histogram.
+//! those that it measured. The text does not say which of them wrote it; wrk2 is recognized by its
+//! calibration and its histogram.
 
 use super::super::{Context, Head, ImportError, Part};
 use super::{BREAKS_OFF, Report, Reports, finish, number, time};

@@ -2,8 +2,8 @@
 //! deviation, median and extremes.
 //!
 //! hyperfine always writes the runs; scripts drop them, because they are most of a file. Their
-//! number is the length of the lists next to them (1.x) or in the summary itself (2.x). No
-//! summaries are made of runs that are present.
+//! number is the length of the lists next to them (1.x) or in the summary itself (2.x). If the runs
+//! are present, no summaries are made.
 
 use super::super::json::Number;
 use super::super::recorder::Recorder;

@@ -27,7 +27,7 @@ const EXPECTED: &str = "github-action-benchmark's data: `{\"entries\": {\"SUITE\
 const NAME: &str = "window.BENCHMARK_DATA";
 /// Name of a suite that was not given one.
 const UNNAMED: &str = "Benchmark";
-/// Maximum size of such a file, in bytes.
+/// Maximum size of a data file, in bytes.
 const MOST: u64 = 1 << 28;
 
 #[derive(Deserialize)]

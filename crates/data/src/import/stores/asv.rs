@@ -2,8 +2,8 @@
 //! each run.
 //!
 //! `benchmarks.json` has the names of parameters and the units of tracked values. A machine may
-//! have measured a commit in several environments (versions of Python and of packages): they are
-//! another parameter, so that each has its own history.
+//! have measured a commit in several environments (versions of Python and of packages): the
+//! environment becomes another parameter, so that each has its own history.
 
 use super::{RunStore, Runs, StoredRun, files, name_of, whole, with_context};
 use crate::import::{ImportError, ImportOptions, asv, json};

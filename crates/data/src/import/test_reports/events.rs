@@ -36,8 +36,8 @@ pub(in crate::import) fn recognise_reportlog(head: &Head<'_>) -> bool {
     head.first.starts_with('{') && head.first.contains("\"$report_type\"")
 }
 
-/// Reads the events. Tests print other lines in between, also JSON, and may leave the line before
-/// an event unterminated. `within` returns the part of a line that is an event.
+/// Reads the events. Tests may print other lines in between, even JSON, and may leave the line
+/// before an event unterminated. `within` returns the part of a line that is an event.
 fn each<T: for<'de> Deserialize<'de>>(
     input: Input,
     context: &Context<'_>,
@@ -89,7 +89,8 @@ struct GoEvent {
     output: Option<String>,
     /// The package that was built, in build events.
     import_path: Option<String>,
-    /// The package that could not be built, in the event of one that failed because of it.
+    /// In the event of a package that failed because another one could not be built: that other
+    /// package.
     failed_build: Option<String>,
 }
 
@@ -303,7 +304,7 @@ fn moment(time: &str) -> Option<Moment> {
     })
 }
 
-/// A time: seconds from 1970 to a midnight, and seconds from there.
+/// A time: the seconds from 1970 to the midnight before it, and the seconds since that midnight.
 #[derive(Clone, Copy)]
 struct Moment {
     midnight: f64,
@@ -392,8 +393,9 @@ fn libtest_event(line: &str) -> Option<&str> {
     })
 }
 
-/// Splits the name of a nextest test, `CRATE::BINARY$TEST`, from the number of the attempt after a
-/// `#`, which it has if there were several. Returns the number of attempts before the last one.
+/// Splits the name of a nextest test, `CRATE::BINARY$TEST`, from the number of the attempt, which
+/// follows a `#` if there were several. Returns the name and the number of attempts before the last
+/// one.
 fn attempts(name: &str) -> (&str, u32) {
     let counted = name.rsplit_once('#').filter(|(test, _)| test.contains('$'));
     let counted = counted.and_then(|(test, times)| Some((test, times.parse::<u32>().ok()?)));

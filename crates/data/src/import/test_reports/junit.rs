@@ -1,5 +1,5 @@
-//! JUnit's XML, of which nearly every test framework writes its own dialect: Surefire, Gradle,
-//! pytest, rspec, jest, vitest, node, nextest, gotestsum, ctest, GoogleTest, Catch2, minitest.
+//! JUnit XML. Nearly every test framework writes its own dialect: Surefire, Gradle, pytest, rspec,
+//! jest, vitest, node, nextest, gotestsum, ctest, GoogleTest, Catch2, minitest.
 //!
 //! A test is named by its class and its own name, unless one is a prefix of the other; within
 //! groups of a suite (node), by those groups. `<failure>` and `<error>` mean that it failed;
@@ -24,7 +24,7 @@ pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
             .any(|root| head.text.contains(root))
 }
 
-/// Values of a test's `status` or `result`, in lower case, that mean that it failed; `xpass` is an
+/// Values of a test's `status` or `result`, in lower case, that mean failure; `xpass` is an
 /// unexpected pass in Qt Test.
 const FAILED: [&str; 15] = [
     "fail",

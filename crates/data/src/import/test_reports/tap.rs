@@ -52,11 +52,11 @@ struct Pending {
     is_bare: bool,
     /// The test's own name, if a brace after it may open its subtests.
     opens: Option<String>,
-    /// True if it contains subtests, which have the times.
+    /// True if the test contains subtests; these have the times.
     holds_others: bool,
 }
 
-/// The results of one depth, compared with their plan.
+/// The results at one depth, to be compared with their plan.
 #[derive(Clone, Copy, Default)]
 struct Level {
     plan: Option<u64>,
@@ -87,7 +87,7 @@ struct Reader<'a> {
     pending: Option<Pending>,
     /// The parents whose braces are open, outermost first.
     opened: Vec<Opened>,
-    /// The results of each depth since the last one at a lower depth.
+    /// For each depth, the results since the last result at a lower depth.
     levels: Vec<Level>,
     /// Indentation of the open YAML block below a result.
     block: Option<usize>,
@@ -96,8 +96,8 @@ struct Reader<'a> {
     is_prove: bool,
     /// True if the current document bailed out.
     bailed: bool,
-    /// True if every name so far ends in its time, as bats writes them: `adds in 12ms`; `None`
-    /// before the first.
+    /// True if every name so far ends in the time of the test, as bats writes it: `adds in 12ms`;
+    /// `None` before the first.
     names_end_in_times: Option<bool>,
 }
 
@@ -473,7 +473,7 @@ fn result(text: &str) -> Option<TestPoint<'_>> {
     Some(TestPoint { is_ok: passed, status, number: number.parse().ok(), name, seconds, opens })
 }
 
-/// Splits a name that ends in its time, `adds in 12ms` or `adds in 3sec`.
+/// Splits a name that ends in the time of the test, `adds in 12ms` or `adds in 3sec`.
 fn time_in_name(name: &str) -> Option<(&str, f64)> {
     let (name, time) = name.rsplit_once(" in ")?;
     let (number, unit) = match time.strip_suffix("ms") {

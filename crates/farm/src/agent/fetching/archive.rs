@@ -22,7 +22,7 @@ pub(super) struct UnpackQuota {
 }
 
 impl UnpackQuota {
-    /// Creates a limit on bytes, with the number of files that any archive may have.
+    /// Creates a quota of this many bytes, and of the number of files that any archive may have.
     pub fn new(bytes: u64) -> Self {
         Self { bytes, files: FILES }
     }
@@ -201,10 +201,11 @@ fn leads_inside(target: &Path, depth: usize) -> anyhow::Result<()> {
     }
 }
 
-/// Returns a file in a tar archive, such as those within a gem, up to a maximum size.
+/// Returns the contents of a regular file in a tar archive, such as those within a gem, if they are
+/// at most `most` bytes.
 ///
 /// # Errors
-/// If it cannot be read, does not exist, or is larger.
+/// If the file cannot be read, does not exist, or is larger.
 pub(in crate::agent) fn member(path: &Path, name: &str, most: u64) -> anyhow::Result<Vec<u8>> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
     let mut archive = Archive::new(file);

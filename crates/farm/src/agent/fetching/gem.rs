@@ -247,8 +247,8 @@ mod tests {
         assert_eq!(found, [("1.0", Some("ab")), ("1.2", Some("ef"))]);
     }
 
-    /// `Marshal.dump([["a", Gem::Version.new("1.0"), "ruby"], ["b", Gem::Version.new("1.0"), "java"]])`
-    /// of Ruby 3.1.
+    /// The result of `Marshal.dump([["a", Gem::Version.new("1.0"), "ruby"], ["b",
+    /// Gem::Version.new("1.0"), "java"]])` in Ruby 3.1.
     const LIST: &[u8] = b"\x04\x08[\x07[\x08I\"\x06a\x06:\x06ETU:\x11Gem::Version[\x06I\"\x081.0\x06;\x00TI\"\x09ruby\x06;\x00T[\x08I\"\x06b\x06;\x00T@\x08I\"\x09java\x06;\x00T";
 
     #[test]

@@ -22,14 +22,14 @@ const AT_ONCE: usize = 1_000;
 /// A branch or tag, and its commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::agent) struct NamedCommit {
-    /// `v1.2` or `main`.
+    /// Name of the branch or tag, such as `main` or `v1.2`.
     pub name: String,
     pub commit: String,
     pub is_tag: bool,
 }
 
 impl NamedCommit {
-    /// Returns the name of the version.
+    /// Returns the name of the version: the tag, or the commit of a branch.
     pub fn version(&self) -> &str {
         if self.is_tag { &self.name } else { &self.commit }
     }

@@ -24,7 +24,7 @@ struct File {
     hashes: Hashes,
     #[serde(default, rename = "upload-time")]
     published: Option<String>,
-    /// `false`, `true` or the reason.
+    /// `false`, `true`, or the reason for yanking the file.
     #[serde(default)]
     yanked: serde_json::Value,
 }
@@ -87,7 +87,8 @@ fn normal(name: &str) -> String {
     parts.join("-").to_lowercase()
 }
 
-/// Returns the version in the name of a source archive, and the index of its extension.
+/// Returns the index of a source archive's extension in [`ENDINGS`], and the version in the
+/// archive's name.
 fn version<'a>(file: &'a str, name: &str) -> Option<(usize, &'a str)> {
     let mut endings = ENDINGS.into_iter().enumerate();
     let (place, whole) =

@@ -13,10 +13,13 @@ use std::io::Read;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// The file type bits of a mode, and the types.
+/// The bits of a file's mode that contain its type.
 const KIND: u32 = 0o170_000;
+/// The type of a regular file.
 const REGULAR: u32 = 0o100_000;
+/// The type of a directory.
 const DIRECTORY: u32 = 0o040_000;
+/// The type of a symbolic link.
 const LINK: u32 = 0o120_000;
 /// Maximum length of a link's target.
 const LONGEST_LINK: u64 = 4096;

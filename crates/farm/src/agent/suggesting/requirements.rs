@@ -15,7 +15,7 @@ const DEEPEST: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Requirements {
     pub words: Vec<String>,
-    /// True if the tests may not need all of them.
+    /// True if the tests may need only some of the requirements.
     pub is_optional: bool,
 }
 
@@ -111,8 +111,8 @@ fn nox(top: &Path) -> Vec<String> {
     arguments.collect::<Vec<_>>().concat()
 }
 
-/// Returns the dependencies of the test environment in tox.ini, without those that depend on its
-/// name.
+/// Returns the dependencies of the test environment in tox.ini, except those that tox would install
+/// only for environments of certain names.
 fn tox(top: &Path) -> Vec<String> {
     let text = text_of(&top.join("tox.ini"));
     let of = |wanted: &str| keys(&text, "testenv").find(|(key, _)| key == wanted);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::builds::policy::PAGE;
 
-/// Two nodes have the first target, one has the second.
+/// The nodes, each with the index of its target.
 pub(super) const NODES: [(&str, usize); 3] = [("a", 0), ("b", 0), ("c", 1)];
 
 pub(super) fn targets() -> [NewTarget; 2] {

@@ -1,4 +1,4 @@
-//! Creating a store, and its versions.
+//! Creating a store, and migrating an earlier version of one.
 
 use super::*;
 use crate::builds::FarmError;

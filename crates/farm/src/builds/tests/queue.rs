@@ -55,13 +55,13 @@ enum ExpectedState {
 struct ModelJob {
     id: i64,
     kind: Kind,
-    /// Index of the target for which it is.
+    /// Index of the target on which the job runs.
     target: usize,
     should: ExpectedState,
     retries: i64,
 }
 
-/// A lease that was given, with the result submitted for it.
+/// A lease that was granted, and the result submitted for it.
 struct GrantedLease {
     job: usize,
     node: usize,

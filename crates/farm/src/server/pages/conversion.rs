@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// A project's matrix in the form used for judging and display.
 pub(crate) struct JudgedMatrix {
     pub project: Project,
-    /// For each version, in order.
+    /// The notes on each version, in the order of the versions.
     pub notes: Vec<VersionNote>,
     /// The latest build of each version on each target, by their indices.
     pub builds: BTreeMap<(usize, usize), i64>,
@@ -75,7 +75,8 @@ fn note(version: &wire::Version) -> VersionNote {
     VersionNote { time: version.of.published.clone().unwrap_or_default(), is_gone: version.is_gone }
 }
 
-/// A benchmark can occur twice in a cell only in forged data; the first one counts.
+/// Returns the measurements in a cell. A benchmark can occur twice in a cell only in forged data;
+/// the first one counts.
 fn measured<'a>(
     cell: &'a MatrixCell,
     version: usize,
@@ -102,8 +103,9 @@ fn measured<'a>(
     })
 }
 
-/// Returns the benchmarks for which higher values are better, by name and metric: those that some
-/// run called faster with a higher value, or slower with a lower one. The API does not state it.
+/// Returns the benchmarks for which higher values are better, by name and metric. The API does not
+/// state the direction; it is higher if any run called a higher value faster, or a lower one
+/// slower.
 fn rising(matrix: &Matrix) -> BTreeSet<(&str, &str)> {
     let all = matrix.cells.values().flat_map(BTreeMap::values).flat_map(|cell| &cell.comparisons);
     let is_rising = |compared: &&BenchmarkComparison| match verdict(&compared.verdict) {
@@ -114,7 +116,7 @@ fn rising(matrix: &Matrix) -> BTreeSet<(&str, &str)> {
     all.filter(is_rising).map(|c| (c.benchmark.as_str(), c.metric.as_str())).collect()
 }
 
-/// An unknown word counts as inconclusive.
+/// Returns the verdict for a word of the API. An unknown word counts as inconclusive.
 fn verdict(word: &str) -> Verdict {
     Verdict::of(word).unwrap_or(Verdict::Inconclusive)
 }

@@ -45,8 +45,8 @@ pub(super) fn place(
     }))
 }
 
-/// Versions are not commits of a local repository, so ranges are not narrowed down. Readers of the
-/// farm's pages may see names unredacted.
+/// Returns the pages of a project's history. Versions are not commits of a local repository, so
+/// ranges are not narrowed down. Readers of the farm's pages may see names unredacted.
 fn pages<'s>(
     store: &'s Store,
     project: &str,

@@ -30,8 +30,9 @@ pub(crate) fn end_with_us(command: &mut Command) {
 }
 
 /// Like [`end_with_us`], for a program that starts others, which a signal to the program itself
-/// would not reach: it leads a separate session, and so a group, and records that group in a
-/// guard's page before it can start anything. The guard kills the group when this process is gone.
+/// would not reach. The program leads a separate session, and therefore a group, and records that
+/// group in a guard's page before it can start anything. The guard kills the group when this
+/// process is gone.
 ///
 /// It leads a session rather than just a group, so that a process in it that accesses the terminal
 /// gets an error instead of being stopped forever, as in a background group.

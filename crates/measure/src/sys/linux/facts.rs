@@ -1,4 +1,4 @@
-//! Reads facts about the machine from Linux. Missing or unreadable ones are `None`; `parse`
+//! Reads facts about the machine from Linux. Missing or unreadable facts are `None`; `parse`
 //! interprets the texts. Nothing is changed and nothing blocks.
 
 use std::fs;
@@ -12,9 +12,9 @@ use crate::runner::RunnerKind;
 
 const PAGE: usize = 4096;
 
-/// Returns the contents of a file of `/proc` or `/sys`: usually one page, which a single call
-/// reads, whereas `fs::read_to_string` would ask for a size that the kernel does not report, and
-/// then probe.
+/// Returns the contents of a file of `/proc` or `/sys`. They are usually one page, which a single
+/// call reads; `fs::read_to_string` would ask for the size, which the kernel does not report, and
+/// then read repeatedly.
 fn text(path: impl AsRef<Path>) -> Option<String> {
     let mut file = fs::File::open(path).ok()?;
     let mut bytes = Vec::with_capacity(PAGE);
@@ -61,7 +61,7 @@ pub(crate) fn hostname() -> Option<String> {
     line("/proc/sys/kernel/hostname")
 }
 
-/// Returns the runner of the commands, unless its setting is invalid.
+/// Returns the kind of runner that runs the commands; `None` if its setting is invalid.
 pub(crate) fn runner() -> Option<String> {
     RunnerKind::chosen().ok().map(|kind| kind.to_string())
 }
@@ -142,7 +142,7 @@ pub(crate) fn memory_and_swap_bytes() -> (Option<u64>, Option<u64>) {
     (parse::memory_total(&text), parse::swap_total(&text))
 }
 
-/// Returns when huge pages are used transparently: `always`, `madvise` or `never`.
+/// Returns the setting for transparent huge pages: `always`, `madvise` or `never`.
 pub(crate) fn transparent_huge_pages() -> Option<String> {
     let text = text("/sys/kernel/mm/transparent_hugepage/enabled")?;
     parse::chosen(&text).map(str::to_owned)
@@ -214,7 +214,7 @@ pub(crate) fn virtualisation(first_cpu: Option<&parse::CpuInfo>) -> Option<Strin
     cfg!(target_arch = "x86_64").then(|| "none".to_owned())
 }
 
-/// Returns the kind of container, if it leaves a trace.
+/// Returns the kind of container, if it leaves traces.
 pub(crate) fn container() -> Option<String> {
     let marks = [("/.dockerenv", "docker"), ("/run/.containerenv", "podman")];
     let marked = marks.iter().find(|(mark, _)| Path::new(mark).exists());

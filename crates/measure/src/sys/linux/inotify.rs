@@ -19,11 +19,12 @@ use std::path::{Path, PathBuf};
 
 /// Size of the buffer for one read, in bytes: some hundred events.
 const BUFFER: usize = 1 << 14;
-/// Maximum number of events handled in one call; later ones are left for the next call.
+/// Maximum number of events handled in one call; further events are left for the next call.
 const MOST_EVENTS: usize = 100_000;
 
-/// File systems on which the kernel does not see other writers (`f_type` of statfs(2)): NFS, SMB,
-/// CIFS, 9P, Coda, AFS, those served by programs (FUSE), and shared folders of virtual machines.
+/// File systems on which the kernel does not see changes by other writers (`f_type` of statfs(2)):
+/// NFS, SMB, CIFS, 9P, Coda, AFS, those served by programs (FUSE), and shared folders of virtual
+/// machines.
 const DEAF: [u32; 9] = [
     0x6969,
     0x517B,
@@ -36,7 +37,7 @@ const DEAF: [u32; 9] = [
     0x786F_4256,
 ];
 
-/// The reason for missing events.
+/// Reasons why there are no events.
 #[derive(Debug)]
 pub(crate) enum Trouble {
     /// This user watches too many directories.
@@ -102,8 +103,8 @@ impl Tree {
         self.directories.len()
     }
 
-    /// Watches a directory and those below it, and records the files in them if `found` is given:
-    /// they may have been created before the watch.
+    /// Watches a directory and those below it. Records the files in them if `found` is given, since
+    /// these may have been created before the watch.
     fn add(
         &mut self,
         directory: PathBuf,
@@ -149,7 +150,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Stops watching a directory and those below it: it was renamed or moved.
+    /// Stops watching a directory that was renamed or moved, and those below it.
     fn forget(&mut self, directory: &Path) {
         let queue = &self.queue;
         self.directories.retain(|number, own| {

@@ -1,5 +1,5 @@
-//! Settings of the machine that affect how steadily it measures: reading them, planning the writes
-//! for another value, writing, and restoring.
+//! Settings of the machine that affect how steady measurements are: reading them, planning the
+//! writes for another value, writing, and restoring.
 //!
 //! The files are those of the kernel's documentation of cpufreq, intel_pstate and the scheduler.
 //! Only [`Machine::apply`], [`Machine::restore`] and [`Machine::drop_caches`] write. A list of
@@ -51,7 +51,7 @@ impl Knob {
 /// A change of one file, planned or made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The name of its knob.
+    /// Name of the knob that is changed.
     pub knob: &'static str,
     /// The file.
     pub path: PathBuf,
@@ -64,10 +64,10 @@ pub struct Change {
 /// Result of undoing a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undone {
-    /// The previous value was written back, and the file has it.
+    /// The previous value was written back, and has been read back from the file.
     Restored,
-    /// Nothing was written: the file does not have the contents of the change. The change was not
-    /// made, was undone already, or somebody else has changed the file since.
+    /// Nothing was written, because the file does not contain the value that the change writes: the
+    /// change was not made, was already undone, or the file has been changed by someone else since.
     LeftAlone {
         /// The current contents of the file.
         now: String,
@@ -144,7 +144,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Returns this machine.
+    /// Returns the machine on which this program runs.
     pub fn here() -> Self {
         Self::at(Path::new("/"))
     }
@@ -229,8 +229,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Undoes changes, last first. A file that does not have the contents of its change is left
-    /// unchanged. All changes are attempted, even after a failure.
+    /// Undoes changes, last first. A file that does not contain the value written by its change is
+    /// left alone. All changes are attempted, even after a failure.
     ///
     /// Returns the result of each change, in the order of `changes`. The errors are those of
     /// [`apply`](Self::apply).
@@ -292,7 +292,7 @@ impl Machine {
         candidates.into_iter().filter(|path| path.is_file()).take(1).collect()
     }
 
-    /// Returns the contents that a file of a knob needs for the requested value.
+    /// Returns what a file of a knob must contain for the requested value.
     fn value(&self, knob: &Knob, path: &Path) -> Result<String, KnobError> {
         let flag = |on: bool| if on { "1" } else { "0" }.to_owned();
         match knob {
@@ -351,7 +351,7 @@ impl Machine {
     }
 }
 
-/// Returns one file per policy; on old kernels one per processor.
+/// Returns the governor files: one per policy or, on old kernels, one per processor.
 fn governor_files(cpu: &Path) -> Vec<PathBuf> {
     let below = |directory: PathBuf, prefix: &str, rest: &str| {
         let entries = fs::read_dir(directory).into_iter().flatten().flatten();

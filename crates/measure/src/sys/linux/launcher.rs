@@ -41,10 +41,9 @@ const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/launcher"));
 
 const PAGE: usize = 4096;
 
-/// Interval at which a caller waiting for an answer checks that the launcher is not stopped.
+/// Interval at which a caller that waits for an answer checks whether the launcher is stopped.
 const PULSE: Duration = Duration::from_secs(1);
-/// Time after which a stopped launcher, which will not be continued, is ended together with its
-/// run.
+/// Time after which a stopped launcher that nobody continues is ended together with its run.
 const MOST_STOPPED: Duration = Duration::from_secs(5);
 
 /// Result of waiting for the launcher's answer.
@@ -77,13 +76,13 @@ enum OutputTarget {
 pub(crate) struct Link {
     process: Child,
     socket: OwnedFd,
-    /// The bytes of a reply received so far. Replies are small and arrive whole, but a stream does
-    /// not guarantee that.
+    /// Partially received reply. Replies are small and arrive whole, but a stream does not
+    /// guarantee that.
     partial: [u8; REPLY_LENGTH],
     received: usize,
-    /// Timeout of a read.
+    /// Current time limit for reading from the socket.
     pulse: Duration,
-    /// True while the next answer is that to a greeting.
+    /// True while the answer to a greeting is outstanding.
     greeting: bool,
 }
 
@@ -94,16 +93,16 @@ pub(crate) struct Launcher {
 }
 
 impl Launcher {
-    /// Starts a launcher and sends it the greeting. Its answer is not awaited: it comes before that
-    /// to the first request.
+    /// Starts a launcher and sends it the greeting, whose answer is not awaited: it arrives before
+    /// the answer to the first request.
     pub(crate) fn start() -> io::Result<Self> {
         let mut launcher = Self::greet(Link::start(OutputTarget::Inherited)?)?;
         launcher.link.greeting = true;
         Ok(launcher)
     }
 
-    /// Starts one that runs nothing: it kills the group in its page when `assay` is gone, for any
-    /// reason.
+    /// Starts a launcher that runs nothing, but kills the group in its page when `assay` is gone,
+    /// for any reason.
     pub(crate) fn start_as_guard() -> io::Result<Self> {
         let mut guard = Self::greet(Link::start_silent()?)?;
         match guard.link.acknowledged()? {
@@ -120,7 +119,7 @@ impl Launcher {
         Ok(Self { link, page })
     }
 
-    /// Returns the connection to it.
+    /// Returns the connection to the launcher.
     pub(crate) fn link(&mut self) -> &mut Link {
         &mut self.link
     }
@@ -359,7 +358,7 @@ impl Page {
     }
 }
 
-/// One process group, in flight.
+/// The page contains one process group, the one in flight.
 impl Deref for Page {
     type Target = Group;
 

@@ -1,4 +1,4 @@
-//! Keeps files in memory: a program that is run repeatedly should not be read from the disk again
+//! Keeps files in memory, so that a program that is run repeatedly is not read from the disk again
 //! because something else needed memory. Uses mmap(2) and mlock(2), which read the whole file.
 
 #![expect(unsafe_code, reason = "mapping files and locking the pages")]
@@ -42,10 +42,11 @@ impl Drop for PinnedFile {
     }
 }
 
-/// Locks files in memory independently of each other. This is best effort; the reason for each
-/// failure is returned. Contents that are not in memory yet are read from the disk first.
+/// Locks files in memory independently of each other. Files that can't be locked are skipped, and
+/// the reason is returned for each. Contents that are not yet in memory are read from the disk
+/// first.
 ///
-/// The errors name the limit if it is too low. A file that is empty or not regular is
+/// Errors name the limit if it is too low. For a file that is empty or not regular, the error is
 /// `InvalidInput`.
 pub fn lock_files(paths: &[PathBuf]) -> Vec<(PathBuf, Result<PinnedFile, io::Error>)> {
     paths.iter().map(|path| (path.clone(), lock(path))).collect()

@@ -16,8 +16,8 @@ pub(crate) fn file(name: &str) -> Result<File, Errno> {
     Ok(File::from(file))
 }
 
-/// Releases the memory of a part of such a file; that part then reads as zeros, and the length of
-/// the file is unchanged.
+/// Releases the memory of a part of a file from [`file()`]; that part then reads as zeros, and the
+/// length of the file is unchanged.
 pub(crate) fn give_back(file: &File, from: u64, length: u64) {
     let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
     // If that is refused the memory stays in use until the run ends.

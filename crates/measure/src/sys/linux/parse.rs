@@ -95,14 +95,14 @@ pub(super) fn cpu_max(text: &str) -> Option<f64> {
     share(fields.next()?, fields.next()?)
 }
 
-/// Returns a quota in units of a period, both in µs; `None` unless both are positive.
+/// Returns a quota as a multiple of a period, both in µs; `None` unless both are positive.
 pub(super) fn share(quota: &str, period: &str) -> Option<f64> {
     let (quota, period) = (number(quota.trim())?, number(period.trim())?);
     (quota > 0.0 && period > 0.0).then(|| quota / period)
 }
 
-/// Returns a memory limit in bytes. `None` without a limit: `max`, or cgroup 1's number for that,
-/// the largest number of whole pages.
+/// Returns a memory limit in bytes. `None` without a limit, which cgroup 2 writes as `max`, and
+/// cgroup 1 as the largest number of whole pages.
 pub(super) fn memory_limit(text: &str) -> Option<u64> {
     text.trim().parse().ok().filter(|&bytes: &u64| bytes < 1 << 60)
 }
@@ -121,16 +121,17 @@ pub(super) fn cgroup_path<'a>(text: &'a str, controller: Option<&str>) -> Option
     })
 }
 
-/// Processor time since boot from `/proc/stat`, in ticks.
+/// Processor time since boot from `/proc/stat`, in clock ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CpuTicks {
-    /// Given to others by the hypervisor while we wanted to run.
+    /// Time that the hypervisor gave to others while we wanted to run.
     pub(super) steal: u64,
-    /// All of it: busy, idle and stolen.
+    /// The sum of busy, idle and stolen time.
     pub(super) total: u64,
 }
 
-/// Parses the first line of `/proc/stat`. The last two fields are included in the first two.
+/// Parses the first line of `/proc/stat`. The last two fields (guest time) are already included in
+/// the first two.
 pub(super) fn cpu_ticks(text: &str) -> Option<CpuTicks> {
     let mut fields = text.lines().next()?.split_ascii_whitespace();
     if fields.next()? != "cpu" {

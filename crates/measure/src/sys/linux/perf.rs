@@ -13,7 +13,8 @@ use perf_event_open_sys::bindings::{self as kernel, perf_event_attr};
 
 use super::facts;
 
-/// Maximum number of hardware events in one group: most processors have this many free counters.
+/// Maximum number of hardware events in one group: most processors have at least this many free
+/// counters.
 const GROUP: usize = 4;
 
 /// An event as requested from the kernel, by the numbers of `linux/perf_event.h`.
@@ -33,12 +34,12 @@ impl Source {
     /// The event that [`Opener::anchor`] opens.
     pub(crate) const ANCHOR: Self = Self::Software(kernel::PERF_COUNT_SW_DUMMY);
 
-    /// Returns true if the processor counts it.
+    /// Returns true if the processor counts the event.
     pub(crate) fn is_hardware(self) -> bool {
         matches!(self, Self::Hardware(_) | Self::Cache(..))
     }
 
-    /// Returns true if the kernel counts it in ns.
+    /// Returns true if the event is a time, which the kernel counts in ns.
     pub(crate) fn is_time(self) -> bool {
         use kernel::{PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK};
         matches!(self, Self::Software(PERF_COUNT_SW_TASK_CLOCK | PERF_COUNT_SW_CPU_CLOCK))
@@ -59,7 +60,8 @@ impl Source {
     }
 }
 
-/// Names of the events, most useful first, each with perf's alternative name, if any.
+/// Names of the events, the most useful first, each with perf's alternative name; empty if it has
+/// none.
 pub(crate) const KNOWN: [(&str, &str, Source); 25] = {
     use Source::{Cache, Hardware as Hw, Software as Sw, SoftwareInKernel};
     use kernel::*;
@@ -98,7 +100,7 @@ pub(crate) const KNOWN: [(&str, &str, Source); 25] = {
     ]
 };
 
-/// The contents of a descriptor: totals since it was opened, over the process and all its
+/// The contents of a descriptor: totals since it was opened, for the process and all its
 /// descendants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reading {
@@ -135,8 +137,8 @@ pub(crate) struct Opener {
 }
 
 impl Opener {
-    /// Makes an opener without opening anything. An id that no process can have is treated as that
-    /// of a process that is gone.
+    /// Creates an opener without opening anything. An ID that no process can have is treated like
+    /// that of a process that is gone.
     pub(crate) fn new(process: u32) -> Self {
         let process = i32::try_from(process).unwrap_or(i32::MAX);
         Self { process, user_only: false, group: None }
@@ -279,8 +281,8 @@ fn refusal(
     text.to_owned()
 }
 
-/// Returns the reason why the kernel forbids an event. Up to level 2, any user may count in the
-/// user code of their own processes, which is also tried.
+/// Returns the reason why the kernel forbids an event. Up to level 2, any user may count events in
+/// the user code of their own processes; this was tried as well.
 fn forbidden(paranoid: Option<i64>) -> String {
     match paranoid {
         Some(now) if now > 2 => {
@@ -293,7 +295,7 @@ fn forbidden(paranoid: Option<i64>) -> String {
     }
 }
 
-/// Returns the reason why a count in user code alone would not count this event: it happens in the
+/// Returns the reason why counting only in user code would miss this event: it happens in the
 /// kernel.
 pub(crate) fn why_not_in_user_code() -> String {
     let now = facts::perf_event_paranoid();

@@ -10,7 +10,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::clock::monotonic_ns;
 
-/// Minimum share of a CPU for a process to be reported.
+/// Minimum share of a CPU above which a process is reported.
 const WORTH_TELLING: f64 = 0.01;
 
 /// The privileges of this process.
@@ -24,7 +24,7 @@ pub struct Privileges {
     pub perfmon: bool,
     /// CAP_IPC_LOCK: locking any amount of memory.
     pub ipc_lock: bool,
-    /// The highest real-time priority without `sys_nice`; 0 for none.
+    /// The highest real-time priority permitted without `sys_nice`; 0 for none.
     pub rtprio_limit: u64,
     /// Amount of memory that may be locked without `ipc_lock`, in bytes; `u64::MAX` for any amount.
     pub memlock_limit: u64,
@@ -110,14 +110,14 @@ fn between(before: &[Process], after: &[Process], ticks: f64) -> Vec<Busy> {
 pub struct ProcessTimes {
     /// Processor time of the whole process, in seconds, including ended threads.
     pub cpu_seconds: f64,
-    /// By thread id: processor time, and time spent ready without a processor, in seconds. The
-    /// latter is 0 if the kernel does not report it.
+    /// Processor time of each thread, by thread ID, and the time that it spent ready without a
+    /// processor, in seconds. The latter is 0 if the kernel does not report it.
     pub threads: HashMap<u32, (f64, f64)>,
 }
 
 impl ProcessTimes {
-    /// Returns the difference from an earlier sample. Threads that did not exist then have used all
-    /// of their time since.
+    /// Returns the difference from an earlier sample. Threads that did not exist at that time have
+    /// used all of their time since then.
     pub(crate) fn since(&self, before: &Self) -> Self {
         let of_thread = |(id, now): (&u32, &(f64, f64))| {
             let then = before.threads.get(id).copied().unwrap_or_default();
@@ -130,15 +130,15 @@ impl ProcessTimes {
     }
 }
 
-/// Returns the processor time of a process itself, without its children, in seconds; also for one
-/// that has ended and was not waited for yet.
+/// Returns the processor time of a process itself, without its children, in seconds; also works for
+/// a process that has ended but has not been waited for.
 pub(crate) fn own_cpu_seconds(process: u32) -> Option<f64> {
     let exactly = clock::process_cpu_ns(process).map(|ns| ns as f64 * 1e-9);
     exactly.filter(|seconds| *seconds > 0.0).or_else(|| had(process).map(|had| had.cpu_seconds))
 }
 
 /// Returns the CPU time of a process and its children since they began; `None` if it is gone. Ended
-/// children count once they were waited for.
+/// children are included once they have been waited for.
 pub(crate) fn had_with_children(process: u32) -> Option<ProcessTimes> {
     let mut sum = ProcessTimes { cpu_seconds: 0.0, ..had(process)? };
     for member in tree_of(process, &HashMap::new()) {

@@ -1,5 +1,5 @@
-//! Handlers that forward signals to a process group outside of our session, which the terminal does
-//! not reach.
+//! Handlers that forward signals to a process group outside our session, which signals from the
+//! terminal do not reach.
 
 #![expect(unsafe_code, reason = "installing signal handlers")]
 
@@ -9,7 +9,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The group; 0 for none.
+/// The group that signals are forwarded to; 0 for none.
 static GROUP: AtomicI32 = AtomicI32::new(0);
 
 /// Signals that are forwarded unchanged.
@@ -51,7 +51,7 @@ extern "C" fn pass(signal: libc::c_int) {
     }
 }
 
-/// Signals are forwarded as long as this is alive, and dropped afterwards.
+/// While this value is alive, signals are forwarded; afterwards they are dropped.
 pub(crate) struct Passes;
 
 /// Forwards signals to a group from now on. Signals that were ignored (`nohup`) stay ignored.
@@ -71,7 +71,7 @@ impl Drop for Passes {
     }
 }
 
-/// Resets a signal to its default action, and sends it to this process; no core is dumped.
+/// Resets a signal to its default action, and sends it to this process; does not dump core.
 pub(crate) fn die_of(signal: libc::c_int) {
     // SAFETY: plain system calls; the limit lives on the stack, and the set of signals is
     // initialized by `sigemptyset`.

@@ -17,7 +17,7 @@ pub(crate) fn hostname() -> Option<String> {
     rustix::system::uname().nodename().to_str().ok().map(str::to_owned)
 }
 
-/// Returns the runner of the commands, unless its setting is invalid.
+/// Returns the kind of runner that runs the commands; `None` if its setting is invalid.
 pub(crate) fn runner() -> Option<String> {
     RunnerKind::chosen().ok().map(|kind| kind.to_string())
 }
@@ -40,7 +40,7 @@ pub(crate) fn memory_and_swap_bytes() -> (Option<u64>, Option<u64>) {
     (known(pages).zip(known(size)).map(|(pages, size)| pages * size), None)
 }
 
-/// Returns `None`: only the number of online processors is known, not their numbers.
+/// Returns `None`: only how many processors are online is known, not which.
 pub fn online_cpus() -> Option<Vec<u32>> {
     None
 }

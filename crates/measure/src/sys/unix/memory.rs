@@ -1,11 +1,12 @@
-//! Files without a name: on the disk, on systems without files that exist only in memory.
+//! Files without a name; they are on the disk, since these systems have no files that exist only in
+//! memory.
 
 use std::fs::{File, OpenOptions, remove_file};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Number of files made so far, so that each has a different name until it is removed.
+/// Number of files created so far, used to give each a different name until it is removed.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
 /// Creates an empty file that only this user can access, and removes its name. Not inherited on
@@ -24,5 +25,5 @@ pub(crate) fn file(name: &str) -> io::Result<File> {
     }
 }
 
-/// Releases nothing: the disk has room.
+/// Does nothing: the disk has room.
 pub(crate) fn give_back(_file: &File, _from: u64, _length: u64) {}

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::waker::Waker;
 
-/// Number of watched signals received so far.
+/// Number of counted signals received so far.
 pub(crate) static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// True after SIGTERM or SIGHUP.
@@ -19,7 +19,7 @@ pub(crate) static ENDS: AtomicBool = AtomicBool::new(false);
 
 static WAKER: OnceLock<Waker> = OnceLock::new();
 
-/// True if a user at standard error should see that assay is waiting for the current run.
+/// True if a user at standard error should be told that assay is waiting for the current run.
 pub(crate) static TELLS: AtomicBool = AtomicBool::new(false);
 const WAITING: &[u8] = b"\nwaiting for the current run to end; press Ctrl-C again to stop it now\n";
 
@@ -43,8 +43,8 @@ extern "C" fn count_it(signal: libc::c_int) {
     errno::set_errno(kept);
 }
 
-/// Handler for SIGXFSZ: the write that was too long fails. A handler rather than ignoring the
-/// signal, because started programs would inherit that.
+/// Handler for SIGXFSZ: a write that exceeds the limit fails. The signal is handled rather than
+/// ignored, because started programs would inherit that it is ignored.
 extern "C" fn nothing(_signal: libc::c_int) {}
 
 /// Signals that are counted.
@@ -72,8 +72,8 @@ pub(crate) fn waker() -> Option<BorrowedFd<'static>> {
 }
 
 /// Resets the signals to their default actions. Counted signals that are ignored stay ignored:
-/// `nohup` requests that, for all descendants. Can be called between fork and exec: it makes system
-/// calls only.
+/// `nohup` requests that for all descendants. Can be called between fork and exec, because it makes
+/// only system calls.
 pub(crate) fn uninstall() -> io::Result<()> {
     for signal in COUNTED {
         if set(signal, libc::SIG_DFL)? == libc::SIG_IGN {
@@ -83,9 +83,9 @@ pub(crate) fn uninstall() -> io::Result<()> {
     set(libc::SIGXFSZ, libc::SIG_DFL).map(drop)
 }
 
-/// Replaces the disposition of every ignored signal by an empty handler. Here the signal still has
-/// no effect, and exec gives a command the default action, regardless of what this process has
-/// inherited. The standard library handles SIGPIPE.
+/// Installs an empty handler for every ignored signal. The signal still has no effect in this
+/// process, but exec gives commands the default action, regardless of what this process inherited.
+/// The standard library handles SIGPIPE.
 pub(crate) fn keep_ignored_from_commands() {
     for signal in (1..=31).filter(|signal| *signal != libc::SIGPIPE) {
         // SAFETY: `sigaction` is plain data, and without a new action the call only reads.

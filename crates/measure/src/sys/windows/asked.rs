@@ -1,5 +1,5 @@
-//! Waits for a child's first output until a deadline, with a reader thread, because waiting on such
-//! a pipe cannot be limited.
+//! Waits for a child's first output until a deadline, with a reader thread, because waiting for
+//! such a pipe can have no time limit.
 
 use std::io::Read;
 use std::process::ChildStdout;

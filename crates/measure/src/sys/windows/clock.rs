@@ -9,8 +9,8 @@ pub(crate) fn monotonic_ns() -> u64 {
     u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Returns the processor time of the calling thread, in ns: not queried, and assumed to be all of
-/// the time.
+/// Returns the processor time of the calling thread, in ns. It is not queried: the thread is
+/// assumed to have been running all the time.
 pub(crate) fn thread_cpu_ns() -> u64 {
     monotonic_ns()
 }

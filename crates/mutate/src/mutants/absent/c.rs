@@ -31,7 +31,7 @@ const OF_SYSTEMS: [(&str, &str); 24] = [
     ("__ANDROID__", "android"),
     ("__EMSCRIPTEN__", "emscripten"),
 ];
-/// Macros of systems and compilers that are obsolete or cannot be those of this machine.
+/// Macros that identify systems and compilers that are obsolete or cannot be used on this machine.
 const NEVER: [&str; 14] = [
     "_AIX",
     "__hpux",

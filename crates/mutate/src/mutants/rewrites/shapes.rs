@@ -5,7 +5,8 @@ use crate::mutants::operator::Operator;
 use assay_suites::coverage::Language;
 use tree_sitter::Node;
 
-/// Generates all such rewrites of a function. Code in nested functions is left unchanged.
+/// Generates the rewrites of the comparisons, branches, assignments and returns of a function. Code
+/// in nested functions is left unchanged.
 pub(super) fn of(function: &Function<'_, '_>, found: &mut Vec<(Operator, Edits)>) {
     for node in function.nodes() {
         if function.is_nested(node) {

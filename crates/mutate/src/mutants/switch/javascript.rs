@@ -7,7 +7,8 @@ use crate::mutants::absent::each;
 use std::ops::Range;
 use tree_sitter::Node;
 
-/// Kinds of functions. A jump out of a loop around a function cannot be within that function.
+/// Kinds of nodes that are functions. A `break` or `continue` in a function cannot refer to a loop
+/// around the function.
 const FUNCTIONS: [&str; 6] = [
     "arrow_function",
     "function_declaration",
@@ -18,7 +19,7 @@ const FUNCTIONS: [&str; 6] = [
 ];
 const LOOPS: [&str; 4] = ["for_statement", "for_in_statement", "while_statement", "do_statement"];
 
-/// Returns the way to give a function other bodies; `None` if this is impossible.
+/// Returns how a function can be given other bodies; `None` if this is impossible.
 pub(super) fn chain(function: Node<'_>, body: Node<'_>, text: &[u8]) -> Option<Chain> {
     let is_block = body.kind() == "statement_block";
     let first = body.named_child(0).filter(|_| is_block);

@@ -32,9 +32,9 @@ pub(super) fn of(
     })
 }
 
-/// The code that reads the number may itself call changed functions (an allocator); for that call
-/// they are unchanged. All names start at the root of the standard library, which is available even
-/// to crates that do not use it.
+/// The code in Rust. What reads the number may itself call changed functions (an allocator); for
+/// that call they are unchanged. All names start at the root of the standard library, which is
+/// available even to crates that do not use it.
 const RUST: &str = r#"
 #[doc(hidden)]
 #[allow(warnings, unused, missing_docs, unreachable_pub, nonstandard_style)]
@@ -131,8 +131,9 @@ func assaySwitchTAG(unit int) int {
 }
 "#;
 
-/// No header is included, since the text may have to define something before it includes the first
-/// one. System functions are given other names, since headers may declare them in their own ways.
+/// The code in C. It includes no header, since the text may have to define something before it
+/// includes the first one. It gives system functions other names, since headers may declare them in
+/// their own ways.
 ///
 /// Compilers report some warnings about a changed body for the enclosing function.
 const C: &str = r#"#pragma GCC diagnostic ignored "-Wreturn-type"
@@ -192,8 +193,8 @@ __attribute__((unused)) static int assay_switch_TAG(int unit)
 #line 1
 "#;
 
-/// A caller that loads a file repeatedly in one process sets `assay$` of the global object;
-/// otherwise the first function that runs creates it.
+/// The code in JavaScript. A caller that loads a file repeatedly in one process sets `assay$` of
+/// the global object; otherwise the first function that runs creates it.
 const JAVASCRIPT: &str = r#"
 function assay$TAG(unit) {
   let own = globalThis.assay$;

@@ -7,14 +7,14 @@ use crate::sarif::{document, uri};
 use assay_analysis::history::gate::{Judged, Standing};
 use serde_json::{Value, json};
 
-/// The rules, in the order of their indices.
+/// The rules: identifier, description and level. Results refer to them by index.
 const RULES: [(&str, &str, &str); 3] = [
     ("worse-than-normal", "A benchmark is worse than normal on this machine", "error"),
     ("not-known", "It is not known whether a benchmark is worse than normal", "none"),
     ("normal", "A benchmark is the same as in the last runs", "none"),
 ];
 
-/// The kinds of results, in the same order.
+/// The SARIF kind of the results for each rule, in the order of [`RULES`].
 const KINDS: [&str; 3] = ["fail", "open", "pass"];
 
 /// Returns the document; normal benchmarks are included only if all are listed. `version` is that

@@ -5,7 +5,7 @@ use crate::json::values::{Interval, view};
 use assay_analysis::battery as found;
 use assay_analysis::coverage::{Method, Situation};
 
-/// Returns the interval at a confidence.
+/// Returns the interval with this confidence; `None` if it was not computed.
 pub(super) fn at(all: &found::Intervals, confidence: f64) -> Option<found::Interval> {
     all.iter().find(|(known, _)| (known - confidence).abs() < 1e-9).and_then(|(_, found)| *found)
 }

@@ -54,8 +54,8 @@ impl Teller<'_> {
         parts.join(" ")
     }
 
-    /// Returns true if the interval is within the threshold (`Serious`), or reaches into it
-    /// (`Warning`).
+    /// Returns true if the effect is reported to be within the threshold (`Serious`), or possibly
+    /// within it (`Warning`).
     fn reaches_below(&self, severity: Severity) -> bool {
         let mut findings = self.chain.effect.findings.iter();
         findings.any(|f| f.is(code::BELOW_THRESHOLD) && f.severity == severity)

@@ -30,7 +30,8 @@ pub(super) struct Project {
 }
 
 impl Project {
-    /// Reads the scripts below the top: those that others add in their order, then the rest.
+    /// Reads all scripts below the top, those nearest to it first. A script that none of the
+    /// earlier ones has added is treated as the root of a project.
     pub fn of(tree: &Tree) -> Self {
         let mut reader = Reader {
             tree,
@@ -328,7 +329,7 @@ fn parsed_arguments(keywords: [&String; 3], words: &[String]) -> BTreeMap<String
     found.into_iter().map(|(name, values)| (name, values.join(";"))).collect()
 }
 
-/// Returns the items of a loop: `a b`, `IN LISTS x y` or `IN ITEMS a b`. Ranges have none.
+/// Returns the items of a loop: `a b`, `IN LISTS x y` or `IN ITEMS a b`. A range gives no items.
 fn items_of(words: &[String], variables: &Variables) -> Vec<String> {
     let is = |at: usize, word: &str| words.get(at).is_some_and(|own| own == word);
     if is(0, "RANGE") {
