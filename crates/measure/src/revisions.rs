@@ -334,11 +334,14 @@ impl Repository {
         links: &Links,
     ) -> Result<(), RevisionError> {
         links.prepare(&self.home)?;
+        let words = ["ls-files", "-z", "--recurse-submodules"];
+        let tracked = done(self.subprocesses.git(&place.tree, words)?, "list its files")?.text();
+        let tracked: Vec<_> = tracked.split('\0').map(|path| place.tree.join(path)).collect();
         let program = place.tree.join(&links.program);
         for number in 1..=links.count {
             if number > 1 {
                 links
-                    .remove(&place.tree)
+                    .remove(&place.tree, &tracked)
                     .map_err(|(path, source)| RevisionError::Cache { path, source })?;
             }
             let variables = links.variables(&self.home, number);

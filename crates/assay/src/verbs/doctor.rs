@@ -286,6 +286,8 @@ fn try_settings(
     let what = "every setting in turn, block";
     let mut progress = Progress::of_span(args.look.quiet, environment, what, plan.clone());
     let mut session = known_work::session(commands)?;
+    // Its number of CPUs makes stolen time a share.
+    session.samples.environment = environment.clone();
     // A setting that is refused during warm-up is removed from all trials.
     let asked = session.samples.subjects.iter().map(|s| s.control.clone()).collect::<Vec<_>>();
     commands::warm_up(&mut session, plan.warmup, plan.seed, &progress)?;

@@ -345,6 +345,9 @@ fn a_revision_is_linked_several_times_each_with_its_seed() {
     let same = line.replace("# $ASSAY_BUILD_SEED", "#");
     let none = bench(&room, &["old", "main"], &format!("{same}; : $ASSAY_BUILD_SEED"), &short);
     none.ends(2).complains("ignores the seed");
+    // A tracked file that is a copy of the program is a source of it, and stays.
+    let copied = format!("{BUILD} # $ASSAY_BUILD_SEED");
+    bench(&room, &["old", "main"], &copied, &short).ends(2).complains("ignores the seed");
     let delayed = bench(&room, &["old", "main"], line, &["--sensitivity"]).ends(2);
     delayed.complains("pyperf and benchmark-ips, not of");
 }

@@ -143,14 +143,18 @@ impl Links {
         set
     }
 
-    /// Removes the program and its copies from a tree, except earlier links. Cargo, for example,
-    /// links again only if its own copy is missing.
+    /// Removes the program and its copies from a tree, except tracked files and earlier links. Cargo,
+    /// for example, links again only if its own copy is missing.
     ///
     /// # Errors
     ///
     /// The path that could not be read or removed, and the reason. A missing program is not an
     /// error: the build line may create it under another name first.
-    pub(super) fn remove(&self, tree: &Path) -> Result<(), (PathBuf, io::Error)> {
+    pub(super) fn remove(
+        &self,
+        tree: &Path,
+        tracked: &[PathBuf],
+    ) -> Result<(), (PathBuf, io::Error)> {
         let program = tree.join(&self.program);
         let Ok(content) = fs::read(&program) else { return Ok(()) };
         let kept: Vec<PathBuf> = (1..=self.count).map(|link| tree.join(self.file(link))).collect();
@@ -165,6 +169,7 @@ impl Links {
                 } else if own.is_file()
                     && own.len() == content.len() as u64
                     && !kept.contains(&path)
+                    && !tracked.contains(&path)
                     && fs::read(&path).is_ok_and(|other| other == content)
                 {
                     fs::remove_file(&path).map_err(|source| (path, source))?;
