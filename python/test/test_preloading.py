@@ -4,6 +4,7 @@ current contents of files, and leaves nothing behind."""
 import os
 import pty
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -179,6 +180,81 @@ def test_stages_that_die_or_hang(start):
     assert warm.change("lib/base.py", "VALUE = 1\n") is not None
     assert warm.run(only=["tests/test_value.py"])[0] == {"exit": 0}
     warm.change("lib/base.py", "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(60)\n")
+
+
+class Forks:
+    """A root in which every fork is the child, which has closed what it does not need."""
+
+    def __init__(self, server):
+        self.server = None
+        self.module = server
+
+    def go_on(self, message, descriptor):
+        os.close(descriptor)
+        self.server.forget()
+        return True
+
+    def run(self, request, streams, connection):
+        for descriptor in (*streams, connection):
+            os.close(descriptor)
+        self.server.forget()
+        return True
+
+
+@pytest.fixture
+def root(monkeypatch):
+    monkeypatch.syspath_prepend(str(suites.HOOKS))
+    import assay_warm_server
+
+    warm = Forks(assay_warm_server)
+    warm.given, warm.pytest, warm.seen = {}, None, None
+    about = {"name": "framework", "last": False, "files": [], "notes": [], "seconds": 0.0, "natural": False}
+    warm.server = assay_warm_server.Server(warm, about)
+    return warm
+
+
+def test_a_fork_keeps_no_connection_of_a_client(root):
+    """Otherwise the client would wait for its end."""
+
+    def given():
+        """Returns a client's end, and the arguments of a run."""
+        client, connection = socket.socketpair()
+        client.settimeout(preloaded.WITHIN)
+        streams = [os.open(os.devnull, os.O_RDWR) for _ in range(3)]
+        return client, ({"env": {}}, streams, connection.detach(), 0.0)
+
+    server = root.server
+    # The last stage dies just before it is asked to run something: the root creates it again.
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    stage = root.module.Stage(ours)
+    stage.pid, stage.about = 2**30, {**server.stages[0].about, "last": True}
+    server.stages.append(stage)
+    client, run = given()
+    assert server.give(*run)
+    assert client.recv(1) == b""
+
+    # Two runs wait, and the root becomes the first.
+    root.server = server = root.module.Server(root, {**stage.about})
+    server.listener = socket.socket()
+    clients = []
+    for _ in range(2):
+        client, run = given()
+        clients.append(client)
+        server.waiting.append(run)
+    assert server.ready()
+    assert [client.recv(1) for client in clients] == [b"", b""]
+
+
+def test_runs_that_wait_are_refused_when_nothing_can_be_loaded(start):
+    warm = start(PYTEST, PROJECT).ready()
+    assert warm.change("lib/base.py", "import time\ntime.sleep(60)\n") is not None
+    run = warm.begin(only=["tests/test_value.py"])
+    warm.change("lib/base.py", "def (\n")
+    answer = run.end()[0]
+    assert "base.py, line 1" in answer["refused"], answer
+    assert warm.change("lib/base.py", "VALUE = 1\n") is not None
+    assert warm.run(only=["tests/test_value.py"])[0] == {"exit": 0}
 
 
 def test_hooks_of_tests_are_loaded_by_the_run(start, tmp_path):

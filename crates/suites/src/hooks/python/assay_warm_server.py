@@ -87,7 +87,6 @@ class Server:
         self.hot = []
         self.longest = 0.0
         self.seen_at = self._seen_at()
-        self.returned = False
         self.outdated = False
 
     def forget(self):
@@ -105,7 +104,6 @@ class Server:
                 os.close(descriptor)
         for _, connection, _ in self.asked:
             os.close(connection)
-        self.returned = True
 
     def others(self):
         """Returns all processes that wait or load, except this one."""
@@ -153,8 +151,8 @@ class Server:
             self.listen()
         if self.spare is not None:
             self.end_spare()
-        waiting, self.waiting = self.waiting, []
-        return any(self.give(*one) for one in waiting)
+        # Each leaves the list only when its turn has come: a run is a fork, which closes the descriptors of those in it.
+        return any(self.give(*self.waiting.pop(0)) for _ in range(len(self.waiting)))
 
     def end_spare(self):
         spare, self.spare = self.spare, None
@@ -226,6 +224,11 @@ class Server:
         for descriptor in (*streams, connection):
             os.close(descriptor)
 
+    def refuse_waiting(self, why):
+        waiting, self.waiting = self.waiting, []
+        for _, streams, connection, _ in waiting:
+            self.refuse(streams, connection, why)
+
     def give(self, request, streams, connection, since):
         """Begins a run, now or when everything is loaded. Returns true in a child."""
         why = self.refusal(request)
@@ -242,11 +245,10 @@ class Server:
         try:
             assay_warm.send_with(stage.socket, {"run": request}, [*streams, connection])
         except OSError:
-            self.lost(stage)
-            if self.returned:
-                return True
+            # Noted before the stage is replaced: the new one is a fork, which closes the descriptors of waiting runs. If it
+            # kept this connection, the client would wait for its end.
             self.waiting.append((request, streams, connection, since))
-            return False
+            return self.lost(stage)
         for descriptor in streams:
             os.close(descriptor)
         self.asked.append((stage, connection, time.monotonic()))
@@ -274,9 +276,7 @@ class Server:
                 stage.kill()
         if self.loading is not None and self.waiting:
             if now - self.loading.begun > max(LOADS_WITHIN, LOADS_TIMES * self.longest):
-                waiting, self.waiting = self.waiting, []
-                for _, streams, connection, _ in waiting:
-                    self.refuse(streams, connection, "the preloaded process is still loading")
+                self.refuse_waiting("the preloaded process is still loading")
 
     # Stages. ------------------------------------------------------------------------------------------------------------
 
@@ -383,6 +383,9 @@ class Server:
             wrong = _wrong(path)
             if wrong is not None:
                 self.broken[path] = wrong
+        if self.broken:
+            # Nothing is loaded until a file changes again.
+            self.refuse_waiting(next(iter(self.broken.values())))
         self.hot = list(dict.fromkeys([path for path in changed if path.endswith(".py")] + self.hot))[:MOST_HOT]
         if first == 0:
             self.outdated = True
@@ -466,8 +469,7 @@ class Server:
 
     def again(self):
         """A file loaded before the first stage has changed: this process restarts itself."""
-        for _, streams, connection, _ in self.waiting:
-            self.refuse(streams, connection, "the process is started anew")
+        self.refuse_waiting("the process is started anew")
         self._end_all()
         for number, descriptor in enumerate(self.warm.saved):
             os.dup2(descriptor, number)
