@@ -219,7 +219,8 @@ impl CheckReport<'_> {
         let undecided = if n(Standing::Slower) > 0 { n(Standing::Undecided) } else { 0 };
         let parts = [
             (n(Standing::Equivalent), format!("differ by less than {threshold}")),
-            (n(Standing::Faster), "are faster".to_owned()),
+            // Placement in memory alone can cause this in compiled programs.
+            (n(Standing::Faster), "are faster in this build".to_owned()),
             (n(Standing::SlightlySlower), format!("are slower, perhaps by less than {threshold}")),
             (
                 n(Standing::NotConfirmed),
@@ -330,7 +331,7 @@ fn standing(row: &CheckedRow) -> &'static str {
         (Standing::NotConfirmed, _) => "not in a second build",
         (Standing::Undecided, _) => "slower, second build undecided",
         (Standing::SlightlySlower, _) => "slower*",
-        (Standing::Faster, _) => "faster",
+        (Standing::Faster, _) => "faster, not confirmed",
         (Standing::Equivalent, _) => "equivalent",
         (Standing::Inconclusive, _) => "not known",
     }

@@ -71,6 +71,11 @@ fn comment_after(verdict: Verdict) -> String {
         CheckedProgram::new("p".to_owned(), common::four_times_slower(), Vec::new(), &[]);
     assert_eq!(program.alarms(), [0]);
     program.settle(0, Second::Measured { verdict, ratio: None });
+    comment_on(program)
+}
+
+/// Returns the comment about one measured program.
+fn comment_on(program: CheckedProgram) -> String {
     markdown(&CheckReport {
         compared: &Compared::default(),
         programs: &[program],
@@ -94,4 +99,13 @@ fn a_second_build_confirms_refutes_or_decides_nothing() {
     let refuted = comment_after(Verdict::Equivalent);
     assert!(refuted.contains("was slower at first, but not in a second build"), "{refuted}");
     assert!(comment_after(Verdict::Slower).contains("A second build confirms it."));
+}
+
+#[test]
+fn a_speedup_is_claimed_for_the_measured_build_only() {
+    let program = CheckedProgram::new("p".to_owned(), common::faster(), Vec::new(), &[]);
+    assert_eq!(program.alarms(), [] as [usize; 0]);
+    let comment = comment_on(program);
+    assert!(comment.contains("Of these, 1 is faster in this build."), "{comment}");
+    assert!(comment.contains("faster, not confirmed"), "{comment}");
 }
