@@ -298,9 +298,12 @@ fn is_zero(text: &str) -> bool {
     text.chars().all(|c| matches!(c, '0' | '.'))
 }
 
+/// Removes trailing zeros of a fraction, which may precede a prefix: `10.50k` becomes `10.5k`.
 fn trimmed(text: &str) -> String {
-    if text.contains('.') && !text.contains('e') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    let number = text.trim_end_matches(['k', 'M', 'G']);
+    if number.contains('.') && !number.contains('e') {
+        let prefix = &text[number.len()..];
+        format!("{}{prefix}", number.trim_end_matches('0').trim_end_matches('.'))
     } else {
         text.to_owned()
     }
@@ -387,6 +390,10 @@ mod tests {
     #[test]
     fn what_was_chosen_is_repeated_without_trailing_zeros() {
         assert_eq!(chosen(6.667e-6, &Unit::Second), "6.667 µs");
+        assert_eq!(chosen(10_000.0, &Unit::One), "10k");
+        assert_eq!(chosen(12_345.0, &Unit::One), "12.345k");
+        assert_eq!(chosen(2.5e6, &Unit::One), "2.5M");
+        assert_eq!(chosen(100.0, &Unit::One), "100");
         assert_eq!(chosen_percent(0.01), "1 %");
         assert_eq!(chosen_percent(0.999), "99.9 %");
     }
