@@ -16,7 +16,7 @@ mod tree;
 use super::config::Config;
 use assay_data::list;
 use std::path::Path;
-use tree::{Tree, directory_of, within};
+use tree::{Tree, directory_of, matches, within};
 
 /// Directory of the programs that our build lines make, below the top of a revision.
 const OURS: &str = ".assay";

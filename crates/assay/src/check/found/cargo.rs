@@ -1,7 +1,7 @@
 //! Cargo: targets in `benches/` without the test harness of nightly Rust, in packages that use
 //! criterion, divan or gungraun.
 
-use super::{Looked, OURS, Program, ProgramGroup, Tree, directory_of, slug, within, word};
+use super::{Looked, OURS, Program, ProgramGroup, Tree, directory_of, matches, slug, within, word};
 use std::collections::BTreeSet;
 use toml::{Table, Value};
 
@@ -108,13 +108,6 @@ fn members(root: &str, table: &Table, manifests: &[&str]) -> Vec<String> {
         }
     }
     found.into_iter().collect()
-}
-
-/// Returns true if a pattern of directories with `*` and `**` matches.
-fn matches(pattern: &str, directory: &str) -> bool {
-    let pattern = pattern.trim_start_matches("./");
-    let escaped = regex::escape(pattern).replace(r"\*\*", ".*").replace(r"\*", "[^/]*");
-    regex::Regex::new(&format!("^{escaped}$")).is_ok_and(|own| own.is_match(directory))
 }
 
 /// Returns the library of a package; `root` has the dependencies that packages inherit.

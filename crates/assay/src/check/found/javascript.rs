@@ -1,69 +1,207 @@
 //! JavaScript on Node.js: `vitest bench`, and scripts that import tinybench or mitata.
 
-use super::{Looked, Program, ProgramGroup, Tree, some, word};
+use super::{Looked, Program, ProgramGroup, Tree, directory_of, matches, some, within, word};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 const SOUGHT: &str = "package.json with vitest and files *.bench.{js,ts}, and scripts that import tinybench or mitata";
 const SCRIPTS: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
+/// Lock files, and the package managers that write them.
+const LOCKS: [(&str, &str); 5] = [
+    ("package-lock.json", "npm"),
+    ("pnpm-lock.yaml", "pnpm"),
+    ("yarn.lock", "yarn"),
+    ("bun.lock", "bun"),
+    ("bun.lockb", "bun"),
+];
 
 pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     let mut notes = Vec::new();
-    let looked = |notes| Looked { tool: "JavaScript", sought: SOUGHT, notes };
-    let Some(text) = tree.read("package.json") else {
-        notes.push("there is no package.json at the top".to_owned());
-        return (Vec::new(), looked(notes));
-    };
-    let Ok(package) = serde_json::from_str::<Value>(&text) else {
-        notes.push("package.json is not JSON".to_owned());
-        return (Vec::new(), looked(notes));
-    };
-    let depends = |name: &str| {
-        let tables = ["dependencies", "devDependencies", "peerDependencies"];
-        tables.iter().any(|table| package[table].get(name).is_some())
-    };
-    let mut programs = Vec::new();
+    let packages = Packages::of(tree, &mut notes);
     let is_bench = |path: &&str| {
         let name = path.rsplit('/').next().unwrap_or_default();
         [".bench.", ".benchmark."].iter().any(|part| name.contains(part))
     };
-    let benches: Vec<String> = match depends("vitest") {
-        true => tree.with_extension(&SCRIPTS).filter(is_bench).map(str::to_owned).collect(),
-        false => Vec::new(),
+    let is_test = |path: &str| [".test.", ".spec."].iter().any(|part| path.contains(part));
+    // By the directory in which packages are installed.
+    let mut projects: BTreeMap<&str, Vec<Program>> = BTreeMap::new();
+    let mut of_vitest: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for path in tree.with_extension(&SCRIPTS) {
+        let Some(package) = packages.of_file(path) else { continue };
+        let project = packages.project(package);
+        // At the top if it is installed there, since its settings may name the packages.
+        let runs_vitest =
+            [project, package].into_iter().find(|own| packages.depends(own, "vitest"));
+        if let Some(directory) = runs_vitest.filter(|_| is_bench(&path)) {
+            of_vitest.entry(directory).or_default().push(path.to_owned());
+        } else if !is_test(path) && imports(&tree.read(path).unwrap_or_default()) {
+            let is_typed = path.rsplit_once('.').is_some_and(|(_, e)| e.ends_with("ts"));
+            let node = if is_typed { "npx tsx" } else { "node" };
+            let below = path.strip_prefix(package).unwrap_or(path).trim_start_matches('/');
+            let command = format!("{node} {}", word(below));
+            let own = program(path.to_owned(), command, package, vec![path.to_owned()]);
+            projects.entry(project).or_default().push(own);
+        }
+    }
+    for (directory, sources) in of_vitest {
+        let command = "npx vitest bench".to_owned();
+        let own = program(within(directory, "vitest"), command, directory, sources);
+        projects.entry(packages.project(directory)).or_default().insert(0, own);
+    }
+    if projects.is_empty() && !packages.0.is_empty() {
+        notes.push("package.json and the scripts use none of them".to_owned());
+    }
+    let group = |(project, programs): (&str, Vec<Program>)| {
+        let sources: Vec<String> = programs.iter().flat_map(|own| own.sources.clone()).collect();
+        let manifest = within(project, "package.json");
+        ProgramGroup {
+            tool: "JavaScript",
+            evidence: format!("{manifest}; benchmarks in {}", some(&sources)),
+            build: packages.build(tree, project),
+            programs,
+        }
     };
-    let program = |name: String, command: String, sources: Vec<String>| Program {
+    let groups = projects.into_iter().map(group).collect();
+    (groups, Looked { tool: "JavaScript", sought: SOUGHT, notes })
+}
+
+fn program(name: String, command: String, directory: &str, sources: Vec<String>) -> Program {
+    Program {
         name,
         command,
-        directory: None,
+        directory: (!directory.is_empty()).then(|| directory.to_owned()),
         variables: Vec::new(),
         is_timed: false,
         sources,
         is_linked: false,
-    };
-    if !benches.is_empty() {
-        let command = "npx vitest bench".to_owned();
-        programs.push(program("vitest".to_owned(), command, benches.clone()));
     }
-    let is_test = |path: &str| [".test.", ".spec."].iter().any(|part| path.contains(part));
-    let is_known = |path: &&str| benches.iter().any(|bench| bench == path) || is_test(path);
-    for path in tree.with_extension(&SCRIPTS).filter(|path| !is_known(path)) {
-        if imports(&tree.read(path).unwrap_or_default()) {
-            let is_typed = path.rsplit_once('.').is_some_and(|(_, e)| e.ends_with("ts"));
-            let node = if is_typed { "npx tsx" } else { "node" };
-            let command = format!("{node} {}", word(path));
-            programs.push(program(path.to_owned(), command, vec![path.to_owned()]));
+}
+
+/// A package.json, and where its packages are installed.
+struct Package {
+    manifest: Value,
+    /// The directory of the workspace or project to which it belongs.
+    project: String,
+}
+
+/// All packages of a tree, by directory; the top is empty.
+struct Packages(BTreeMap<String, Package>);
+
+impl Packages {
+    fn of(tree: &Tree, notes: &mut Vec<String>) -> Self {
+        let mut packages = Self(BTreeMap::new());
+        // Those nearest to the top come first, and so precede the packages of their workspaces.
+        for path in tree.named("package.json") {
+            let directory = directory_of(path);
+            let Some(manifest) = tree.read(path).and_then(|text| serde_json::from_str(&text).ok())
+            else {
+                notes.push(format!("{path} is not JSON"));
+                continue;
+            };
+            let project = packages.project_of(tree, directory, &manifest).to_owned();
+            packages.0.insert(directory.to_owned(), Package { manifest, project });
         }
+        if packages.0.is_empty() && notes.is_empty() {
+            notes.push("there is no package.json".to_owned());
+        }
+        packages
     }
-    if programs.is_empty() {
-        notes.push("package.json and the scripts use none of them".to_owned());
-        return (Vec::new(), looked(notes));
+
+    /// Returns the directory in which a package is installed: its own, or that of a package above
+    /// whose workspace contains it. A package without dependencies, such as one that only states
+    /// the type of its scripts, uses what is installed above.
+    fn project_of<'a>(&'a self, tree: &Tree, directory: &'a str, manifest: &Value) -> &'a str {
+        let Some(above) = directory
+            .rsplit_once('/')
+            .map(|(above, _)| above)
+            .or(Some(""))
+            .filter(|_| !directory.is_empty())
+            .and_then(|above| self.of_directory(above))
+        else {
+            return directory;
+        };
+        let project = &*self.0[above].project;
+        let below = directory.strip_prefix(project).unwrap_or(directory).trim_start_matches('/');
+        let patterns = members(tree, project, &self.0[project].manifest);
+        let is = |negated: bool| {
+            patterns.iter().any(|own| {
+                let (rest, is_negated) =
+                    own.strip_prefix('!').map_or((&**own, false), |rest| (rest, true));
+                is_negated == negated && matches(rest.trim_end_matches('/'), below)
+            })
+        };
+        let is_member = is(false) && !is(true);
+        let is_own = has_dependencies(manifest) || lock(tree, directory).is_some();
+        if is_own && !is_member { directory } else { project }
     }
-    let sources: Vec<String> = programs.iter().flat_map(|own| own.sources.clone()).collect();
-    let mut build = installing(tree, &package).into_iter().collect::<Vec<String>>();
-    if package["scripts"].get("build").is_some() && !build.is_empty() {
-        build.push("npm run --silent build".to_owned());
+
+    /// Returns the directory of the package to which a file belongs, the nearest one above it.
+    fn of_file(&self, path: &str) -> Option<&str> {
+        self.of_directory(directory_of(path))
     }
-    let evidence = format!("package.json; benchmarks in {}", some(&sources));
-    (vec![ProgramGroup { tool: "JavaScript", evidence, build, programs }], looked(notes))
+
+    fn of_directory(&self, directory: &str) -> Option<&str> {
+        let holds = |own: &&String| {
+            own.is_empty() || directory == *own || directory.starts_with(&format!("{own}/"))
+        };
+        self.0.keys().filter(holds).max_by_key(|own| own.len()).map(String::as_str)
+    }
+
+    fn project(&self, package: &str) -> &str {
+        &self.0[package].project
+    }
+
+    fn depends(&self, directory: &str, name: &str) -> bool {
+        let tables = ["dependencies", "devDependencies", "peerDependencies"];
+        let own = self.0.get(directory);
+        own.is_some_and(|own| tables.iter().any(|table| own.manifest[table].get(name).is_some()))
+    }
+
+    /// Returns the lines that install the packages of a project, and build it; those of the
+    /// projects above it come first, since it may use them.
+    fn build(&self, tree: &Tree, project: &str) -> Vec<String> {
+        let above = project.rsplit_once('/').map_or("", |(above, _)| above);
+        let mut lines = match self.of_directory(above).filter(|_| !project.is_empty()) {
+            Some(above) => self.build(tree, self.project(above)),
+            None => Vec::new(),
+        };
+        let Some(own) = self.0.get(project) else { return lines };
+        let enter = |line: String| match project.is_empty() {
+            true => line,
+            false => format!("(cd {} && {line})", word(project)),
+        };
+        if let Some(line) = installing(tree, project, &own.manifest) {
+            lines.push(enter(line));
+            if own.manifest["scripts"].get("build").is_some() {
+                lines.push(enter("npm run --silent build".to_owned()));
+            }
+        }
+        lines
+    }
+}
+
+/// Returns the patterns of directories that belong to the workspace of a package.
+fn members(tree: &Tree, project: &str, manifest: &Value) -> Vec<String> {
+    let listed = &manifest["workspaces"];
+    let listed = listed.as_array().or_else(|| listed["packages"].as_array());
+    let mut found: Vec<String> =
+        listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+    let text = tree.read(&within(project, "pnpm-workspace.yaml")).unwrap_or_default();
+    let lines = text.lines().skip_while(|line| !line.starts_with("packages:")).skip(1);
+    let is_of_list = |line: &&str| line.is_empty() || line.starts_with(['-', ' ', '#']);
+    let entries = lines.take_while(is_of_list).filter_map(|line| line.trim().strip_prefix('-'));
+    found.extend(entries.map(|entry| entry.trim().trim_matches(['\'', '"']).to_owned()));
+    found.iter().map(|own| own.trim_start_matches("./").to_owned()).collect()
+}
+
+fn has_dependencies(manifest: &Value) -> bool {
+    let has = |table: &str| manifest[table].as_object().is_some_and(|own| !own.is_empty());
+    has("dependencies") || has("devDependencies")
+}
+
+/// Returns the package manager whose lock file is in a directory.
+fn lock(tree: &Tree, directory: &str) -> Option<&'static str> {
+    LOCKS.into_iter().find_map(|(file, name)| tree.has(&within(directory, file)).then_some(name))
 }
 
 /// Returns true for a script that imports one of the libraries.
@@ -76,26 +214,16 @@ fn imports(text: &str) -> bool {
     })
 }
 
-/// Returns the line that installs the packages; `None` if there are no dependencies.
-fn installing(tree: &Tree, package: &Value) -> Option<String> {
-    let has = |table: &str| package[table].as_object().is_some_and(|own| !own.is_empty());
-    if !has("dependencies") && !has("devDependencies") {
-        return None;
+/// Returns the line that installs the packages of a project; `None` if there is nothing to install.
+fn installing(tree: &Tree, project: &str, manifest: &Value) -> Option<String> {
+    match lock(tree, project) {
+        Some("npm") => Some("npm ci --no-audit --no-fund".to_owned()),
+        Some(name) => Some(format!("{} install --frozen-lockfile", manager(manifest, name))),
+        None if has_dependencies(manifest) || !members(tree, project, manifest).is_empty() => {
+            Some("npm install --no-audit --no-fund".to_owned())
+        }
+        None => None,
     }
-    if tree.has("package-lock.json") {
-        return Some("npm ci --no-audit --no-fund".to_owned());
-    }
-    let known = [
-        ("pnpm-lock.yaml", "pnpm"),
-        ("yarn.lock", "yarn"),
-        ("bun.lock", "bun"),
-        ("bun.lockb", "bun"),
-    ];
-    let found = known.into_iter().find(|(file, _)| tree.has(file));
-    Some(found.map_or_else(
-        || "npm install --no-audit --no-fund".to_owned(),
-        |(_, name)| format!("{} install --frozen-lockfile", manager(package, name)),
-    ))
 }
 
 /// Returns the words that start a package manager: the installed one, or the version in

@@ -76,3 +76,10 @@ pub(super) fn directory_of(path: &str) -> &str {
 pub(super) fn within(directory: &str, path: &str) -> String {
     if directory.is_empty() { path.to_owned() } else { format!("{directory}/{path}") }
 }
+
+/// Returns true if a pattern of directories with `*` and `**` matches.
+pub(super) fn matches(pattern: &str, directory: &str) -> bool {
+    let pattern = pattern.trim_start_matches("./");
+    let escaped = regex::escape(pattern).replace(r"\*\*", ".*").replace(r"\*", "[^/]*");
+    regex::Regex::new(&format!("^{escaped}$")).is_ok_and(|own| own.is_match(directory))
+}

@@ -126,6 +126,63 @@ fn javascript_and_ruby_are_found() {
 }
 
 #[test]
+fn javascript_packages_of_workspaces_and_below_others_are_found() {
+    const SCRIPT: &str = "import { Bench } from 'tinybench'\n";
+    const OWN: &str = r#"{"devDependencies": {"tinybench": "^3"}}"#;
+    // A workspace is installed as a whole; each package's scripts run in its directory.
+    let pnpm = [
+        ("package.json", r#"{"private": true, "scripts": {"build": "x"}}"#),
+        ("pnpm-workspace.yaml", "packages:\n  # those\n  - 'packages/*'\n  - \"!packages/old\"\n"),
+        ("pnpm-lock.yaml", ""),
+        ("packages/a/package.json", r#"{"devDependencies": {"vitest": "^3", "tinybench": "^3"}}"#),
+        ("packages/a/src/a.bench.ts", ""),
+        ("packages/a/perf/b.mjs", SCRIPT),
+    ];
+    let found = explained(&pnpm);
+    assert_eq!(commands(&found), ["npx vitest bench", "node perf/b.mjs"]);
+    for program in found["programs"].as_array().unwrap() {
+        assert_eq!(program["directory"], "packages/a");
+    }
+    let build = found["build"].as_str().unwrap();
+    assert!(build.contains("pnpm) install --frozen-lockfile"), "{build}");
+    assert!(build.ends_with("npm run --silent build") && !build.contains("cd "), "{build}");
+
+    // A project of its own is installed after the one above it, which it may use.
+    let nested = [
+        ("package.json", r#"{"dependencies": {"a": "1"}}"#),
+        ("package-lock.json", "{}"),
+        ("bench/package.json", OWN),
+        ("bench/b.mjs", SCRIPT),
+    ];
+    let found = explained(&nested);
+    assert_eq!(commands(&found), ["node b.mjs"]);
+    let build = found["build"].as_str().unwrap().split(" && ").collect::<Vec<_>>().join("\n");
+    assert!(build.contains("npm ci --no-audit --no-fund"), "{build}");
+    assert!(build.contains("(cd bench\nnpm install --no-audit --no-fund)"), "{build}");
+    let excluded =
+        [&pnpm[..4], &[("packages/old/package.json", OWN), ("packages/old/b.mjs", SCRIPT)]];
+    let build = explained(&excluded.concat())["build"].to_string();
+    assert!(build.contains("(cd packages/old && npm install"), "{build}");
+
+    // A package that only states the type of its scripts uses what is installed above; there may be
+    // none at the top.
+    let below = [
+        ("js/package.json", OWN),
+        ("js/bench/package.json", r#"{"type": "module"}"#),
+        ("js/bench/b.js", SCRIPT),
+        ("workspace/package.json", r#"{"workspaces": {"packages": ["./libs/**/"]}}"#),
+        ("workspace/libs/x/y/package.json", OWN),
+        ("workspace/libs/x/y/c.js", SCRIPT),
+    ];
+    let found = explained(&below);
+    let build = found["build"].as_str().unwrap();
+    assert_eq!(build.matches("npm install").count(), 2, "{build}");
+    assert!(build.contains("(cd js && npm install"), "{build}");
+    assert!(build.contains("(cd workspace && npm install"), "{build}");
+    assert_eq!(found["programs"][0]["directory"], "js/bench");
+}
+
+#[test]
 fn a_project_without_benchmarks_is_told_what_was_looked_for_and_what_to_write() {
     let room = repository(&[("Cargo.toml", "[package]\nname = 'x'\n"), ("src/lib.rs", "")]);
     room.write("new", "");
