@@ -3,8 +3,12 @@
 //! A revision's own files must be imported, not those of an installed copy: their directory comes
 //! first in `PYTHONPATH`. A package with extensions is installed into a directory of its revision.
 
-use super::{Looked, OURS, Program, ProgramGroup, Tree, some, word};
+use super::{
+    Looked, OURS, Program, ProgramGroup, Tree, directory_of, matches, slug, some, within, word,
+};
 use regex::Regex;
+use std::collections::BTreeMap;
+use toml::{Table, Value};
 
 const SOUGHT: &str = "tests that use the fixture `benchmark` of pytest-benchmark, and scripts that make a pyperf.Runner, next to pyproject.toml, setup.py, setup.cfg or requirements*.txt";
 /// Files that show that a directory is a Python project.
@@ -24,32 +28,69 @@ const COMPILED: [&str; 11] = [
     "ext-modules",
 ];
 
+/// Files with benchmarks.
+#[derive(Default)]
+struct Benchmarks {
+    tests: Vec<String>,
+    scripts: Vec<String>,
+}
+
 pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     let mut notes = Vec::new();
-    let is_manifest = |path: &str| {
-        !path.contains('/')
-            && (MANIFESTS.contains(&path)
-                || (path.starts_with("requirements") && path.ends_with(".txt")))
-    };
-    let manifests: Vec<&String> = tree.files.iter().filter(|path| is_manifest(path)).collect();
-    if manifests.is_empty() {
-        notes.push(format!("there is no {} at the top", MANIFESTS.join(", ")));
+    let projects = projects(tree);
+    if projects.is_empty() {
+        notes.push(format!("there is no {}", MANIFESTS.join(", ")));
     }
-    let (mut tests, mut scripts) = (Vec::new(), Vec::new());
-    for path in tree.with_extension(&["py"]).filter(|_| !manifests.is_empty()) {
+    let mut found: BTreeMap<&str, Benchmarks> = BTreeMap::new();
+    for path in tree.with_extension(&["py"]) {
+        let Some(project) = project_of(&projects, directory_of(path)) else { continue };
         let Some(text) = tree.read(path) else { continue };
         let name = path.rsplit('/').next().unwrap_or_default();
         if uses_fixture(&text) && name != "conftest.py" {
-            tests.push(path.to_owned());
+            found.entry(project).or_default().tests.push(path.to_owned());
         } else if text.contains("pyperf") && text.contains("Runner(") && imports_pyperf(&text) {
-            scripts.push(path.to_owned());
+            found.entry(project).or_default().scripts.push(path.to_owned());
         }
     }
-    if !manifests.is_empty() && tests.is_empty() && scripts.is_empty() {
+    if !projects.is_empty() && found.is_empty() {
         notes.push("no file uses the fixture or a runner".to_owned());
     }
-    let way = (!tests.is_empty() || !scripts.is_empty()).then(|| way(tree, &tests, &scripts));
-    (way.into_iter().collect(), Looked { tool: "Python", sought: SOUGHT, notes })
+    let ways = found.iter().map(|(project, own)| way(tree, project, &projects, own)).collect();
+    (ways, Looked { tool: "Python", sought: SOUGHT, notes })
+}
+
+/// Returns the directories of the projects in a tree; the top is empty. Below the top, many such
+/// files only have settings of tools, or list what a few scripts need.
+fn projects(tree: &Tree) -> Vec<&str> {
+    let is_manifest = |path: &str| {
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if directory.is_empty() {
+            let is_list = name.starts_with("requirements") && name.ends_with(".txt");
+            return MANIFESTS.contains(&name) || is_list;
+        }
+        let states = |words: &[&str]| {
+            tree.read(path).is_some_and(|text| words.iter().any(|word| text.contains(word)))
+        };
+        match name {
+            "pyproject.toml" => states(&["[project]", "[build-system]", "[tool.poetry]"]),
+            "setup.py" => states(&["setup("]),
+            "setup.cfg" => states(&["[metadata]"]),
+            _ => false,
+        }
+    };
+    let manifests = tree.files.iter().map(String::as_str).filter(|path| is_manifest(path));
+    let mut found: Vec<&str> = manifests.map(directory_of).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Returns the project to which a directory belongs, the nearest one above it.
+fn project_of<'a>(projects: &[&'a str], directory: &str) -> Option<&'a str> {
+    let holds = |own: &&str| {
+        own.is_empty() || directory == *own || directory.starts_with(&format!("{own}/"))
+    };
+    projects.iter().copied().filter(holds).max_by_key(|own| own.len())
 }
 
 fn uses_fixture(text: &str) -> bool {
@@ -69,45 +110,98 @@ fn imports_pyperf(text: &str) -> bool {
         .any(|line| line.starts_with("import pyperf") || line.starts_with("from pyperf import"))
 }
 
-fn way(tree: &Tree, tests: &[String], scripts: &[String]) -> ProgramGroup {
-    let read = |name: &&str| tree.read(name).unwrap_or_default();
-    let is_compiled = ["pyproject.toml", "setup.py"]
-        .iter()
-        .map(read)
-        .any(|text| COMPILED.iter().any(|word| text.contains(word)));
-    let site = format!("{OURS}/site");
-    let (build, variable) = if is_compiled {
-        let line = format!("python3 -m pip install --quiet --no-deps --target {site} .");
-        (vec![format!("rm -rf {site} && {line}")], site)
-    } else {
-        // The layout with `src`, and the one without it.
-        let has_source = tree.files.iter().any(|path| {
-            let parts: Vec<&str> = path.split('/').collect();
-            parts.len() > 2 && parts[0] == "src" && path.ends_with(".py")
-        });
-        (Vec::new(), if has_source { "src:.".to_owned() } else { ".".to_owned() })
+/// Returns true if a project has extensions that are compiled.
+fn is_compiled(tree: &Tree, project: &str) -> bool {
+    let read = |name: &&str| tree.read(&within(project, name)).unwrap_or_default();
+    let mut texts = ["pyproject.toml", "setup.py"].iter().map(read);
+    texts.any(|text| COMPILED.iter().any(|word| text.contains(word)))
+}
+
+/// Returns the directories from which a project's modules are imported: those of the layout with
+/// `src`, and of the one without it.
+fn imported(tree: &Tree, project: &str) -> Vec<String> {
+    let source = within(project, "src");
+    let is_below = |path: &String| {
+        let below = path.strip_prefix(&source).and_then(|rest| rest.strip_prefix('/'));
+        below.is_some_and(|below| below.contains('/') && path.ends_with(".py"))
     };
-    let variables = vec![("PYTHONPATH".to_owned(), variable)];
+    let has_source = tree.files.iter().any(is_below);
+    has_source.then_some(source).into_iter().chain([project.to_owned()]).collect()
+}
+
+/// Returns the other projects of a workspace of uv to which a project belongs, except those with
+/// extensions, which cannot be imported without being installed.
+fn siblings<'a>(tree: &Tree, project: &str, projects: &[&'a str]) -> Vec<&'a str> {
+    let text = tree.read("pyproject.toml").unwrap_or_default();
+    let Ok(table) = text.parse::<Table>() else { return Vec::new() };
+    let tool = table.get("tool").and_then(|tool| tool.get("uv")?.get("workspace"));
+    let list = |key: &str| -> Vec<String> {
+        let list = tool.and_then(|own| own.get(key)).and_then(Value::as_array);
+        let texts = list.into_iter().flatten().filter_map(Value::as_str);
+        texts.map(|text| text.trim_end_matches('/').to_owned()).collect()
+    };
+    let (named, excluded) = (list("members"), list("exclude"));
+    let is_in = |own: &str| {
+        let is = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, own));
+        tool.is_some() && (own.is_empty() || is(&named) && !is(&excluded))
+    };
+    let is_sibling = |own: &&str| *own != project && is_in(own) && !is_compiled(tree, own);
+    let all = projects.iter().copied().filter(is_sibling);
+    if is_in(project) { all.collect() } else { Vec::new() }
+}
+
+fn way(tree: &Tree, project: &str, projects: &[&str], found: &Benchmarks) -> ProgramGroup {
+    let is_compiled = is_compiled(tree, project);
+    // Programs run in the directory of their project.
+    let up = match project {
+        "" => String::new(),
+        own => "../".repeat(own.split('/').count()),
+    };
+    let mut build = Vec::new();
+    let mut path = Vec::new();
+    if is_compiled {
+        let name =
+            if project.is_empty() { "site".to_owned() } else { format!("site-{}", slug(project)) };
+        let site = format!("{OURS}/{name}");
+        let source =
+            if project.is_empty() { ".".to_owned() } else { word(&format!("./{project}")) };
+        build.push(format!(
+            "rm -rf {site} && python3 -m pip install --quiet --no-deps --target {site} {source}"
+        ));
+        path.push(format!("{up}{site}"));
+    } else {
+        // The last one is the project itself.
+        let own = imported(tree, project);
+        path.extend((own.len() > 1).then(|| "src".to_owned()));
+        path.push(".".to_owned());
+    }
+    for sibling in siblings(tree, project, projects) {
+        let own = imported(tree, sibling).into_iter().filter(|own| !own.is_empty());
+        path.extend(own.map(|own| format!("{up}{own}")));
+    }
+    let variables = vec![("PYTHONPATH".to_owned(), path.join(":"))];
     let program = |name: String, command: String, sources: Vec<String>| Program {
         name,
         command,
-        directory: None,
+        directory: (!project.is_empty()).then(|| project.to_owned()),
         variables: variables.clone(),
         is_timed: false,
         sources,
         is_linked: false,
     };
+    let below =
+        |path: &String| word(path.strip_prefix(project).unwrap_or(path).trim_start_matches('/'));
     let mut programs = Vec::new();
-    if !tests.is_empty() {
-        let files: Vec<String> = tests.iter().map(|path| word(path)).collect();
+    if !found.tests.is_empty() {
+        let files: Vec<String> = found.tests.iter().map(below).collect();
         let command = format!("python3 -m pytest {}", files.join(" "));
-        programs.push(program("pytest".to_owned(), command, tests.to_vec()));
+        programs.push(program(within(project, "pytest"), command, found.tests.clone()));
     }
-    for script in scripts {
-        let command = format!("python3 {}", word(script));
+    for script in &found.scripts {
+        let command = format!("python3 {}", below(script));
         programs.push(program(script.clone(), command, vec![script.clone()]));
     }
-    let all: Vec<String> = tests.iter().chain(scripts).cloned().collect();
+    let all: Vec<String> = found.tests.iter().chain(&found.scripts).cloned().collect();
     let how = if is_compiled { "; the package has extensions, and is installed" } else { "" };
     ProgramGroup {
         tool: "Python",

@@ -1,19 +1,28 @@
 //! Ruby: scripts of benchmark-ips.
 
-use super::{Looked, Program, ProgramGroup, Tree, some, word};
+use super::{Looked, Program, ProgramGroup, Tree, directory_of, some, within, word};
+use std::collections::BTreeMap;
 
 const SOUGHT: &str = "a Gemfile or a gemspec, and scripts that require and call benchmark/ips";
 /// The calls of the library in scripts.
 const CALLS: [&str; 3] = ["Benchmark.ips", "Benchmark::IPS", "IPS::Job"];
 
+/// Directories whose gems are not those of the project.
+const OF_TESTS: [&str; 4] = ["test", "tests", "spec", "examples"];
+
 pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     let mut notes = Vec::new();
-    let has_gemfile = tree.has("Gemfile");
-    let is_gem = |path: &String| !path.contains('/') && path.ends_with(".gemspec");
-    let is_project = has_gemfile || tree.files.iter().any(is_gem);
-    if !is_project {
-        notes.push("there is no Gemfile and no gemspec at the top".to_owned());
+    let is_manifest = |path: &&str| path.ends_with(".gemspec") || path.ends_with("Gemfile");
+    let manifests: Vec<&str> = tree.files.iter().map(String::as_str).filter(is_manifest).collect();
+    if manifests.is_empty() {
+        notes.push("there is no Gemfile and no gemspec".to_owned());
     }
+    // The nearest one above.
+    let project_of = |path: &str| {
+        let holds = |own: &&str| own.is_empty() || path.starts_with(&format!("{own}/"));
+        let all = manifests.iter().map(|manifest| directory_of(manifest));
+        all.filter(holds).max_by_key(|own| own.len())
+    };
     let requires = |path: &&str| {
         tree.read(path).filter(|text| CALLS.iter().any(|call| text.contains(call))).is_some_and(
             |text| {
@@ -24,32 +33,61 @@ pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
             },
         )
     };
-    let scripts: Vec<String> = match is_project {
-        true => tree.with_extension(&["rb"]).filter(requires).map(str::to_owned).collect(),
-        false => Vec::new(),
-    };
-    if scripts.is_empty() {
-        if is_project {
-            notes.push("no script requires and calls it".to_owned());
+    let mut projects: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for path in tree.with_extension(&["rb"]) {
+        if let Some(project) = project_of(path).filter(|_| requires(&path)) {
+            projects.entry(project).or_default().push(path.to_owned());
         }
-        return (Vec::new(), Looked { tool: "Ruby", sought: SOUGHT, notes });
     }
-    // A revision's own files come before those of an installed gem.
-    let program = |script: &String| Program {
-        name: script.clone(),
-        command: format!("ruby -Ilib {}", word(script)),
-        directory: None,
-        variables: Vec::new(),
-        is_timed: false,
-        sources: vec![script.clone()],
-        is_linked: false,
+    if projects.is_empty() && !manifests.is_empty() {
+        notes.push("no script requires and calls it".to_owned());
+    }
+    let ways = projects.iter().map(|(project, scripts)| way(tree, project, scripts)).collect();
+    (ways, Looked { tool: "Ruby", sought: SOUGHT, notes })
+}
+
+/// Returns the directories of libraries, relative to that of a project: its own, and those of the
+/// other gems of the tree. They come before installed gems.
+fn libraries(tree: &Tree, project: &str) -> Vec<String> {
+    let up = match project {
+        "" => String::new(),
+        own => "../".repeat(own.split('/').count()),
     };
-    let file = if has_gemfile { "Gemfile" } else { "gemspec" };
-    let way = ProgramGroup {
+    let is_gem = |path: &&String| {
+        let mut directories = path.split('/').rev().skip(1);
+        path.ends_with(".gemspec") && !directories.any(|name| OF_TESTS.contains(&name))
+    };
+    let gems = tree.files.iter().filter(is_gem).map(|path| directory_of(path));
+    let others = gems.filter(|own| *own != project).map(|own| within(own, "lib"));
+    let has_files =
+        |own: &String| tree.files.iter().any(|path| path.starts_with(&format!("{own}/")));
+    let mut found = vec!["lib".to_owned()];
+    found.extend(others.filter(has_files).map(|own| format!("{up}{own}")));
+    found.dedup();
+    found
+}
+
+fn way(tree: &Tree, project: &str, scripts: &[String]) -> ProgramGroup {
+    let libraries: String =
+        libraries(tree, project).iter().map(|own| format!(" -I{}", word(own))).collect();
+    let program = |script: &String| {
+        let below = script.strip_prefix(project).unwrap_or(script).trim_start_matches('/');
+        Program {
+            name: script.clone(),
+            command: format!("ruby{libraries} {}", word(below)),
+            directory: (!project.is_empty()).then(|| project.to_owned()),
+            variables: Vec::new(),
+            is_timed: false,
+            sources: vec![script.clone()],
+            is_linked: false,
+        }
+    };
+    let file = within(project, "Gemfile");
+    let file = if tree.has(&file) { file } else { within(project, "gemspec") };
+    ProgramGroup {
         tool: "Ruby",
-        evidence: format!("{file}; benchmarks in {}", some(&scripts)),
+        evidence: format!("{file}; benchmarks in {}", some(scripts)),
         build: Vec::new(),
         programs: scripts.iter().map(program).collect(),
-    };
-    (vec![way], Looked { tool: "Ruby", sought: SOUGHT, notes })
+    }
 }

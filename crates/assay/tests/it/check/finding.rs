@@ -183,6 +183,79 @@ fn javascript_packages_of_workspaces_and_below_others_are_found() {
 }
 
 #[test]
+fn python_projects_below_the_top_import_their_own_files_and_those_of_their_workspace() {
+    const TEST: &str = "def test_a(benchmark):\n    benchmark(len, ())\n";
+    const PROJECT: &str = "[project]\nname = 'x'\n";
+    let of = |found: &Value, number: usize| {
+        let program = &found["programs"][number];
+        let texts =
+            [&program["directory"], &program["command"], &program["variables"]["PYTHONPATH"]];
+        texts.map(|text| text.as_str().unwrap_or_default().to_owned())
+    };
+    let members = [
+        (
+            "pyproject.toml",
+            "[tool.uv.workspace]\nmembers = ['packages/*']\nexclude = ['packages/old']\n",
+        ),
+        ("packages/a/pyproject.toml", PROJECT),
+        ("packages/a/src/a/__init__.py", ""),
+        ("packages/a/benchmarks/test_a.py", TEST),
+        ("packages/b/pyproject.toml", PROJECT),
+        ("packages/b/b/__init__.py", ""),
+        ("packages/b/perf.py", "import pyperf\nrunner = pyperf.Runner()\n"),
+        ("packages/c/setup.py", "setup(ext_modules=[])\n"),
+        ("packages/c/test_c.py", TEST),
+        ("packages/old/setup.cfg", "[metadata]\n"),
+        ("packages/old/test_old.py", TEST),
+    ];
+    let found = explained(&members);
+    let test = "python3 -m pytest";
+    let [a, b] = ["packages/a", "packages/b"];
+    let a_command = format!("{test} benchmarks/test_a.py");
+    assert_eq!(of(&found, 0), [a, &a_command, "src:.:../../packages/b"]);
+    assert_eq!(of(&found, 1), [b, "python3 perf.py", ".:../../packages/a/src:../../packages/a"]);
+    assert!(of(&found, 2)[2].starts_with("../../.assay/site-packages-c:../../packages/a/src:"));
+    let old = ["packages/old", &format!("{test} test_old.py"), "."];
+    assert_eq!(of(&found, 3), old);
+    let build = found["build"].as_str().unwrap();
+    assert!(build.ends_with("--target .assay/site-packages-c ./packages/c"), "{build}");
+
+    // Files that only have settings do not make a project; there may be none at the top.
+    let alone = [
+        ("python/pyproject.toml", PROJECT),
+        ("python/bench/setup.cfg", "[flake8]\n"),
+        ("python/bench/requirements.txt", "x\n"),
+        ("python/bench/test_a.py", TEST),
+        ("other/test_b.py", TEST),
+    ];
+    let found = explained(&alone);
+    assert_eq!(of(&found, 0), ["python", &format!("{test} bench/test_a.py"), "."]);
+    assert_eq!(found["programs"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn ruby_gems_below_the_top_come_before_installed_ones() {
+    const SCRIPT: &str = "require \"benchmark/ips\"\nBenchmark.ips {}\n";
+    let gems = [
+        ("Gemfile", ""),
+        ("one/one.gemspec", ""),
+        ("one/lib/one.rb", ""),
+        ("one/bench/a.rb", SCRIPT),
+        ("two/two.gemspec", ""),
+        ("two/lib/two.rb", ""),
+        ("test/fake/json.gemspec", ""),
+        ("test/fake/lib/json.rb", ""),
+        ("bench/b.rb", SCRIPT),
+    ];
+    let found = explained(&gems);
+    let [top, below] =
+        ["ruby -Ilib -Ione/lib -Itwo/lib bench/b.rb", "ruby -Ilib -I../two/lib bench/a.rb"];
+    assert_eq!(commands(&found), [top, below]);
+    assert_eq!(found["programs"][1]["directory"], "one");
+    assert_eq!(commands(&explained(&gems[1..6])), [below]);
+}
+
+#[test]
 fn a_project_without_benchmarks_is_told_what_was_looked_for_and_what_to_write() {
     let room = repository(&[("Cargo.toml", "[package]\nname = 'x'\n"), ("src/lib.rs", "")]);
     room.write("new", "");
