@@ -79,7 +79,8 @@ impl Executed {
     /// with the number of runs.
     ///
     /// # Errors
-    /// If the user interrupts. A run that fails only gives no result.
+    /// If the user interrupts, or if a benchmark executes the same copy of a changed file on both
+    /// sides. A run that fails only gives no result.
     pub fn of(
         catalogue: &Catalogue,
         benchmarks: &[usize],
@@ -102,6 +103,7 @@ impl Executed {
         }
         let wanted: Vec<usize> = std::iter::once(0).chain(others.iter().copied()).collect();
         let mut executed: BTreeMap<(usize, usize), BTreeSet<Key>> = BTreeMap::new();
+        let mut shared = SharedFiles::default();
         let (all, mut done) = (benchmarks.len() * wanted.len(), 0);
         for &side in &wanted {
             let Some(tree) = &trees[side] else { continue };
@@ -121,13 +123,16 @@ impl Executed {
                 let request = tree.language.asking(request, &scratch);
                 let ran = asker.ask(&program, &request, &scratch)?;
                 let places = tree.language.executed(&scratch).filter(|_| ran.failure().is_none());
-                if let Some(keys) = places.and_then(|places| tree.keys(&places)) {
+                let Some(places) = places else { continue };
+                shared.add(name, side, tree, &places);
+                if let Some(keys) = tree.keys(&places) {
                     executed.insert((benchmark, side), keys);
                 }
             }
         }
         for side in others {
             let Some(tree) = &trees[side] else { continue };
+            shared.refuse(side, reference, tree)?;
             let whose = match catalogue.sides.len() {
                 2 => String::new(),
                 _ => format!(" in {}", catalogue.sides[side].name),
@@ -204,6 +209,49 @@ impl Executed {
     /// Returns the finding about a side, if it is known which of its benchmarks execute a change.
     pub fn finding(&self, side: usize) -> Option<&Finding> {
         self.of_sides.get(&side)
+    }
+}
+
+/// The files outside the trees that benchmarks execute and that may be copies of sources: by path
+/// and side, a benchmark.
+#[derive(Debug, Default)]
+struct SharedFiles(BTreeMap<(PathBuf, usize), String>);
+
+impl SharedFiles {
+    /// Adds the files that a benchmark executes on a side.
+    fn add(&mut self, benchmark: &str, side: usize, tree: &Tree, places: &[SourceLine]) {
+        for place in places {
+            let path = Path::new(&place.file);
+            // Functions, not only what runs when the file is loaded.
+            if tree.language != Language::Go
+                && place.line > 0
+                && tree.is_copy(&place.file)
+                && tree.below(&place.file).is_none()
+                && let Ok(path) = path.canonicalize()
+            {
+                self.0.entry((path, side)).or_insert_with(|| benchmark.to_owned());
+            }
+        }
+    }
+
+    /// Refuses to compare a side with the reference if both execute the same copy of a file that
+    /// differs between their trees, such as that of the working tree: its change would seem to have
+    /// no effect.
+    fn refuse(&self, side: usize, old: &Tree, new: &Tree) -> Result<(), RunError> {
+        let changed: BTreeSet<String> =
+            old.changed(new).into_keys().map(|(file, _)| file).collect();
+        for ((path, _), benchmark) in self.0.iter().filter(|((_, of), _)| *of == 0) {
+            let text = path.to_string_lossy();
+            let is_of_both = self.0.contains_key(&(path.clone(), side));
+            let original = old.original(&text).or_else(|| new.original(&text));
+            if is_of_both && original.is_some_and(|own| changed.contains(own)) {
+                return Err(RunError::Reading(format!(
+                    "{benchmark} executes {text} on both sides, so it would not show what changed there; let each \
+                     side import its own files: by PYTHONPATH, by -I, or by a build line that installs them"
+                )));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -439,6 +487,47 @@ mod tests {
         fs::create_dir_all(root.join("pkg")).unwrap();
         fs::write(root.join("pkg/a.py"), text).unwrap();
         Tree::read(Language::Python, root.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn sides_that_execute_the_same_copy_of_a_changed_file_are_refused() {
+        let room = tempfile::tempdir().unwrap();
+        let root = room.path().canonicalize().unwrap();
+        let text = "def fast():\n    return 1\n";
+        let changed = text.replace('1', "2");
+        let old = tree(&root.join("old"), text);
+        let new = tree(&root.join("new"), &changed);
+        let refusal = |text: &str, old: &Tree, new: &Tree, sides: &[usize], line| {
+            let copy = tree(&root.join("work"), text).root.join("pkg/a.py");
+            let place = SourceLine { file: copy.display().to_string(), line };
+            let mut shared = SharedFiles::default();
+            for &side in sides {
+                let tree = if side == 0 { old } else { new };
+                shared.add("test_a", side, tree, std::slice::from_ref(&place));
+            }
+            shared.refuse(1, old, new).err().map(|error| error.to_string())
+        };
+        let both = &[0, 1][..];
+        // The working tree, and an installed copy of the base.
+        for text in [text, &changed] {
+            let why = refusal(text, &old, &new, both, 1).unwrap();
+            assert!(
+                why.contains("test_a executes ") && why.contains("work/pkg/a.py on both"),
+                "{why}"
+            );
+        }
+        // One side, only loaded, another package's file of this name, and nothing that changed.
+        assert_eq!(refusal(text, &old, &new, &[0], 1), None);
+        assert_eq!(refusal(text, &old, &new, &[1], 1), None);
+        assert_eq!(refusal(text, &old, &new, both, 0), None);
+        assert_eq!(refusal("def other(): pass\n", &old, &new, both, 1), None);
+        let same = tree(&root.join("same"), text);
+        assert_eq!(refusal(text, &old, &same, both, 1), None);
+        // The files of the sides themselves.
+        let own = SourceLine { file: new.root.join("pkg/a.py").display().to_string(), line: 1 };
+        let mut shared = SharedFiles::default();
+        shared.add("test_a", 1, &new, &[own]);
+        assert_eq!(shared.0.len(), 0);
     }
 
     #[test]
