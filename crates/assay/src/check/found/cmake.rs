@@ -2,8 +2,8 @@
 
 mod script;
 
-use super::{Looked, OURS, Program, ProgramGroup, Tree, directory_of, some, word};
-use script::{FILE, Project};
+use super::{Looked, OURS, Program, ProgramGroup, Tree, slug, some, word};
+use script::{Executable, FILE, Project};
 use std::collections::{BTreeMap, BTreeSet};
 
 const SOUGHT: &str =
@@ -16,26 +16,21 @@ const LIBRARIES: [&str; 4] =
 pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     let files = tree.named(FILE);
     let project = Project::of(tree);
-    let mut targets: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut where_found = BTreeSet::new();
-    for (name, (sources, file)) in &project.executables {
+    // By the directory in which the build starts.
+    let mut roots: BTreeMap<&str, BTreeMap<&str, &Executable>> = BTreeMap::new();
+    for (name, own) in &project.executables {
         if project.is_linked(name, &LIBRARIES) {
-            where_found.insert(file.clone());
-            let sources = sources.iter().filter(|own| tree.has(own)).cloned();
-            targets.insert(name.clone(), sources.collect());
+            roots.entry(&own.root).or_default().insert(name, own);
         }
     }
-    let notes = match (files.first(), targets.is_empty()) {
+    let notes = match (files.first(), roots.is_empty()) {
         (None, _) => vec![format!("there is no {FILE}")],
         (Some(file), true) => vec![format!("{file} has no such executable")],
         _ => Vec::new(),
     };
-    let way = (!targets.is_empty()).then(|| {
-        let root = directory_of(files[0]);
-        let where_found: Vec<String> = where_found.into_iter().collect();
-        way(root, &targets, &switched_off(&project), &some(&where_found))
-    });
-    (way.into_iter().collect(), Looked { tool: "CMake", sought: SOUGHT, notes })
+    let options = switched_off(&project);
+    let ways = roots.iter().map(|(root, targets)| way(tree, root, targets, &options)).collect();
+    (ways, Looked { tool: "CMake", sought: SOUGHT, notes })
 }
 
 /// Returns the options about benchmarks that are off unless they are set.
@@ -48,36 +43,40 @@ fn switched_off(project: &Project) -> BTreeSet<String> {
 }
 
 fn way(
+    tree: &Tree,
     root: &str,
-    targets: &BTreeMap<String, Vec<String>>,
+    targets: &BTreeMap<&str, &Executable>,
     options: &BTreeSet<String>,
-    evidence: &str,
 ) -> ProgramGroup {
-    let tree = format!("{OURS}/cmake");
-    let source = if root.is_empty() { "." } else { root };
+    let (build_tree, source) = match root {
+        "" => (format!("{OURS}/cmake"), "."),
+        _ => (format!("{OURS}/cmake-{}", slug(root)), root),
+    };
     let switches: String = options.iter().map(|option| format!(" -D{option}=ON")).collect();
     let names: Vec<String> = targets.keys().map(|name| word(name)).collect();
     let mut build = vec![
-        format!("cmake -S {} -B {tree} -DCMAKE_BUILD_TYPE=Release{switches}", word(source)),
-        format!("cmake --build {tree} --config Release --target {}", names.join(" ")),
+        format!("cmake -S {} -B {build_tree} -DCMAKE_BUILD_TYPE=Release{switches}", word(source)),
+        format!("cmake --build {build_tree} --config Release --target {}", names.join(" ")),
     ];
     let mut programs = Vec::new();
-    for (name, sources) in targets {
+    for (name, own) in targets {
         let file = format!("{OURS}/{name}");
-        let found = format!("find {tree} -type f -name {} -perm -u+x", word(name));
+        let found = format!("find {build_tree} -type f -name {} -perm -u+x", word(name));
         // A missing link is created again, because the build line runs once for every link.
         build.push(format!("cp \"$({found} | head -n 1)\" {}", word(&file)));
         programs.push(Program {
-            name: name.clone(),
+            name: (*name).to_owned(),
             command: word(&file),
             directory: None,
             variables: Vec::new(),
             is_timed: false,
-            sources: sources.clone(),
+            sources: own.sources.iter().filter(|own| tree.has(own)).cloned().collect(),
             // The program is copied from the build directory, where it would not be linked again.
             is_linked: false,
         });
     }
-    let evidence = format!("{evidence} links with Google Benchmark");
+    let files: BTreeSet<String> = targets.values().map(|own| own.file.clone()).collect();
+    let files: Vec<String> = files.into_iter().collect();
+    let evidence = format!("{} links with Google Benchmark", some(&files));
     ProgramGroup { tool: "CMake", evidence, build, programs }
 }

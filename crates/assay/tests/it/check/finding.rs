@@ -103,6 +103,19 @@ fn executables_with_google_benchmark_are_found() {
     assert_eq!(commands(&found), [".assay/bm"]);
     assert!(found["build"].as_str().unwrap().contains("-DX_BENCHMARKS=ON"), "{found:#}");
     assert_eq!(found["programs"][0]["sources"][0], "bench/bm.cc");
+
+    // A project that no other one adds is configured by itself, also if there is none at the top.
+    let link = "add_executable(bm bm.cc)\ntarget_link_libraries(bm benchmark)\n";
+    let project = format!("  PROJECT (x)\n{link}");
+    let several =
+        [("docs/CMakeLists.txt", "project(docs)\n"), ("native/cpp/CMakeLists.txt", &*project)];
+    let build = explained(&several)["build"].as_str().unwrap().to_owned();
+    assert!(build.contains("cmake -S native/cpp -B .assay/cmake-native-cpp "), "{build}");
+    assert!(build.contains("find .assay/cmake-native-cpp -type f -name bm "), "{build}");
+    // Without a project of its own, it is part of the first one.
+    let part = [("a/CMakeLists.txt", "project(a)\n"), ("b/CMakeLists.txt", link)];
+    let build = explained(&part)["build"].as_str().unwrap().to_owned();
+    assert!(build.contains("cmake -S a -B .assay/cmake-a "), "{build}");
 }
 
 #[test]

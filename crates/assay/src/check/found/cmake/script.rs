@@ -21,28 +21,44 @@ const MOST_VALUE: usize = 1 << 18;
 /// What the scripts of a project define.
 #[derive(Default)]
 pub(super) struct Project {
-    /// Sources of the executables, with the file that adds each.
-    pub executables: BTreeMap<String, (Vec<String>, String)>,
+    /// The executables, by name.
+    pub executables: BTreeMap<String, Executable>,
     /// Libraries that each target is linked with, by the names that the scripts use.
     pub linked: BTreeMap<String, BTreeSet<String>>,
     /// Options, with true for those that are on unless they are set.
     pub options: BTreeMap<String, bool>,
 }
 
+/// An executable that a script adds.
+pub(super) struct Executable {
+    pub sources: Vec<String>,
+    /// The script.
+    pub file: String,
+    /// Directory in which the build starts; empty for the top.
+    pub root: String,
+}
+
 impl Project {
     /// Reads all scripts below the top, those nearest to it first. A script that none of the
-    /// earlier ones has added is treated as the root of a project.
+    /// earlier ones has added is the root of a build if it declares a project; otherwise it may
+    /// belong to the first one in a way that is not understood here.
     pub fn of(tree: &Tree) -> Self {
         let mut reader = Reader {
             tree,
+            root: String::new(),
             project: Self::default(),
             functions: BTreeMap::new(),
             for_all: BTreeSet::new(),
             read: BTreeSet::new(),
             commands: 0,
         };
-        for file in tree.named(FILE) {
+        let declares = Regex::new(r"(?mi)^\s*project\s*\(").expect("a pattern");
+        for (number, file) in tree.named(FILE).into_iter().enumerate() {
             if !reader.read.contains(file) {
+                let is_root = || tree.read(file).is_some_and(|text| declares.is_match(&text));
+                if number == 0 || is_root() {
+                    directory_of(file).clone_into(&mut reader.root);
+                }
                 let root = format!("/{}", directory_of(file));
                 let names = ["CMAKE_SOURCE_DIR", "PROJECT_SOURCE_DIR"];
                 let mut variables = Variables::new();
@@ -103,6 +119,8 @@ struct Function {
 
 struct Reader<'t> {
     tree: &'t Tree,
+    /// Directory of the root that is being read.
+    root: String,
     project: Project,
     functions: BTreeMap<String, Function>,
     /// Libraries that every later target is linked with.
@@ -214,7 +232,8 @@ impl Reader<'_> {
                     return;
                 }
                 let sources = sources.iter().map(|own| placed(&directory, own)).collect();
-                let added = (sources, file.to_owned());
+                let (file, root) = (file.to_owned(), self.root.clone());
+                let added = Executable { sources, file, root };
                 self.project.executables.entry(target.clone()).or_insert(added);
                 let linked = self.project.linked.entry(target.clone()).or_default();
                 linked.extend(self.for_all.iter().cloned());
@@ -569,7 +588,7 @@ mod tests {
             foreach(one IN LISTS BENCHES ITEMS d)\n add_executable(other_${one} x.cc)\nendforeach()\n";
         let project = project(&[(FILE, text), ("src/a_bench.cc", "")]);
         assert_eq!(benchmarks(&project), ["a_bench", "b_bench", "c_bench"]);
-        assert_eq!(project.executables["a_bench"].0, ["src/a_bench.cc"]);
+        assert_eq!(project.executables["a_bench"].sources, ["src/a_bench.cc"]);
         assert!(project.executables.contains_key("other_d"));
     }
 
@@ -593,8 +612,8 @@ mod tests {
         ];
         let project = project(&files);
         assert_eq!(benchmarks(&project), ["Foo_first", "Foo_x", "Foo_y"]);
-        assert_eq!(project.executables["Foo_x"].0, ["bench/many/x.cpp"]);
-        assert_eq!(project.executables["Foo_first"].0, ["bench/first.cc", "bench/helper.cc"]);
+        assert_eq!(project.executables["Foo_x"].sources, ["bench/many/x.cpp"]);
+        assert_eq!(project.executables["Foo_first"].sources, ["bench/first.cc", "bench/helper.cc"]);
     }
 
     #[test]
