@@ -26,6 +26,10 @@ const TIMES: f64 = 2.0;
 /// Allowance added to [`TIMES`] times the shortest time of a single request, s.
 const MORE: f64 = 0.005;
 
+/// Number of successive quick answers after which an overloaded server has recovered. A single one
+/// may have come before older requests, for example from another thread.
+const QUICK_ANSWERS: u32 = 3;
+
 /// A side, and its server if it was started here.
 pub(super) type Whose = (usize, Option<usize>);
 
@@ -62,7 +66,7 @@ impl Recovery {
         }
     }
 
-    /// Waits until a server that was overloaded answers a single request as quickly as when it was
+    /// Waits until a server that was overloaded answers single requests as quickly as when it was
     /// idle, but at most `most` seconds. Calls `waits` repeatedly while waiting. Returns how much
     /// longer than usual the first answer took, s.
     ///
@@ -81,7 +85,8 @@ impl Recovery {
             return Ok(0.0);
         }
         let usual = self.shortest.get(&whose).map_or(f64::INFINITY, |own| TIMES * own + MORE);
-        let mut silent: Option<f64> = None;
+        let wanted = if overloaded { QUICK_ANSWERS } else { 1 };
+        let (mut silent, mut quick): (Option<f64>, u32) = (None, 0);
         let (began, came) = (Instant::now(), interrupt::count());
         loop {
             let longest = self.patience.get(&whose).copied().unwrap_or(longest(job.seconds));
@@ -96,10 +101,13 @@ impl Recovery {
                 silent.get_or_insert((began.elapsed().as_secs_f64() - usual).max(0.0));
                 let known = shortest.unwrap_or(took);
                 self.shortest.insert(whose, known.min(took));
-                if took <= TIMES * known + MORE {
+                quick = if took <= TIMES * known + MORE { quick + 1 } else { 0 };
+                if quick == wanted {
                     self.patience.remove(&whose);
                     return Ok(silent.unwrap_or(0.0));
                 }
+            } else {
+                quick = 0;
             }
             // If single requests fail, the slice reports it.
             if !overloaded {
