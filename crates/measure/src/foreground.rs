@@ -4,11 +4,14 @@
 use assay_data::system_error::reason;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, waitid, waitpid,
+};
 
 use crate::command::{Command as Measured, CommandError};
 use crate::interrupt;
@@ -49,24 +52,40 @@ pub fn run(argv: &[OsString]) -> Result<Outcome, ForegroundError> {
     command.arg0(&argv[0]).args(&argv[1..]);
     child::end_with_us(&mut command);
     let failed = |source: io::Error| ForegroundError::Start { program: program.clone(), source };
-    let mut handed_on = interrupt::count();
-    let started = command.spawn().map_err(failed)?;
-    let process = Pid::from_child(&started);
+    let handed_on = interrupt::count();
+    let (ended, ends) = io::pipe().map_err(failed)?;
+    let process = Pid::from_child(&command.spawn().map_err(failed)?);
+    let outcome = std::thread::scope(|scope| {
+        // A signal between a look at the count and a wait for the program would not end that wait.
+        // So this thread waits for signals and for the end of a pipe, which another one closes.
+        let close_at_its_end = move || {
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            while waitid(WaitId::Pid(process), options).is_err_and(|error| error == Errno::INTR) {}
+            drop(ends);
+        };
+        let waits = std::thread::Builder::new().spawn_scoped(scope, close_at_its_end);
+        let outcome = waits.and_then(|_| forward(process, handed_on, ended.as_fd()));
+        if outcome.is_err() {
+            // The system's error is reported.
+            let _gone = kill_process(process, Signal::KILL);
+        }
+        outcome
+    });
+    outcome.map_err(failed)
+}
+
+/// Forwards signals until the program has ended, which `ended` shows, and returns its outcome.
+fn forward(process: Pid, mut handed_on: u32, ended: BorrowedFd<'_>) -> io::Result<Outcome> {
     loop {
-        // Also before the wait: a signal that arrived while the program was being started no longer
-        // wakes us.
         let count = interrupt::count();
         if count > handed_on && !io::stdin().is_terminal() {
             // The program may have just ended.
             let _gone = kill_process(process, Signal::TERM);
         }
         handed_on = count;
-        match waitpid(Some(process), WaitOptions::empty()) {
-            Ok(Some((_, status))) => {
-                return Ok(Outcome::of_status(status.as_raw()));
-            }
-            Ok(None) | Err(Errno::INTR) => {}
-            Err(error) => return Err(failed(error.into())),
+        if let Some((_, status)) = waitpid(Some(process), WaitOptions::NOHANG)? {
+            return Ok(Outcome::of_status(status.as_raw()));
         }
+        interrupt::sleep_until(&[ended], None)?;
     }
 }
