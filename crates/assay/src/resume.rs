@@ -100,7 +100,7 @@ const ANEW: [&str; 15] = [
 pub(crate) fn check_given(given: &[String], path: &Path) -> anyhow::Result<()> {
     if let Some(given) = given.iter().find(|id| !ANEW.contains(&id.as_str())) {
         bail!(
-            "--resume {}: --{} was set when the run was started, and can't be changed until it ends; leave it out, or start a new run",
+            "--resume {}: --{} can't be given when a run is resumed, which continues as it was started; leave it out, or start a new run",
             path.display(),
             given.replace('_', "-")
         );

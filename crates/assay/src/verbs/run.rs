@@ -580,9 +580,12 @@ fn primary(session: &CommandSession, plan: &Plan, counted: &[Counted]) -> Result
     Ok(primary)
 }
 
-/// Decides on the measurements and shows the result; does nothing if no block is complete.
+/// Decides on the measurements and shows the result; shows only a message if no block is complete.
 fn decide(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Result<Ending> {
     if samples.is_empty() {
+        if samples.stop == Some(StopReason::Interrupted) {
+            output::say("interrupted before the first run of every command was complete");
+        }
         return Ok(Ending::Fine);
     }
     // Note: the verdict comes from `analyse` on the samples, not from the running state of the

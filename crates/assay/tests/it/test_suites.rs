@@ -264,7 +264,7 @@ fn revisions_are_compared_test_by_test_and_as_a_whole() {
     assert!(codes(&again).contains(&"FAILURES"));
     room.run(&["tests", "--resume", "both.assay"]).shows("1 of 3 tests is slower");
     let other = ["tests", "--resume", "both.assay", "--order", "given"];
-    room.run(&other).ends(2).complains("--order was set when the run was started");
+    room.run(&other).ends(2).complains("--order can't be given when a run is resumed");
 }
 
 #[test]
