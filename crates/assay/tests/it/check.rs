@@ -204,7 +204,7 @@ fn benchmarks_that_execute_no_function_that_changed_are_not_measured() {
         ("bench/slow.rb", &script("slow", "a slow one")),
     ]);
     room.write("lib/of.rb", &library.replace("  2", "  100.times { 2 }"));
-    let words = ["--budget", "12s", "--no-confirm", "--threshold", "50%", "--json"];
+    let words = ["--budget", "60s", "--no-confirm", "--threshold", "50%", "--json"];
     let result = checked(&room, &words).ends(1).json();
     assert_eq!(result["programs"][0]["benchmarks"][0]["benchmark"], "a slow one");
     assert_eq!(result["unmeasured"][0]["program"], "bench/quick.rb");

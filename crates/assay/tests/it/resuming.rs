@@ -117,7 +117,7 @@ fn what_was_decided_before_the_first_block_can_not_be_decided_anew() {
         [("-r", "20"), ("--confidence", "99%"), ("--pin", "0"), ("--primary", "cpu")]
     {
         let refused = room.run(&["run", "--resume", "x.assay", option, value]).ends(2);
-        refused.complains("can't be changed");
+        refused.complains("can't be given");
     }
     let same = ["sh a.sh", "sh b.sh"];
     let with = |more: &[&'static str]| {
