@@ -4,6 +4,7 @@
 //! the details of one. Series with only a summary are included.
 
 use crate::analysis::AnalysisError;
+use crate::checks;
 use crate::dependence::is_beyond_chance;
 use crate::describe::Description;
 use crate::levels;
@@ -109,11 +110,13 @@ pub fn of_samples(
     if lines.is_empty() {
         return Err(AnalysisError::Nothing);
     }
+    let mut findings = checks::of_samples(samples, primary.is_some());
+    findings.extend(checks::outcomes(samples, index, None));
     Ok(Overview {
         metric: metric.clone(),
         confidence,
         lines,
-        findings: samples.findings.clone(),
+        findings,
         environment: samples.environment.clone(),
     })
 }
@@ -139,6 +142,7 @@ mod tests {
         samples.summaries.push(Summary { subject: 2, metric, mean, ..Summary::default() });
         let found = of_samples(&samples, None, 0.95).expect("there are values");
         assert_eq!(found.lines.len(), 3);
+        assert!(found.findings.is_empty());
         let SeriesData::Values { units, dependent, description } = &found.lines[1].known else {
             unreachable!("it has values")
         };
@@ -146,6 +150,14 @@ mod tests {
         assert_eq!(description.n, 12);
         assert!(matches!(&found.lines[0].known, SeriesData::Values { units: None, .. }));
         assert!(matches!(&found.lines[2].known, SeriesData::Summary(_)));
+        let failed = Observation {
+            outcome: assay_data::Outcome::Exit(1),
+            values: vec![1.0],
+            ..Observation::default()
+        };
+        samples.push(failed);
+        let found = of_samples(&samples, None, 0.95).expect("there are values");
+        assert_eq!(found.findings[0].code, "FAILURES");
         assert!(of_samples(&samples, Some("heat"), 0.95).is_err());
         assert!(of_samples(&Samples::default(), None, 0.95).is_err());
     }

@@ -3,6 +3,10 @@
 //! The standard deviation used for planning is the largest upper end of the 95 % bootstrap
 //! intervals (normal, basic, percentile) of the noisiest subject: a plan based on the estimate
 //! itself would be too small in half of all cases. For pairs, it is that of the differences.
+//!
+//! The distribution has the same spread. Drawing both samples from a few values would find almost
+//! any shift, because each value is smaller than its own shifted copy. Therefore every value of a small pilot is
+//! spread evenly between neighbours, as in a nearest-neighbour density estimate.
 
 use super::PlanningError;
 use crate::analysis::seconds_per_block;
@@ -19,7 +23,8 @@ const CONFIDENCE: f64 = 0.95;
 /// Maximum number of values that represent the distribution; more values would increase only the
 /// cost.
 const KEPT: usize = 20_000;
-/// Number of values sufficient for solving repeatedly for a difference.
+/// Number of values sufficient for solving repeatedly for a difference, and that a smaller pilot is
+/// smoothed to.
 const KEPT_TO_SOLVE: usize = 2000;
 
 /// The standard deviation of one subject of the pilot, and the upper ends of its intervals.
@@ -121,17 +126,26 @@ pub struct Pilot {
 #[derive(Clone, Debug)]
 pub struct Series {
     kind: Kind,
+    /// Number of values of the pilot.
+    n: usize,
+    /// Ascending; more than `n` if they were smoothed, and fewer if they were very many.
     values: Vec<f64>,
+    /// Factor by which the values are assumed to vary more than in the pilot.
+    stretch: f64,
 }
 
 impl Series {
-    /// Creates a series from values in any order; very many values are reduced to evenly spaced
-    /// order statistics.
-    fn of(kind: Kind, values: Vec<f64>) -> Self {
-        if values.len() <= KEPT {
-            return Self { kind, values };
-        }
-        Self { kind, values: evenly(&descriptive::sorted(&values), KEPT) }
+    /// Creates a series from values in any order that vary `stretch` times as much in the
+    /// experiment. Few values are smoothed; very many are reduced to evenly spaced order statistics.
+    fn of(kind: Kind, values: &[f64], stretch: f64) -> Self {
+        let sorted = descriptive::sorted(values);
+        let n = sorted.len();
+        let values = match n {
+            0..KEPT_TO_SOLVE => smoothed(&sorted),
+            KEPT_TO_SOLVE..=KEPT => sorted,
+            _ => evenly(&sorted, KEPT),
+        };
+        Self { kind, n, values, stretch }
     }
 
     /// Returns true if all values are equal.
@@ -139,14 +153,9 @@ impl Series {
         self.values.windows(2).all(|pair| pair[0] == pair[1])
     }
 
-    /// Number of values that represent the distribution.
-    pub fn len(&self) -> usize {
-        self.values.len()
-    }
-
-    /// Returns true if the series is empty.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+    /// Number of values of the pilot.
+    pub(crate) fn n(&self) -> usize {
+        self.n
     }
 
     /// The same distribution with fewer values.
@@ -154,17 +163,41 @@ impl Series {
         if self.values.len() <= KEPT_TO_SOLVE {
             return self.clone();
         }
-        Self { kind: self.kind, values: evenly(&descriptive::sorted(&self.values), KEPT_TO_SOLVE) }
+        Self { values: evenly(&self.values, KEPT_TO_SOLVE), ..*self }
     }
 
     /// The distribution and its shifted copy; `None` for too few values.
     pub fn shifted(&self, delta: f64) -> Option<ShiftedPilot> {
+        // Ranks do not change if values and shift are divided by the same factor.
+        let shift = delta / self.stretch;
         match self.kind {
-            Kind::TwoSample => ShiftedPilot::two_samples(&self.values, delta),
-            Kind::OneSample | Kind::Paired => ShiftedPilot::pairs(&self.values, delta),
+            Kind::TwoSample => ShiftedPilot::two_samples(&self.values, shift),
+            Kind::OneSample | Kind::Paired => ShiftedPilot::pairs(&self.values, shift),
         }
     }
 }
+
+/// About [`KEPT_TO_SOLVE`] values with the density of these `sorted` ones: each becomes several, at
+/// even distances between the order statistics √n/2 places before and after it, rounded to the
+/// clock's steps. Ties of many values remain.
+fn smoothed(sorted: &[f64]) -> Vec<f64> {
+    let Some(step) = descriptive::smallest_gap(sorted) else { return sorted.to_vec() };
+    let n = sorted.len();
+    let copies = KEPT_TO_SOLVE.div_ceil(n);
+    let reach = ((n as f64).sqrt() / 2.0).round().max(1.0) as usize;
+    let spread = |index: usize| {
+        let (low, high) = (sorted[index.saturating_sub(reach)], sorted[(index + reach).min(n - 1)]);
+        (0..copies).map(move |copy| {
+            let value = low + (high - low) * (copy as f64 + 0.5) / copies as f64;
+            let steps = ((value - sorted[0]) / step).round();
+            if steps < MOST_STEPS { sorted[0] + steps * step } else { value }
+        })
+    };
+    descriptive::sorted(&(0..n).flat_map(spread).collect::<Vec<f64>>())
+}
+
+/// Number of steps from which rounding to a step would no longer be exact.
+const MOST_STEPS: f64 = 1e15;
 
 /// `kept` evenly spaced order statistics.
 fn evenly(sorted: &[f64], kept: usize) -> Vec<f64> {
@@ -235,8 +268,9 @@ impl Pilot {
             seconds_per_run: seconds_per_block(samples).map(|s| s / samples.subjects.len() as f64),
             spreads,
         };
-        let values = all.into_iter().nth(noisiest).map(|(_, values)| values).unwrap_or_default();
-        Ok((pilot, Series::of(kind, values)))
+        let seen = pilot.spreads[noisiest].sd;
+        let stretch = if seen > 0.0 { pilot.sd / seen } else { 1.0 };
+        Ok((pilot, Series::of(kind, &all[noisiest].1, stretch)))
     }
 }
 
@@ -272,6 +306,7 @@ fn differences(samples: &Samples, metric: usize) -> Result<Vec<f64>, PlanningErr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_stats::resampling::Stream;
 
     #[test]
     fn order_statistics_at_even_distances_are_kept() {
@@ -280,11 +315,58 @@ mod tests {
         assert_eq!(evenly(&sorted, 1), [5.0]);
     }
 
+    /// `n` values drawn from N(120, 6²).
+    fn normal(n: usize, seed: u64) -> Vec<f64> {
+        let mut stream = Stream::new(seed, 0);
+        (0..n).map(|_| 120.0 + 6.0 * stream.normal()).collect()
+    }
+
+    #[test]
+    fn small_pilots_find_a_shift_hardly_more_often_than_their_distribution() {
+        // P(X < Y + 1.2) for two values of N(120, 6²).
+        let truth = assay_stats::normal::cdf(0.2 / 2.0_f64.sqrt()) - 0.5;
+        // Returns the mean of 100 pilots, relative to the truth.
+        let mean = |n: usize, shifted: fn(&[f64]) -> Option<ShiftedPilot>| {
+            let of = |seed| shifted(&normal(n, seed)).expect("a shift").superiority() - 0.5;
+            (0..100).map(of).sum::<f64>() / 100.0 / truth
+        };
+        for (n, most) in [(20, 1.25), (40, 1.15), (100, 1.08), (500, 1.04)] {
+            let smoothed = mean(n, |values| Series::of(Kind::TwoSample, values, 1.0).shifted(1.2));
+            assert!(smoothed > 0.95 && smoothed < most, "{n}: {smoothed}");
+        }
+        let bare = mean(40, |values| ShiftedPilot::two_samples(values, 1.2));
+        assert!(bare > 1.17, "{bare}");
+    }
+
+    #[test]
+    fn a_wider_spread_is_the_same_as_a_smaller_shift() {
+        let (plain, wide) = (
+            Series::of(Kind::Paired, &normal(50, 1), 1.0),
+            Series::of(Kind::Paired, &normal(50, 1), 2.0),
+        );
+        let superiority =
+            |series: &Series, shift| series.shifted(shift).expect("a shift").superiority();
+        assert_eq!(superiority(&plain, 1.0), superiority(&wide, 2.0));
+        assert!(superiority(&plain, 1.0) > superiority(&wide, 1.0));
+    }
+
+    #[test]
+    fn values_on_a_grid_stay_on_it_and_keep_their_ties() {
+        let values: Vec<f64> = (0..40).map(|i| f64::from(i / 10) * 0.5 + 3.0).collect();
+        let smooth = smoothed(&values);
+        assert_eq!(smooth.len(), 2000);
+        assert!(smooth.iter().all(|v| (v * 2.0).fract() == 0.0), "{smooth:?}");
+        let of = |value: f64| smooth.iter().filter(|v| **v == value).count();
+        assert!(of(3.0) > 350 && of(3.0) < 600 && of(3.5) > 350, "{} {}", of(3.0), of(3.5));
+        assert_eq!(smoothed(&[7.0; 5]), [7.0; 5]);
+        // Steps too small to count.
+        assert!(smoothed(&[1.0, 1.0 + f64::EPSILON, 1e9]).iter().all(|v| v.is_finite()));
+    }
+
     #[test]
     fn a_series_knows_its_length_and_whether_it_varies() {
-        let of = |values: &[f64]| Series { kind: Kind::TwoSample, values: values.to_vec() };
-        assert_eq!((of(&[1.0, 2.0]).len(), of(&[]).len()), (2, 0));
-        assert!(of(&[]).is_empty() && !of(&[1.0]).is_empty());
+        let of = |values: &[f64]| Series::of(Kind::TwoSample, values, 1.0);
+        assert_eq!((of(&[1.0, 2.0]).n(), of(&[]).n()), (2, 0));
         assert!(of(&[2.0, 2.0, 2.0]).is_constant() && !of(&[2.0, 2.0, 2.5]).is_constant());
         assert!(of(&[1.0, 2.0, 4.0]).shifted(1.0).is_some_and(|pilot| pilot.superiority() > 0.5));
         assert!(of(&[1.0]).shifted(1.0).is_none());

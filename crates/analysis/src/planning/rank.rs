@@ -244,7 +244,7 @@ impl RankPlan {
             Some(independent)
         };
         let about = formula_n.filter(|_| wanted);
-        let stands_for_all = series.len() as f64 / runs_per_independent >= SMALL_PILOT as f64;
+        let stands_for_all = series.n() as f64 / runs_per_independent >= SMALL_PILOT as f64;
         let mut take = |plan: &mut Self, n: f64, founded_on: Founded| {
             let (n, rounded_to) = rounded_up(n * runs_per_independent, asked.round);
             *plan = Self { n, rounded_to, founded_on, ..plan.clone() };

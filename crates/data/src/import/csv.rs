@@ -18,13 +18,21 @@ use std::io::{self, BufRead, Read};
 
 const SEPARATORS: [u8; 3] = [b'\t', b';', b','];
 
-/// Recognizes a separator in the first row, and a number in the first or second row if there is a
-/// second.
+/// Returns true if the first row has a separator or a quoted cell, and one of the first two rows a
+/// number (or there is only one row).
 pub(super) fn recognise(head: &Head<'_>) -> bool {
-    let Some(separator) = separator(head) else { return false };
-    let has_number = |line: &str| line.split(separator as char).any(looks_like_number);
+    let quoted = || head.first.starts_with('"').then_some(b',');
+    let Some(separator) = separator(head).or_else(quoted) else { return false };
+    let has_number =
+        |line: &str| line.split(separator as char).any(|cell| looks_like_number(unquoted(cell)));
     !is_markup(head.first)
         && (head.second.is_empty() || has_number(head.first) || has_number(head.second))
+}
+
+/// Removes the quotes around a cell.
+fn unquoted(cell: &str) -> &str {
+    let cell = cell.trim();
+    cell.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(cell)
 }
 
 /// Returns the separator that occurs equally often in the first two rows, otherwise one that occurs

@@ -160,6 +160,21 @@ fn a_wide_table_has_a_subject_per_column() {
 }
 
 #[test]
+fn a_table_may_have_every_cell_in_quotes() {
+    let wide = plain("\"a\",\"b\"\n\"1\",\"2\"\n\"3\",\"4\"\n");
+    assert_eq!((names(&wide), wide.series(1, 0).values), (vec!["a", "b"], vec![2.0, 4.0]));
+    let long = bytes(
+        "\"name\";\"ms\"\n\"x, y\";\"1.5\"\n",
+        &options(Some("name"), Some("ms"), Some("ms")),
+    );
+    assert_eq!(names(&long.unwrap()), ["x, y"]);
+    for text in ["\"time\"\n\"1.5\"\n\"2\"\n", "\"1.5\"\n\"2\"\n"] {
+        assert_eq!(plain(text).series(0, 0).values, [1.5, 2.0]);
+    }
+    assert!(refused("\"a\",\"b\"\n\"c\",\"d\"\n").contains("format"));
+}
+
+#[test]
 fn a_long_table_has_a_subject_per_name_in_order_of_appearance() {
     let with_header = "id,type,ns\n1,map,1500\n2,array,7\n3,map,2\n";
     let samples = bytes(with_header, &options(Some("type"), Some("ns"), Some("ns"))).unwrap();

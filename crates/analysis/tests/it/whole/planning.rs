@@ -89,6 +89,27 @@ fn a_pilot_of_few_values_does_not_plan_with_its_luck() {
 }
 
 #[test]
+fn small_pilots_plan_enough_runs_for_ranks() {
+    // For N(0, 1), a shift of .2 and 80 % (α = 5 %), `power.t.test` in R gives 393.4 runs; ranks
+    // need 1/.955 of them.
+    let needed = 393.4 / 0.955;
+    let mut planned: Vec<f64> = (0..30)
+        .map(|seed| {
+            let mut samples = Samples::new(vec![Metric::lower("value", Unit::One)]);
+            let subject = samples.add_subject("pilot");
+            let mut stream = Stream::new(2000 + seed, 0);
+            (0..40).for_each(|_| samples.push_value(subject, stream.normal()));
+            let plan = from_pilot(asked(Some(0.2), None), &samples, None).unwrap();
+            plan.rank.n as f64 / plan.rank.runs_per_independent
+        })
+        .collect();
+    planned.sort_by(f64::total_cmp);
+    // Fewer than needed only by a pilot's bad luck, and not wastefully many.
+    assert!(planned[7] > needed, "{planned:?}");
+    assert!(planned[15] < 2.0 * needed, "{planned:?}");
+}
+
+#[test]
 fn blocks_planned_from_a_pilot_find_the_difference() {
     let mut samples = Samples::new(vec![Metric::lower("value", Unit::One)]);
     samples.add_subject("old");

@@ -82,6 +82,9 @@ pub(super) struct Gatherer<'c> {
     errors: Vec<(String, String, u64)>,
     error_of: HashMap<String, usize>,
     untrusted: BTreeSet<String>,
+    /// A row of unknown kind whose name ends like an aggregate's, of a benchmark not known so far:
+    /// the next row shows whether it is one.
+    waiting: Option<Row>,
 }
 
 impl<'c> Gatherer<'c> {
@@ -101,6 +104,7 @@ impl<'c> Gatherer<'c> {
             errors: Vec::new(),
             error_of: HashMap::new(),
             untrusted: BTreeSet::new(),
+            waiting: None,
         }
     }
 
@@ -110,27 +114,40 @@ impl<'c> Gatherer<'c> {
     /// If it has a unit that the library does not use, or a limit is exceeded.
     pub(super) fn take(&mut self, row: &Row) -> Result<(), String> {
         self.seen.resize(self.counters.names.len(), CounterTraits::default());
-        let name = if row.run_name.is_empty() { &row.name } else { &row.run_name };
+        self.decide_waiting(Some(row.own_name()))?;
+        let name = row.own_name();
         match row.kind {
             Kind::Iteration => self.repetition(name, row),
             Kind::Aggregate => self.aggregate(name, &row.aggregate, row),
-            Kind::Unknown => match self.told_by_ending(name) {
-                Some((base, aggregate)) => self.aggregate(base, aggregate, row),
+            Kind::Unknown => match told_by_ending(name) {
+                // For a fit, only the common part of the names remains.
+                Some((base, aggregate @ ("BigO" | "RMS"))) => self.aggregate(base, aggregate, row),
+                Some((base, aggregate)) if self.recorder.find(base).is_some() => {
+                    self.aggregate(base, aggregate, row)
+                }
+                Some(_) => {
+                    self.waiting = Some(row.clone());
+                    Ok(())
+                }
                 None => self.repetition(name, row),
             },
         }
     }
 
-    /// Splits a name that consists of the name of a known benchmark and an aggregate's suffix. For
-    /// a complexity fit, the benchmark need not be known.
-    fn told_by_ending<'n>(&self, name: &'n str) -> Option<(&'n str, &'n str)> {
-        let (base, aggregate) = ENDINGS.iter().find_map(|ending| {
-            let base = name.strip_suffix(ending)?;
-            Some((base, &name[base.len() + 1..]))
-        })?;
-        // For a fit, only the common part of the names remains.
-        let is_fit = aggregate == "BigO" || aggregate == "RMS";
-        (is_fit || self.recorder.find(base).is_some()).then_some((base, aggregate))
+    /// Processes the waiting row: it is an aggregate if the `next` row is another one of the same
+    /// benchmark.
+    fn decide_waiting(&mut self, next: Option<&str>) -> Result<(), String> {
+        let Some(row) = self.waiting.take() else { return Ok(()) };
+        let name = row.own_name();
+        let is_of = |base: &str, aggregate: &str| {
+            next.and_then(told_by_ending).is_some_and(|(b, a)| b == base && a != aggregate)
+        };
+        match told_by_ending(name) {
+            Some((base, aggregate)) if is_of(base, aggregate) => {
+                self.aggregate(base, aggregate, &row)
+            }
+            _ => self.repetition(name, &row),
+        }
     }
 
     fn common(&mut self) -> Result<[usize; 3], String> {
@@ -293,6 +310,7 @@ impl<'c> Gatherer<'c> {
     /// # Errors
     /// If there is neither a value nor a summary.
     pub(super) fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
+        self.decide_waiting(None).map_err(|problem| self.recorder.whole_file(problem))?;
         let divided = self.divide_totals().map_err(|problem| self.recorder.whole_file(problem))?;
         let left_out = self.summaries().map_err(|problem| self.recorder.whole_file(problem))?;
         if !divided.is_empty() {
@@ -406,6 +424,14 @@ impl<'c> Gatherer<'c> {
             self.recorder.finding(benchmark_errors(&message, more));
         }
     }
+}
+
+/// Splits a name into that of a benchmark and an aggregate's suffix.
+fn told_by_ending(name: &str) -> Option<(&str, &str)> {
+    ENDINGS.iter().find_map(|ending| {
+        let base = name.strip_suffix(ending)?;
+        Some((base, &name[base.len() + 1..]))
+    })
 }
 
 /// Returns the finding about counters that are totals, or may be, and how they were treated:

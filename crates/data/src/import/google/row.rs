@@ -23,7 +23,7 @@ pub(super) enum Kind {
 }
 
 /// One row, in which missing texts are empty and missing numbers NaN.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     pub name: String,
     pub run_name: String,
@@ -46,6 +46,11 @@ pub(super) struct Row {
 }
 
 impl Row {
+    /// The name of the benchmark, if it is stated, otherwise that of the row.
+    pub(super) fn own_name(&self) -> &str {
+        if self.run_name.is_empty() { &self.name } else { &self.run_name }
+    }
+
     pub(super) fn clear(&mut self) {
         for text in [
             &mut self.name,

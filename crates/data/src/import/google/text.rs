@@ -2,7 +2,8 @@
 //! context above it, which goes to standard error.
 //!
 //! Its rows do not state their kind: a row whose name consists of the name of a benchmark above and
-//! an aggregate's suffix (`_mean`) is taken for an aggregate.
+//! an aggregate's suffix (`_mean`) is taken for an aggregate, and so are the first two of several
+//! rows whose names differ only in that suffix, as in a table of aggregates alone.
 
 use super::super::recorder::Recorder;
 use super::super::{Context, Head, ImportError, Part};
@@ -83,7 +84,11 @@ fn fill(
     cells: &[String],
     gatherer: &mut Gatherer<'_>,
 ) -> Result<(), String> {
-    if cells.len() != header.len() {
+    // The row of a benchmark that failed ends with the message.
+    let last = header.iter().position(|column| column == "error_message");
+    let has_failed =
+        last.is_some_and(|last| cells.len() == last + 1 && cells[last.saturating_sub(1)] == "true");
+    if cells.len() != header.len() && !has_failed {
         return Err(format!("this row has {} columns, the header {}", cells.len(), header.len()));
     }
     row.clear();

@@ -2,10 +2,10 @@
 //! `--log-file`. Each row is an observation.
 //!
 //! hey and oha leave out requests without a response; h2load lists them, with the time until they
-//! failed. ab sorts its rows by time, so any dependence between successive requests is lost.
+//! failed. An answer that is neither a success nor a redirection is a failed request, with its time. ab sorts its rows by time, so any dependence between successive requests is lost.
 
 use super::super::{Context, Head, ImportError, Part};
-use super::{BaseUnit, metric_of};
+use super::{BaseUnit, metric_of, tell_failures};
 use crate::finding::shared::closed_loop;
 use crate::import::recorder::Recorder;
 use crate::input::Input;
@@ -13,6 +13,7 @@ use crate::lines::Lines;
 use crate::number::plain;
 use crate::read_error::quoted_start;
 use crate::samples::Outcome;
+use std::collections::BTreeMap;
 
 /// A log format: its time columns, and the divisor that converts them to seconds.
 struct Log {
@@ -93,6 +94,8 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
     let mut recorder = Recorder::without_tool(context);
     let mut columns: Vec<Vec<f64>> = Vec::new();
     let mut answered: Vec<f64> = Vec::new();
+    // The number of failed requests of each status.
+    let mut failed: BTreeMap<i64, f64> = BTreeMap::new();
     while let Some(line) = lines.next()? {
         let text = line.text.trim();
         if text.is_empty() || text.starts_with('#') {
@@ -113,10 +116,13 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
             continue;
         }
         let row = log.row(text, line.ended).map_err(|problem| recorder.at(line.number, problem))?;
+        answered.push(f64::from(u8::from(row.is_well())));
+        if !row.is_well() {
+            *failed.entry(row.status.unwrap_or(NO_ANSWER)).or_default() += 1.0;
+        }
         for (column, value) in columns.iter_mut().zip(row.times) {
             column.push(value);
         }
-        answered.push(f64::from(u8::from(row.is_well)));
     }
     let Some(log) = log else { return recorder.finish("a header") };
     let subject = recorder.benchmark(context.label, None, &[]);
@@ -131,6 +137,11 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
     }
     let taken = recorder.observe_all(subject, taken, |_| Outcome::Ok);
     taken.map_err(|problem| recorder.whole_file(problem))?;
+    let kind = |(status, count): (i64, f64)| match status {
+        NO_ANSWER => ("without an answer".to_owned(), count),
+        status => (format!("status {status}"), count),
+    };
+    tell_failures(&mut recorder, &failed.into_iter().map(kind).collect::<Vec<_>>());
     recorder.finding(closed_loop(log.tool, ""));
     recorder.finish("a header")
 }
@@ -138,7 +149,16 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
 /// One request.
 struct Row {
     times: Vec<f64>,
-    is_well: bool,
+    status: Option<i64>,
+}
+
+/// The status that h2load writes for a request without an answer.
+const NO_ANSWER: i64 = -1;
+
+impl Row {
+    fn is_well(&self) -> bool {
+        self.status.is_none_or(|status| (200..400).contains(&status))
+    }
 }
 
 impl Log {
@@ -158,8 +178,7 @@ impl Log {
         }
         let times = self.times.iter().map(|&(place, _)| Ok(number(place)? / self.divisor));
         let times = times.collect::<Result<_, String>>()?;
-        let status = self.status.map(number).transpose()?;
-        let is_well = status.is_none_or(|status| (200.0..400.0).contains(&status));
-        Ok(Row { times, is_well })
+        let status = self.status.map(number).transpose()?.map(|status| status as i64);
+        Ok(Row { times, status })
     }
 }

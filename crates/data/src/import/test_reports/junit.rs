@@ -251,7 +251,7 @@ fn opened(
     let name = match (groups.as_str(), name) {
         (groups, "") => groups.to_owned(),
         ("", name) => name.to_owned(),
-        (groups, name) if name.starts_with(groups) => name.to_owned(),
+        (groups, name) if begins_with(name, groups) => name.to_owned(),
         (groups, name) => format!("{groups}: {name}"),
     };
     if name.is_empty() {
@@ -259,6 +259,13 @@ fn opened(
     }
     let (message, output, line, retries) = Default::default();
     Ok(Case { name, seconds, status, message, output, file, line, is_not_run, retries })
+}
+
+/// Returns true if a name begins with these whole words: `test_s` does not begin `test_suite`.
+fn begins_with(name: &str, words: &str) -> bool {
+    let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    name.strip_prefix(words)
+        .is_some_and(|rest| !(words.ends_with(is_of_word) && rest.starts_with(is_of_word)))
 }
 
 /// Parses a `time` attribute into seconds; `None` if it is empty. Surefire groups digits with

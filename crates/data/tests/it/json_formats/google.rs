@@ -215,6 +215,33 @@ fn the_table_is_read_like_the_json() {
 }
 
 #[test]
+fn a_table_of_aggregates_alone_has_one_benchmark_for_each() {
+    let head = "name,iterations,real_time,cpu_time,time_unit,bytes_per_second,items_per_second,label,error_occurred,error_message\n";
+    let rows = |base: &str, endings: &[&str]| {
+        let row = |ending: &&str| format!("\"{base}{ending}\",3,6,4,ns,,,,,\n");
+        endings.iter().map(row).collect::<String>()
+    };
+    let read = |text: String| load_bytes(text.into(), "x", &ImportOptions::default()).unwrap();
+    let all = ["_mean", "_median", "_stddev", "_cv"];
+    let samples = read(format!("{head}{}{}", rows("A", &all), rows("A/8", &all[..3])));
+    assert_eq!((names(&samples), samples.len()), (vec!["A", "A/8"], 0));
+    let of_wall = samples.summaries.iter().find(|summary| summary.metric == "wall").unwrap();
+    assert_eq!((of_wall.mean, of_wall.sd, of_wall.count), (Some(6e-9), Some(6e-9), Some(3)));
+    // A benchmark may itself be called `of_mean`.
+    let samples = read(format!("{head}{}", rows("of", &["_mean"])));
+    assert_eq!((names(&samples), samples.len()), (vec!["of_mean"], 1));
+    let samples = read(format!("{head}{}{}", rows("of", &["_mean"; 2]), rows("by", &["_median"])));
+    assert_eq!((names(&samples), samples.len()), (vec!["of_mean", "by_median"], 3));
+    // With counters, the row of a failed benchmark has fewer columns.
+    let samples =
+        read(format!("{},n\n\"E\",,,,,,,,true,\"no\"\n\"B\",9,5,4,us,,,,,,3\n", head.trim_end()));
+    assert_eq!(names(&samples), ["B"]);
+    assert_eq!(findings(&samples, "BENCHMARK_FAILED").len(), 1);
+    let cut = format!("{},n\n\"B\",9,5,4,us,,,,,\n", head.trim_end());
+    assert!(refused(cut).contains("this row has 10 columns, the header 11"));
+}
+
+#[test]
 fn a_damaged_table_names_the_line() {
     let head = "name,iterations,real_time,cpu_time,time_unit,label\n";
     assert_eq!(

@@ -244,6 +244,10 @@ fn rows_of_logs_are_observations() {
         let answered = samples.metric_index("answered");
         let well = answered.map_or(0.0, |answered| samples.series(0, answered).values.iter().sum());
         assert_eq!(well, f64::from(wells), "{file}");
+        let failed = answered.map_or(0.0, |_| f64::from(rows as u32) - well);
+        let told = samples.findings.iter().find(|found| found.code == "REQUESTS_FAILED");
+        let errors = told.map_or(0.0, |found| found.evidence[0].1);
+        assert_eq!(errors, failed, "{file}");
     }
     let log = text("hey/requests.csv");
     assert_eq!(plain(log.repeat(2)).expect("appended").len(), 120);

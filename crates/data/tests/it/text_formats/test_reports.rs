@@ -162,6 +162,24 @@ fn a_status_means_failure_in_any_case_and_the_message_may_be_text() {
 }
 
 #[test]
+fn a_class_is_left_out_only_where_the_name_begins_with_the_whole_of_it() {
+    let of = |class: &str, name: &str| {
+        outcomes(&format!(
+            "<testsuite name=\"s\"><testcase classname=\"{class}\" name=\"{name}\"/></testsuite>"
+        ))
+    };
+    assert_eq!(of("test_s", "test_suite"), "test_s: test_suite.");
+    assert_eq!(of("test_su", "test_suite"), "test_su: test_suite.");
+    assert_eq!(of("a", "adds"), "a: adds.");
+    assert_eq!(of("é", "éa"), "é: éa.");
+    assert_eq!(of("List adds", "List adds one"), "List adds one.");
+    assert_eq!(of("pkg.List", "pkg.List.adds"), "pkg.List.adds.");
+    assert_eq!(of("pkg::", "pkg::adds"), "pkg::adds.");
+    assert_eq!(of("adds", "adds"), "adds.");
+    assert_eq!(of("adds", "adds()"), "adds().");
+}
+
+#[test]
 fn a_time_that_makes_no_sense_is_unknown_and_its_test_is_counted() {
     for time in ["-0.001", "NaN", "inf", "1.5s", "00:01"] {
         let xml = format!(
