@@ -1,6 +1,7 @@
 //! JavaScript on Node.js: `vitest bench`, and scripts that import tinybench or mitata.
 
 use super::{Looked, Program, ProgramGroup, Tree, directory_of, matches, some, within, word};
+use saphyr::{LoadableYamlNode, Yaml};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -187,10 +188,10 @@ fn members(tree: &Tree, project: &str, manifest: &Value) -> Vec<String> {
     let mut found: Vec<String> =
         listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
     let text = tree.read(&within(project, "pnpm-workspace.yaml")).unwrap_or_default();
-    let lines = text.lines().skip_while(|line| !line.starts_with("packages:")).skip(1);
-    let is_of_list = |line: &&str| line.is_empty() || line.starts_with(['-', ' ', '#']);
-    let entries = lines.take_while(is_of_list).filter_map(|line| line.trim().strip_prefix('-'));
-    found.extend(entries.map(|entry| entry.trim().trim_matches(['\'', '"']).to_owned()));
+    let documents = Yaml::load_from_str(&text).unwrap_or_default();
+    let listed = documents.first().and_then(|own| own.as_mapping_get("packages"));
+    let entries = listed.and_then(Yaml::as_sequence).into_iter().flatten();
+    found.extend(entries.filter_map(Yaml::as_str).map(str::to_owned));
     found.iter().map(|own| own.trim_start_matches("./").to_owned()).collect()
 }
 

@@ -159,6 +159,20 @@ fn javascript_packages_of_workspaces_and_below_others_are_found() {
     let build = found["build"].as_str().unwrap();
     assert!(build.contains("pnpm) install --frozen-lockfile"), "{build}");
     assert!(build.ends_with("npm run --silent build") && !build.contains("cd "), "{build}");
+    for workspace in [
+        "packages: ['packages/*', \"!packages/old\"]\ncatalog:\n  react: ^19\n",
+        "catalog: {a: 1}\npackages: # those\n- packages/* # of this workspace\n- '!packages/old'\n",
+        "packages: [\n  ./packages/*,\n  '!packages/old'\n]\n",
+    ] {
+        let mut other = pnpm.to_vec();
+        other[1].1 = workspace;
+        assert_eq!(explained(&other)["build"].as_str(), Some(build), "{workspace}");
+    }
+    for broken in ["packages: [a\n - b: {", "packages: 3", "- packages", "", &"[".repeat(50_000)] {
+        let mut other = pnpm.to_vec();
+        other[1].1 = broken;
+        assert_ne!(explained(&other)["build"].as_str(), Some(build), "{broken}");
+    }
 
     // A project of its own is installed after the one above it, which it may use.
     let nested = [
