@@ -28,7 +28,7 @@ pub(crate) use benchmarks::Benchmarks;
 pub(crate) use catalogue::{BenchmarkSelection, Catalogue, driver_of};
 pub(crate) use code::Codes;
 pub(crate) use counting::{Passes, TIMES};
-pub(crate) use executed::{Executed, has_same_sources};
+pub(crate) use executed::{Executed, has_same_sources, module_path};
 pub(crate) use libraries::{Proof, check_differ};
 pub(crate) use sides::{Build, Side, all_differ, named, numbered};
 pub(crate) use trial::Trial;

@@ -2,7 +2,7 @@
 //! are. A Go program is built again (`go build -overlay`): the compiler reads changed copies of the
 //! files concerned, in which each function begins with a call that waits.
 
-use super::executed::{Key, Tree, go, package_of};
+use super::executed::{Key, Tree, built_again};
 use super::{Asker, Side};
 use assay_harness::executed::{GO_WAIT, Language};
 use serde_json::{Map, Value};
@@ -23,13 +23,7 @@ pub(super) fn delayable(
     }
     let directory = asker.directory().ok()?;
     let overlay = overlay(tree, functions, &directory)?;
-    let built = directory.join("delayed.test");
-    let package = package_of(side, tree)?;
-    let (overlay, program) = (overlay.to_str()?, built.to_str()?);
-    go(tree, &["test", "-c", "-overlay", overlay, "-o", program, &package])?;
-    let mut own = side.clone();
-    own.command.argv[0] = built.into_os_string();
-    Some(own)
+    built_again(side, tree, &["-overlay", overlay.to_str()?], directory.join("delayed.test"))
 }
 
 /// Writes the changed copies of files, and the list of what each replaces.

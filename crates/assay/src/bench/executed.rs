@@ -69,8 +69,16 @@ pub(super) struct Tree {
     pub files: BTreeMap<String, Vec<Function>>,
     /// Digests of all other files that may matter.
     others: BTreeMap<String, u64>,
-    /// For Go, the path of the module.
-    module: String,
+    /// For Go, the modules; inner ones precede those that contain them.
+    modules: Vec<Module>,
+}
+
+/// A Go module.
+#[derive(Debug)]
+struct Module {
+    path: String,
+    /// Its directory, relative to the top of the tree, with a slash; empty at the top.
+    directory: String,
 }
 
 impl Executed {
@@ -212,10 +220,10 @@ impl Executed {
     }
 }
 
-/// The files outside the trees that benchmarks execute and that may be copies of sources: by path
-/// and side, a benchmark.
+/// The files outside the trees that benchmarks execute and that may be copies of sources. For each
+/// path and side: a benchmark, and the executed lines.
 #[derive(Debug, Default)]
-struct SharedFiles(BTreeMap<(PathBuf, usize), String>);
+struct SharedFiles(BTreeMap<(PathBuf, usize), (String, BTreeSet<usize>)>);
 
 impl SharedFiles {
     /// Adds the files that a benchmark executes on a side.
@@ -229,22 +237,40 @@ impl SharedFiles {
                 && tree.below(&place.file).is_none()
                 && let Ok(path) = path.canonicalize()
             {
-                self.0.entry((path, side)).or_insert_with(|| benchmark.to_owned());
+                let new = || (benchmark.to_owned(), BTreeSet::new());
+                self.0.entry((path, side)).or_insert_with(new).1.insert(place.line);
             }
         }
     }
 
     /// Refuses to compare a side with the reference if both execute the same copy of a file that
     /// differs between their trees, such as that of the working tree: its change would seem to have
-    /// no effect.
+    /// no effect. If the copy has the text of neither, because it is older or newer, a function that
+    /// changed must be executed.
     fn refuse(&self, side: usize, old: &Tree, new: &Tree) -> Result<(), RunError> {
-        let changed: BTreeSet<String> =
-            old.changed(new).into_keys().map(|(file, _)| file).collect();
-        for ((path, _), benchmark) in self.0.iter().filter(|((_, of), _)| *of == 0) {
+        let changed = old.changed(new);
+        let of_reference = self.0.iter().filter(|((_, of), _)| *of == 0);
+        for ((path, _), (benchmark, lines)) in of_reference {
+            if !self.0.contains_key(&(path.clone(), side)) {
+                continue;
+            }
             let text = path.to_string_lossy();
-            let is_of_both = self.0.contains_key(&(path.clone(), side));
             let original = old.original(&text).or_else(|| new.original(&text));
-            if is_of_both && original.is_some_and(|own| changed.contains(own)) {
+            let is_changed = match original {
+                Some(own) => changed.keys().any(|(file, _)| file == own),
+                None => {
+                    let copy = fs::read_to_string(path).unwrap_or_default();
+                    let copy = functions(new.language, &copy);
+                    let executed: BTreeSet<&str> = lines
+                        .iter()
+                        .filter_map(|&line| at(&copy, line).filter(|name| *name != OUTSIDE))
+                        .collect();
+                    changed.keys().any(|(file, name)| {
+                        in_package(file) == in_package(&text) && executed.contains(name.as_str())
+                    })
+                }
+            };
+            if is_changed {
                 return Err(RunError::Reading(format!(
                     "{benchmark} executes {text} on both sides, so it would not show what changed there; let each \
                      side import its own files: by PYTHONPATH, by -I, or by a build line that installs them"
@@ -306,8 +332,8 @@ impl Tree {
             files.insert(below, functions(language, &text));
         }
         let is_empty = files.is_empty();
-        let module = module(&root);
-        (!is_empty).then_some(Self { root, language, files, others, module })
+        let modules = modules(&root, &others);
+        (!is_empty).then_some(Self { root, language, files, others, modules })
     }
 
     fn differs(&self, reference: &Self) -> bool {
@@ -394,8 +420,11 @@ impl Tree {
     /// Returns the path of a file relative to the root; `None` if it is not below the root.
     fn below(&self, file: &str) -> Option<String> {
         if self.language == Language::Go {
-            let own = file.strip_prefix(&self.module)?.strip_prefix('/')?;
-            return self.files.contains_key(own).then(|| own.to_owned());
+            let below = |own: &Module| {
+                let file = file.strip_prefix(&own.path)?.strip_prefix('/')?;
+                Some(format!("{}{file}", own.directory)).filter(|own| self.files.contains_key(own))
+            };
+            return self.modules.iter().find_map(below);
         }
         let path = Path::new(file);
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -440,27 +469,57 @@ fn is_version(line: &str) -> bool {
     line.contains('=') && ["__version__", "version", "__version_info__"].contains(&name.as_str())
 }
 
-/// Returns the path of the Go module of a directory; empty if it has none.
-fn module(root: &Path) -> String {
-    let text = fs::read_to_string(root.join("go.mod")).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("module "));
-    line.unwrap_or_default().trim().to_owned()
+/// Returns the Go modules among the files of a tree.
+fn modules(root: &Path, files: &BTreeMap<String, u64>) -> Vec<Module> {
+    let of = |file: &String| {
+        let directory = file.strip_suffix("go.mod")?;
+        let text = fs::read_to_string(root.join(file)).ok()?;
+        let is_one = directory.is_empty() || directory.ends_with('/');
+        let (path, directory) = (module_path(&text)?.to_owned(), directory.to_owned());
+        is_one.then_some(Module { path, directory })
+    };
+    let mut found: Vec<Module> = files.keys().filter_map(of).collect();
+    found.sort_by_key(|own| std::cmp::Reverse(own.path.len()));
+    found
 }
 
-/// Runs Go in a tree, and returns its output; `None` if it fails.
-pub(super) fn go(tree: &Tree, arguments: &[&str]) -> Option<String> {
+/// Returns the path of the module that the text of a go.mod declares.
+pub(crate) fn module_path(text: &str) -> Option<&str> {
+    let mut directives =
+        text.lines().filter_map(|line| line.trim().split_once(char::is_whitespace));
+    let (_, path) = directives.find(|(directive, _)| *directive == "module")?;
+    Some(path.split("//").next()?.trim().trim_matches(['"', '`'])).filter(|path| !path.is_empty())
+}
+
+/// Runs Go in a directory, and returns its output; `None` if it fails.
+fn go(directory: &Path, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new("go");
-    command.args(arguments).current_dir(&tree.root).stdin(Stdio::null());
+    command.args(arguments).current_dir(directory).stdin(Stdio::null());
     let output = command.output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns the package whose tests were built into the program of a side.
-pub(super) fn package_of(side: &Side, tree: &Tree) -> Option<String> {
-    let program = side.command.resolve().ok()?;
-    let facts = go(tree, &["version", "-m", program.to_str()?])?;
+/// Builds the tests of the package that were built into the program of a side again, with these
+/// options. `None` if that fails.
+pub(super) fn built_again(
+    side: &Side,
+    tree: &Tree,
+    options: &[&str],
+    program: PathBuf,
+) -> Option<Side> {
+    let built = side.command.resolve().ok()?;
+    let facts = go(&tree.root, &["version", "-m", built.to_str()?])?;
     let path = facts.lines().find_map(|line| line.trim().strip_prefix("path\t"))?;
-    Some(path.strip_suffix(".test")?.to_owned())
+    let package = path.strip_suffix(".test")?;
+    let holds = |own: &&Module| {
+        package.strip_prefix(&own.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let module = tree.modules.iter().find(holds)?;
+    let to = ["-o", program.to_str()?, package];
+    go(&tree.root.join(&module.directory), &[&["test", "-c"], options, &to].concat())?;
+    let mut own = side.clone();
+    own.command.argv[0] = program.into_os_string();
+    Some(own)
 }
 
 /// Returns the side with a program that can report what it executes; for Go, the package is built
@@ -469,13 +528,10 @@ fn instrumented(side: &Side, tree: &Tree, asker: &mut Asker) -> Option<Side> {
     if tree.language != Language::Go {
         return Some(side.clone());
     }
-    let package = package_of(side, tree)?;
-    let built = asker.directory().ok()?.join("executed.test");
-    let everything = format!("-coverpkg={}/...", tree.module);
-    go(tree, &["test", "-c", "-cover", &everything, "-o", built.to_str()?, &package])?;
-    let mut own = side.clone();
-    own.command.argv[0] = built.into_os_string();
-    Some(own)
+    let everything: Vec<String> =
+        tree.modules.iter().map(|own| format!("{}/...", own.path)).collect();
+    let covered = format!("-coverpkg={}", everything.join(","));
+    built_again(side, tree, &["-cover", &covered], asker.directory().ok()?.join("executed.test"))
 }
 
 #[cfg(test)]
@@ -516,6 +572,12 @@ mod tests {
                 "{why}"
             );
         }
+        // An older or newer copy of a function that changed.
+        for text in ["def fast():\n    return 7\n", "# 1.0\ndef fast():\n    return 1, 2\n"] {
+            assert!(refusal(text, &old, &new, both, 2).is_some(), "{text}");
+        }
+        let two = "def fast():\n    return 7\n\n\ndef other():\n    pass\n";
+        assert_eq!(refusal(two, &old, &new, both, 6), None);
         // One side, only loaded, another package's file of this name, and nothing that changed.
         assert_eq!(refusal(text, &old, &new, &[0], 1), None);
         assert_eq!(refusal(text, &old, &new, &[1], 1), None);
@@ -528,6 +590,30 @@ mod tests {
         let mut shared = SharedFiles::default();
         shared.add("test_a", 1, &new, &[own]);
         assert_eq!(shared.0.len(), 0);
+    }
+
+    #[test]
+    fn the_modules_of_a_go_tree_are_those_of_all_its_directories() {
+        let room = tempfile::tempdir().unwrap();
+        let root = room.path().canonicalize().unwrap();
+        let write = |file: &str, text: &str| {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("go.work", "go 1.22\nuse (\n\t./lib\n\t./lib/tools\n)\n");
+        write("lib/go.mod", "// A comment.\nmodule example.org/lib // v1\n\ngo 1.22\n");
+        write("lib/a/a.go", "package a\n\nfunc A() {}\n");
+        write("lib/tools/go.mod", "module \"example.org/lib/tools\"\n");
+        write("lib/tools/b.go", "package tools\n\nfunc B() {}\n");
+        let tree = Tree::read(Language::Go, root.clone()).unwrap();
+        let below = |file| tree.below(file);
+        assert_eq!(below("example.org/lib/a/a.go").as_deref(), Some("lib/a/a.go"));
+        assert_eq!(below("example.org/lib/tools/b.go").as_deref(), Some("lib/tools/b.go"));
+        assert_eq!(below("example.org/library/a/a.go"), None);
+        assert_eq!(below("example.org/lib/c.go"), None);
+        assert_eq!(module_path("modules x\nmodule\tm/v2\n"), Some("m/v2"));
+        assert_eq!(module_path("go 1.22\n"), None);
     }
 
     #[test]

@@ -40,7 +40,9 @@ pub(super) fn at(functions: &[Function], line: usize) -> Option<&str> {
         return Some(OUTSIDE);
     }
     let contains = |own: &&Function| (own.lines.0..=own.lines.1).contains(&line);
-    let innermost = functions.iter().filter(contains).min_by_key(|own| own.lines.1 - own.lines.0);
+    // An inner function comes later. The code around it may be as short.
+    let innermost =
+        functions.iter().rev().filter(contains).min_by_key(|own| own.lines.1 - own.lines.0);
     innermost.map(|own| own.name.as_str())
 }
 
@@ -329,6 +331,8 @@ def last(): return 2
         assert_eq!(at(&found, 5), Some("parse"));
         assert_eq!(at(&found, 15), Some("parse.inner"));
         assert_eq!(at(&found, 21), Some(OUTSIDE));
+        let whole = functions(Language::Python, "def parse():\n    return 1\n");
+        assert_eq!(at(&whole, 2), Some("parse"));
         // The text of an inner function is not that of the outer one, and comments do not count as
         // text.
         let text = &found[1].text;

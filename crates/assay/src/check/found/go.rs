@@ -1,6 +1,7 @@
 //! Go: packages whose tests have functions `BenchmarkX(b *testing.B)`.
 
 use super::{Looked, OURS, Program, ProgramGroup, Tree, directory_of, slug, within, word};
+use crate::bench::module_path;
 use std::collections::BTreeMap;
 
 const SOUGHT: &str = "go.mod, and functions BenchmarkX(b *testing.B) in files *_test.go";
@@ -44,12 +45,12 @@ pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
 fn way(tree: &Tree, module: &str, packages: &BTreeMap<&str, Vec<String>>) -> ProgramGroup {
     let root = directory_of(module);
     let text = tree.read(module).unwrap_or_default();
-    let path = text.lines().find_map(|line| line.strip_prefix("module ")).unwrap_or_default();
+    let path = module_path(&text).unwrap_or_default();
     // The last part of a module's path may be its major version.
     let is_version = |part: &&str| {
         part.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    let own = path.trim().rsplit('/').find(|part| !is_version(part)).unwrap_or_default();
+    let own = path.rsplit('/').find(|part| !is_version(part)).unwrap_or_default();
     let mut build = vec![format!("mkdir -p {OURS}")];
     let mut programs = Vec::new();
     for (directory, sources) in packages {
