@@ -14,6 +14,7 @@ mod error;
 mod links;
 mod paths;
 mod snapshot;
+mod submodules;
 mod subprocesses;
 
 use std::ffi::{OsStr, OsString};
@@ -255,8 +256,11 @@ impl Repository {
         links: Option<&Links>,
     ) -> Result<(), RevisionError> {
         Self::remove(place).map_err(|(path, source)| RevisionError::Cache { path, source })?;
-        self.borrow(revision, commit, &place.tree)?;
+        let what = format!("make a whole working tree of `{}`", revision.written);
+        let (top, common) = (self.top.clone(), self.common.clone());
+        self.borrow(&top, &common, commit, &place.tree, &what)?;
         if place.tree.join(".gitmodules").exists() {
+            self.borrow_submodules(&top, &common, &place.tree, &what)?;
             let words = ["submodule", "--quiet", "update", "--init", "--recursive"];
             let updated = self.subprocesses.git(&place.tree, words)?;
             done(updated, &format!("get the submodules of `{}`", revision.written))?;
@@ -272,56 +276,56 @@ impl Repository {
 
     /// Creates a repository that borrows the user's objects, and checks the commit out. It gets the
     /// user's tags, because builds run git-describe(1), and the address of the user's remote, to
-    /// which addresses of submodules may be relative.
+    /// which addresses of submodules may be relative. `top` and `common` are the user's working
+    /// tree and git directory.
     fn borrow(
         &mut self,
-        revision: &Revision,
+        top: &Path,
+        common: &Path,
         commit: &str,
         tree: &Path,
+        what: &str,
     ) -> Result<(), RevisionError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| RevisionError::Cache { path, source }
         };
-        let what = format!("make a working tree of `{}`", revision.written);
         private::directory(tree).map_err(failed(tree))?;
         let format = if commit.len() > 40 { "sha256" } else { "sha1" };
         let init = ["init", "--quiet", "--template=", &format!("--object-format={format}")];
-        done(self.subprocesses.git(tree, init)?, &what)?;
+        done(self.subprocesses.git(tree, init)?, what)?;
         let own = tree.join(".git");
-        let (info, shallow) = (own.join("objects/info"), self.common.join("shallow"));
+        let (info, shallow) = (own.join("objects/info"), common.join("shallow"));
         fs::create_dir_all(&info).map_err(failed(&info))?;
-        let mut lender = self.common.join("objects").into_os_string().into_vec();
+        let mut lender = common.join("objects").into_os_string().into_vec();
         lender.push(b'\n');
         fs::write(info.join("alternates"), lender).map_err(failed(&info))?;
         if shallow.exists() {
             fs::copy(&shallow, own.join("shallow")).map_err(failed(&shallow))?;
         }
-        let told = self.git(["config", "--get", "remote.origin.url"])?;
+        let words = ["--work-tree=.", "config", "--get", "remote.origin.url"];
+        let told = self.subprocesses.git(common, words)?;
         let address = match told.text().trim() {
-            "" => self.top.clone().into_os_string(),
-            relative if relative.starts_with('.') => self.top.join(relative).into_os_string(),
+            "" => top.to_owned().into_os_string(),
+            relative if relative.starts_with('.') => top.join(relative).into_os_string(),
             address => address.into(),
         };
         let set = [OsString::from("config"), "remote.origin.url".into(), address];
-        done(self.subprocesses.git(tree, set)?, &what)?;
+        done(self.subprocesses.git(tree, set)?, what)?;
         let fetch = ["fetch", "--quiet", "--no-tags"].map(OsString::from).into_iter();
-        let tags = [self.common.clone().into_os_string(), "refs/tags/*:refs/tags/*".into()];
-        done(self.subprocesses.git(tree, fetch.chain(tags))?, &what)?;
+        let tags = [common.to_owned().into_os_string(), "refs/tags/*:refs/tags/*".into()];
+        done(self.subprocesses.git(tree, fetch.chain(tags))?, what)?;
         let words = ["checkout", "--quiet", "--detach", commit];
-        let checked_out = done(self.subprocesses.git(tree, words)?, &what)?;
+        let checked_out = done(self.subprocesses.git(tree, words)?, what)?;
         // If objects are missing, git complains, leaves their files out, and exits with 0.
-        if done(self.subprocesses.git(tree, ["ls-files", "--deleted"])?, &what)?.output.is_empty() {
+        if done(self.subprocesses.git(tree, ["ls-files", "--deleted"])?, what)?.output.is_empty() {
             return Ok(());
         }
         let said = format!(
             "{}\nIn a partial clone, `git fetch --refetch --no-filter` fetches everything that is missing.",
             checked_out.errors
         );
-        Err(RevisionError::Git {
-            what: format!("make a whole working tree of `{}`", revision.written),
-            said,
-        })
+        Err(RevisionError::Git { what: what.to_owned(), said })
     }
 
     /// Builds the revision once for every link, in one tree. Compiled objects are kept; the program

@@ -213,6 +213,22 @@ fn benchmarks_that_execute_no_function_that_changed_are_not_measured() {
 }
 
 #[test]
+fn a_submodule_with_changes_that_no_commit_has_is_refused() {
+    let room = harness();
+    room.shell("mkdir other").status().unwrap();
+    git(&room, "-C other init -q && echo text > other/text && git -C other add .");
+    git(&room, "-C other commit -q -m text");
+    git(&room, "-c protocol.file.allow=always submodule --quiet add ./other 'a part'");
+    git(&room, "commit -q -m part -- .gitmodules 'a part'");
+    // New files do not count, since builds leave them behind.
+    room.write("a part/object", "");
+    checked(&room, &["--explain"]).ends(0);
+    room.write("a part/text", "other");
+    let refused = checked(&room, &["--explain"]).ends(2);
+    refused.complains("the submodule `a part` has changes that are not committed in it");
+}
+
+#[test]
 fn a_program_that_fails_is_reported_with_its_reason() {
     let room = harness();
     let settings = "build = 'chmod +x bm.sh'\nbench = ['./bm.sh', './absent']\nthreshold = '10%'\n";

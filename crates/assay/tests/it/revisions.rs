@@ -327,6 +327,31 @@ fn submodules_are_there_when_a_revision_is_built() {
 }
 
 #[test]
+fn a_submodule_may_have_commits_that_its_remote_lacks() {
+    let room = repository();
+    room.shell("mkdir other inner").status().unwrap();
+    let file = "-c protocol.file.allow=always submodule --quiet add";
+    git(&room, "-C inner init -q && git -C inner commit -q --allow-empty -m begin");
+    git(&room, "-C other init -q && echo text > other/text && git -C other add .");
+    git(&room, &format!("-C other {file} ../inner within && git -C other commit -q -m text"));
+    git(&room, &format!("{file} ./other part && git commit -q -m part"));
+    git(&room, "-c protocol.file.allow=always submodule --quiet update --init --recursive");
+    // A commit that no branch has, in the submodule and in the one within it.
+    git(
+        &room,
+        "-C part/within checkout -q --detach && echo own > part/within/own && git -C part/within add .",
+    );
+    git(&room, "-C part/within commit -q -m own && git -C part checkout -q --detach");
+    git(&room, "-C part commit -q -a -m own && rm -rf other inner && git commit -q -a -m own");
+    let line = format!("test -e part/text && test -e part/within/own && {BUILD}");
+    bench(&room, &["main"], &line, &["--list"]).ends(0);
+    // Also if no working tree has the submodule.
+    git(&room, "submodule --quiet deinit --force --all");
+    bench(&room, &["main"], &format!("{line}; :"), &["--list"]).ends(0);
+    assert_eq!(builds(&room), 2);
+}
+
+#[test]
 fn a_revision_is_linked_several_times_each_with_its_seed() {
     let room = repository();
     // Links differ in a comment here; objects of the first build are available to the others.

@@ -41,6 +41,14 @@ pub enum RevisionError {
         /// Git's message.
         said: String,
     },
+    /// A submodule has changes that its commits do not contain.
+    #[error(
+        "the submodule `{path}` has changes that are not committed in it, so they would not be measured: commit them there, or undo them"
+    )]
+    SubmoduleChanged {
+        /// Path of the submodule from the top.
+        path: String,
+    },
     /// The build line failed.
     #[error(
         "`{revision}`: the build line `{line}` {how}.{}\nIts whole output is in {}", ending_of(end), log.display()

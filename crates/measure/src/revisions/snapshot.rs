@@ -28,8 +28,8 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// [`RevisionError::Git`], [`RevisionError::Cache`], [`RevisionError::Interrupted`],
-    /// [`RevisionError::Measure`].
+    /// [`RevisionError::SubmoduleChanged`], [`RevisionError::Git`], [`RevisionError::Cache`],
+    /// [`RevisionError::Interrupted`], [`RevisionError::Measure`].
     pub fn snapshot(&mut self) -> Result<Option<Revision>, RevisionError> {
         self.snapshot_without(&[])
     }
@@ -46,6 +46,8 @@ impl Repository {
     ) -> Result<Option<Revision>, RevisionError> {
         let head = self.revision(".")?;
         let Some(parent) = head.commit.clone() else { return Ok(None) };
+        let top = self.top.clone();
+        self.require_committed_submodules(&top)?;
         let what = "record the files of the working tree";
         let index = self.home.join(format!("snapshot-{}.index", std::process::id()));
         let own = self.git(["rev-parse", "--git-path", "index"])?;
