@@ -1,8 +1,10 @@
 //! Scripts with tinybench and mitata from npm.
 
 use crate::runtimes::support::{Subject, in_turns, installed, programs, value};
-use assay_harness::{Effort, by_looks};
+use assay_harness::executed::{ExecutedScript, executed_scripts, noting_scripts};
+use assay_harness::{Effort, Request, by_looks};
 use std::path::Path;
+use std::process::Command;
 
 /// Returns the script, next to the library that it imports.
 fn script(name: &str) -> Option<Subject> {
@@ -71,6 +73,47 @@ fn benchmarks_of_mitata_are_measured_at_every_argument() {
     assert!(value(&script.measure(&*driver, names[0], Effort::Once), "wall") > 0.0);
     let broken = script.measure(&*driver, names[3], Effort::Seconds(0.01));
     assert_eq!(broken.error.as_deref(), Some("TypeError: not today"));
+}
+
+#[test]
+fn comments_of_scripts_are_not_what_they_execute() {
+    if !Command::new("node").arg("--version").output().is_ok_and(|node| node.status.success()) {
+        return;
+    }
+    // Returns the digest of what a script executes.
+    let digest = |text: &str| -> String {
+        let room = tempfile::tempdir().expect("a directory");
+        let own = noting_scripts(Request::default(), room.path());
+        let script = room.path().join("script.mjs");
+        std::fs::write(&script, text).expect("a script");
+        for (file, text) in &own.files {
+            std::fs::create_dir_all(file.parent().expect("a directory")).expect("a directory");
+            std::fs::write(file, text).expect("a file");
+        }
+        let mut node = Command::new("node");
+        node.arg(&script).envs(own.options);
+        assert!(node.status().expect("node runs").success(), "{text}");
+        let scripts = executed_scripts(room.path()).expect("it answers");
+        let is_own = |own: &&ExecutedScript| own.file.ends_with("script.mjs");
+        scripts.iter().find(is_own).expect("it is one of them").digest.clone()
+    };
+    let same = |one: &str, other: &str| digest(one) == digest(other);
+    const PLAIN: &str = "const f = (a) => a / 2;\nf(1);\n";
+    let commented = "// One.\nconst f = (a) => a / 2;\n/**\n * Two: `.\n */\n  // Three '\nf(1);\n";
+    assert!(same(PLAIN, commented));
+    assert!(!same(PLAIN, &PLAIN.replace('2', "3")));
+    // What is in strings, templates and regular expressions is not a comment.
+    for text in [
+        "const t = `\n// a\n`;\nt.length;\n",
+        "const t = `${[1].map((x) => `${x}\n// a\n`)}\n// a\n`;\n",
+        "const t = 'b\\\n// a';\n",
+        "const t = /[/'\"`]/.test('`');\nconst u = `\n// a\n`;\n",
+        "const t = (1) / 2 /* ` */;\nconst u = `\n// a\n`;\n",
+        "if (1) /`/.test('');\nconst u = `\n// a\n`;\n",
+        "const o = {a: {}};\nconst u = `${{ a: 1 }.a}\n// a`;\n",
+    ] {
+        assert!(!same(text, &text.replace("// a", "// b")), "{text}");
+    }
 }
 
 #[test]
