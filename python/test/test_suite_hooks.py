@@ -615,7 +615,10 @@ vitest.onTestCaseReady(test("works", "pending"));
 vitest.onTestCaseResult(test("works", "passed"));
 vitest.onTestCaseResult(test("fails", "failed", [{ message: "\\u001b[31mred\\u001b[0m" }]));
 vitest.onTestCaseResult(test("skipped", "skipped"));
-vitest.onTestRunEnd();
+const unloaded = (name) => ({ type: "module", moduleId: `${process.cwd()}/${name}`, errors: () => [{ message: "load" }] });
+const [reported, unreported] = [unloaded("c.test.ts"), unloaded("d.test.ts")];
+vitest.onTestModuleEnd(reported);
+vitest.onTestRunEnd([module, reported, unreported]);
 """
 
 
@@ -639,7 +642,10 @@ def test_jest_and_vitest(tmp_path):
         ("b.test.ts: outer works", "passed", None, 0.0035, "b.test.ts"),
         ("b.test.ts: outer fails", "failed", "red", 0.0035, "b.test.ts"),
         ("b.test.ts: outer skipped", "skipped", None, None, "b.test.ts"),
+        ("c.test.ts", "failed", "load", None, "c.test.ts"),
+        ("d.test.ts", "failed", "load", None, "d.test.ts"),
     }
+    assert len(seen.tests) == len(told)
     assert sorted(seen.started) == ["a.test.js: group works", "b.test.ts: outer works"]
     (load,) = seen.spans("load")
     assert load["group"] == "src/a.test.js" and 0.099 < load["end"] - load["begin"] < 0.101

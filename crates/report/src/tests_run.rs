@@ -118,7 +118,7 @@ fn head(page: &mut Page, found: &Testing, shown: &ScreenContent<'_>) {
 /// reported time do not count as passed, since they may have been skipped.
 fn has_passed(found: &Testing, findings: &[Finding]) -> bool {
     let has_failed = findings.iter().any(|finding| finding.is(code::SUITE_STATUS));
-    found.failing.is_empty() && found.untimed.is_empty() && !has_failed
+    found.count() > 0 && found.failing.is_empty() && found.untimed.is_empty() && !has_failed
 }
 
 /// Returns the number of failed tests, or `None` if all passed.

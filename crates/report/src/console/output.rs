@@ -160,10 +160,11 @@ pub fn colors(when: ColorWhen) -> bool {
 /// precedence if it is set.
 pub fn width() -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
-    let width = asked.or_else(|| {
-        terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
-    });
-    width.unwrap_or(80).clamp(20, 160)
+    let of_terminal =
+        || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    // A terminal without a size has no columns.
+    let known = |width: &usize| *width > 0;
+    asked.filter(known).or_else(|| of_terminal().filter(known)).unwrap_or(80).clamp(20, 160)
 }
 
 /// Returns true if names are shown in full, because the width of lines is not limited.

@@ -81,7 +81,17 @@ pub fn check_directory(directory: &Path) -> std::io::Result<()> {
 ///
 /// If it can't be created.
 pub fn new_file(directory: &Path) -> std::io::Result<NamedTempFile> {
-    for_all(Builder::new().prefix(".assay-")).tempfile_in(directory)
+    for_all(Builder::new().prefix(".assay-")).tempfile_in(directory).map_err(without_path)
+}
+
+/// Returns an error of the system without the path of the temporary file, which the user does not
+/// know.
+fn without_path(error: std::io::Error) -> std::io::Error {
+    let text = error.to_string();
+    match text.split_once(" at path ") {
+        Some((reason, _)) => std::io::Error::new(error.kind(), reason),
+        None => error,
+    }
 }
 
 /// Sets the usual permissions: read and write for all, less the user's umask.

@@ -66,6 +66,10 @@ pub(super) fn show(
     let mut options = args.judge.options();
     options.adjust = args.suite.adjust();
     let analysis = assay_analysis::analyse(samples, &options);
+    if analysis.is_err() && samples.stop == Some(StopReason::Interrupted) {
+        output::say("interrupted before the first run of every side was complete");
+        return Ok(Ending::Interrupted);
+    }
     let mut analysis = analysis.context("no suite was measured on both sides")?;
     let how = Showing {
         dialect: Dialect::Tests,

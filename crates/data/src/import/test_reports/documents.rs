@@ -94,6 +94,8 @@ struct Jest {
 struct TestFile {
     name: String,
     #[serde(default)]
+    status: String,
+    #[serde(default)]
     message: String,
     assertion_results: Vec<Assertion>,
 }
@@ -127,7 +129,17 @@ pub(in crate::import) fn read_jest(
         let files: Vec<&str> = run.test_results.iter().map(|file| file.name.as_str()).collect();
         for (file, short) in run.test_results.iter().zip(short_paths(&files)) {
             if file.assertion_results.is_empty() && !file.message.is_empty() {
-                tests.broken(&short);
+                // A file that can't be loaded is a failed test.
+                if file.status == "failed" {
+                    let added = tests.add(&short, None, Status::Failed);
+                    result = std::mem::replace(&mut result, Ok(())).and(added);
+                    tests.more(|own| {
+                        own.file = Some(file.name.clone());
+                        own.message = Some(file.message.clone());
+                    });
+                } else {
+                    tests.broken(&short);
+                }
             }
             for test in &file.assertion_results {
                 let status = match test.status.as_str() {

@@ -162,6 +162,22 @@ fn a_status_means_failure_in_any_case_and_the_message_may_be_text() {
 }
 
 #[test]
+fn a_file_of_jest_or_vitest_that_can_not_be_loaded_is_a_failed_test() {
+    let file = |status: &str| {
+        format!(
+            r#"{{"numTotalTests":1,"testResults":[{{"name":"/p/a.test.js","status":"passed","message":"","assertionResults":[{{"fullName":"a","status":"passed","duration":1}}]}},
+            {{"name":"/p/c.test.js",{status}"message":"load","assertionResults":[]}}]}}"#
+        )
+    };
+    let text = file("\"status\":\"failed\",");
+    assert_eq!(outcomes(&text), "a.test.js: a. c.test.jsF");
+    let results = told(&text);
+    assert_eq!(results.tests[1].message.as_deref(), Some("load"));
+    assert!(results.unfinished.is_empty());
+    assert_eq!(told(&file("")).unfinished, ["c.test.js"]);
+}
+
+#[test]
 fn a_class_is_left_out_only_where_the_name_begins_with_the_whole_of_it() {
     let of = |class: &str, name: &str| {
         outcomes(&format!(

@@ -102,7 +102,7 @@ fn comments_of_scripts_are_not_what_they_execute() {
     let commented = "// One.\nconst f = (a) => a / 2;\n/**\n * Two: `.\n */\n  // Three '\nf(1);\n";
     assert!(same(PLAIN, commented));
     assert!(!same(PLAIN, &PLAIN.replace('2', "3")));
-    // What is in strings, templates and regular expressions is not a comment.
+    // Strings, templates and regular expressions contain no comments.
     for text in [
         "const t = `\n// a\n`;\nt.length;\n",
         "const t = `${[1].map((x) => `${x}\n// a\n`)}\n// a\n`;\n",

@@ -104,10 +104,15 @@ export default class Reporter {
     this.events?.guarded(() => this.events.begins(test.module.moduleId, titles(test)));
   }
 
+  // Files that failed outside of their tests and that were reported.
+  told = new Set();
+
   onTestModuleEnd(module) {
     this.events?.guarded(() => {
       const [error] = module.errors?.() ?? [];
-      if (error) this.events.broken(module.moduleId, error.message);
+      if (!error || this.told.has(module.moduleId)) return;
+      this.told.add(module.moduleId);
+      this.events.broken(module.moduleId, error.message);
     });
   }
 
@@ -118,7 +123,9 @@ export default class Reporter {
     });
   }
 
-  onTestRunEnd() {
+  // Version 3 reports no end of a file that can't be loaded.
+  onTestRunEnd(modules) {
+    modules?.forEach((module) => this.onTestModuleEnd(module));
     this.events?.end();
   }
 
