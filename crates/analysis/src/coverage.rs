@@ -128,7 +128,7 @@ pub enum Method {
     /// Shift between two recordings as used for the verdict: placements, widened by the
     /// autocorrelation time.
     Recordings,
-    /// Difference of two means, Welch.
+    /// Difference of two means, unequal variances (Welch).
     Welch,
     /// Difference of two means, pooled variance.
     PooledT,

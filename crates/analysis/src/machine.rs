@@ -1,7 +1,7 @@
 //! Findings about the measuring machine: disturbing facts, each with a command that fixes it.
 //!
 //! These are pure functions of recorded facts, so a file gives the same findings on every machine.
-//! Missing facts give no finding.
+//! Missing facts produce no finding.
 
 use crate::policy;
 use assay_data::code;

@@ -339,7 +339,7 @@ pub const LEVEL_CHANGED: f64 = 0.02;
 pub const SHORT_LEVEL: f64 = 0.05;
 /// Maximum expected share of false events among those reported for a project.
 pub const EVENTS_ERROR: f64 = 0.05;
-/// False-positive rate of detecting creep in a series.
+/// False-positive rate when testing a series for creep.
 pub const CREEP_LEVEL: f64 = 0.01;
 /// Minimum relative change from the first third to the last for a series to creep: twice the
 /// minimum of a change, since small steps add up.

@@ -1,5 +1,5 @@
-//! Common parts of the preloaded processes of suites (`tests/warm.rs`) and of `assay warm`:
-//! timeouts, the environment of a run, and where the list of loaded files is stored. Nothing is
+//! Timeouts, the environment of a run, and the location of the list of loaded files: common to the
+//! preloaded processes of suites (`tests/warm.rs`) and of `assay warm`. Nothing is
 //! started here.
 
 use assay_data::private;

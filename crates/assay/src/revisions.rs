@@ -232,8 +232,9 @@ pub(crate) fn placed(mut command: Command, built: &Built, directory: Option<&Pat
     command
 }
 
-/// Rejects a program that would be the same for every revision: a file of the user's working tree,
-/// or one elsewhere without arguments. (An interpreter runs the files named by its arguments.)
+/// Rejects a program that would be the same for every revision: an absolute path into the user's
+/// working tree, or an absolute path elsewhere without arguments. (An interpreter runs the files
+/// named by its arguments.)
 pub(crate) fn check_differs(program: &Command, top: &Path) -> anyhow::Result<()> {
     let file = Path::new(&program.argv[0]);
     if let Ok(below) = file.strip_prefix(top) {

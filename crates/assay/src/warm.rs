@@ -109,7 +109,7 @@ pub(crate) struct ProcessDirectory {
     directory: PathBuf,
 }
 
-/// Returns the directory of all processes of this user.
+/// Returns the directory that contains the directories of this user's kept processes.
 ///
 /// # Errors
 /// If there is no such directory.

@@ -34,7 +34,7 @@ pub enum Tag<'a> {
     Close {
         /// The name of the element.
         name: &'a str,
-        /// The beginning of the text before the end of the element.
+        /// The beginning of the text between the previous tag or comment and this end tag.
         before: &'a str,
     },
 }

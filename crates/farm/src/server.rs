@@ -71,7 +71,7 @@ pub(crate) struct Options {
     pub lease: Duration,
     /// Time after which an agent without a job asks again.
     pub ask: Duration,
-    /// Maximum requests per second of one token.
+    /// Maximum number of requests per second for each token.
     pub rate: f64,
     /// True if reading requires no token.
     pub is_public: bool,

@@ -147,8 +147,8 @@ impl Driver for Pyperf {
     }
 }
 
-/// Returns the answer as JSON, for data that the importer does not keep; null if it is invalid,
-/// which the importer reports.
+/// Returns the answer as JSON, for data that the importer does not keep. Invalid JSON gives null;
+/// the importer reports it.
 fn parsed(reply: &Reply) -> Result<Value, HarnessError> {
     Ok(serde_json::from_slice(&reply.bytes()?).unwrap_or(Value::Null))
 }

@@ -12,7 +12,7 @@ pub struct RunOptions {
     pub pad: u16,
     /// Time after which the run gets SIGTERM; it is killed a second later.
     pub timeout: Option<Duration>,
-    /// Treatment of the last 4 KiB of standard error.
+    /// How the last 4 KiB of standard error are captured.
     pub last_words: LastWords,
     /// If given, standard output goes to a pipe that is read and traced, and this part of it is
     /// kept: for warm-ups and for runs that are not timed. Only where output goes to

@@ -1,6 +1,6 @@
 //! A process that has a command's libraries and application loaded, and is forked for every run:
-//! its start, messages and queries, and its end (docs/internals/preloading.md). The way in which a
-//! language's interpreter is made to wait is defined by the variables of the command, not here.
+//! its start, messages and queries, and its end (docs/internals/preloading.md). How a language's
+//! interpreter is made to wait is determined by the command's environment variables, not here.
 //!
 //! The process ends when its parent does, however the parent ends: a guard kills the process's
 //! group, and the closing of a descriptor makes the process end by itself, with its stages and

@@ -39,7 +39,7 @@ pub(crate) const CHOOSING_SHARE: f64 = 0.25;
 /// Maximum number of functions in which an error that must be detected is planted, one after the
 /// other, until a test detects it.
 pub(crate) const PROOFS: usize = 5;
-/// Maximum size of a file written by a changed program, MiB.
+/// Maximum size of a file written by a changed program, in MiB.
 pub(crate) const LARGEST_FILE: u64 = 1024;
 /// Maximum address space of a changed program, MiB. Runtimes reserve much more than they use.
 pub(crate) const MOST_MEMORY: u64 = 16 * 1024;

@@ -8,7 +8,7 @@
 //! - [`number`]: values, percentages and durations in readable form.
 //! - [`words`]: a comparison as a sentence.
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
-//! - [`benchmarks`]: a suite in every format.
+//! - [`benchmarks`]: a suite of benchmarks in every output format.
 //! - [`overview`]: many series in one table.
 //! - [`describe`]: a single series in detail.
 //! - [`calibration`]: how far measurements on this machine can be trusted. [`doctor`]: sources of

@@ -26,7 +26,8 @@ use rayon::prelude::*;
 const EXACT_BELOW: u64 = 50;
 /// Maximum number of pilot values kept for simulation: more change only the cost, not the result.
 const KEPT: usize = 20_000;
-/// Values within this share of the largest count as equal, which allows for rounding of the shift.
+/// Values that differ by at most this share of the largest value are treated as equal, which allows
+/// for rounding of the shift.
 const SAME: f64 = 1e-13;
 /// Minimum distance of a value from the edge of a step, as a share of the step.
 const INSIDE: f64 = 1e-9;

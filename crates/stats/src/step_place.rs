@@ -290,7 +290,7 @@ impl Matrix {
         self.cells.chunks_exact(self.size).map(|row| dot(row, vector)).collect()
     }
 
-    /// Cholesky's lower triangle; `None` unless the matrix is positive definite.
+    /// The lower-triangular Cholesky factor; `None` unless the matrix is positive definite.
     fn factor(&self) -> Option<Self> {
         let n = self.size;
         let mut lower = Self::new(n);

@@ -79,9 +79,9 @@ pub fn difference_interval(
 /// Computes [`hodges_lehmann`] and [`mann_whitney_asymptotic_interval`] in one search, which takes
 /// little longer than either alone.
 ///
-/// Both samples ascending, finite, n ≥ 1 each, `confidence` in 0..1; otherwise `None`. O((n + m)
-/// log) time typically; memory of 4 bytes for each value of both samples, and 8 bytes for a quarter
-/// of them.
+/// Both samples ascending, finite, n ≥ 1 each, `confidence` in 0..1; otherwise `None`. Typically
+/// O((n + m) log(n + m)) time; memory of 4 bytes for each value of both samples, and 8 bytes for a
+/// quarter of them.
 #[must_use]
 pub fn shift_with_interval(
     x_sorted: &[f64],

@@ -168,7 +168,7 @@ pub struct Answer<'a> {
     pub output: &'a [u8],
     /// Standard error of the command.
     pub errors: &'a [u8],
-    /// Start time, in seconds of a monotonic clock.
+    /// Start time, in seconds on a monotonic clock.
     pub began: f64,
     /// End time, in seconds of the same clock.
     pub ended: f64,

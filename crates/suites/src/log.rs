@@ -42,8 +42,8 @@ pub fn read(mut log: impl Read, marker: &Marker) -> io::Result<TestLog> {
     read_in_chunks(&mut log, marker, CHUNK)
 }
 
-/// Like [`read`], with chunks of `chunk` bytes. It is not generic, since a generic function would
-/// be compiled in the calling crate, which is optimized for size rather than speed.
+/// Like [`read`], but with chunks of `chunk` bytes. It is not generic, since a generic function
+/// would be compiled in the calling crate, which is optimized for size rather than speed.
 fn read_in_chunks(log: &mut dyn Read, marker: &Marker, chunk: usize) -> io::Result<TestLog> {
     let mut tally = Tally::default();
     let mut pieces = Pieces::of(log, chunk);

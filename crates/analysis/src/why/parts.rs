@@ -211,7 +211,8 @@ fn by_order<const N: usize>(
     numbered.filter(|(_, values)| values.iter().all(|value| value.is_finite())).collect()
 }
 
-/// Excludes the blocks whose whole (the first number) is far from the others'.
+/// Excludes the blocks whose total difference (the first number) is far from the median of all
+/// blocks.
 pub(super) fn without_far<const N: usize>(differences: Vec<[f64; N]>) -> Vec<[f64; N]> {
     let wholes: Vec<f64> = differences.iter().map(|own| own[0]).collect();
     let middle = descriptive::median(&wholes);

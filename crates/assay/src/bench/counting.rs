@@ -59,7 +59,8 @@ impl Passes {
 }
 
 /// Returns the number of times to read the machine's counters if `comparisons` comparisons share
-/// the error: with fewer readings, the rank test could not reach the strictest of their levels.
+/// the allowed error: with fewer readings, the rank test could not reach the level of the strictest
+/// comparison.
 fn readings(plan: &Plan, adjust: Adjust, comparisons: usize) -> u32 {
     let share = if adjust == Adjust::None { 1 } else { comparisons.max(1) };
     // However the timing ended, their comparisons have at least this level.

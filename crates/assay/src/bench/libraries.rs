@@ -240,7 +240,7 @@ fn directories(side: &Side) -> Vec<String> {
     path.split([':', ';']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// Returns the message that two sides load the same files, with their names and the reason.
+/// Returns a message saying that two sides load the same libraries, which ones, and why.
 fn refusal(one: &Side, other: &Side, a: &[Library], b: &[Library], said: Option<&str>) -> String {
     let mut concerned: Vec<&Library> = Vec::new();
     let mut reasons: Vec<String> = Vec::new();

@@ -529,9 +529,9 @@ catalogue! {
     /// **What to do:** run both in blocks: `assay run A B`, or record the sides alternately.
     NOT_INTERLEAVED: Warning, Design;
 
-    /// The values do not follow a normal distribution (`assay describe`): a fitted normal
-    /// distribution is off by more than 5 % of the values at some point, or the values are skewed
-    /// or have long tails, by more than chance allows.
+    /// The values deviate from a normal distribution by more than chance allows (`assay describe`):
+    /// a fitted one is off by more than 5 % of the values at some point, or the values are skewed
+    /// or have long tails.
     /// **Why:** Student's t, "mean ± standard deviation" and plans based on them assume a normal
     /// distribution. The fewer values there are, the larger the error.
     /// **What to do:** nothing for verdicts of `assay`, which use ranks. When quoting a number, prefer

@@ -66,8 +66,8 @@ pub(super) fn digest_of_file(path: &Path) -> Option<u64> {
     is_small.then(|| fs::read(path).ok()).flatten().map(|bytes| digest(&bytes))
 }
 
-/// Returns the documents of a file that consists of several JSON documents one after the other, or
-/// of a list of them, each with its first line; `None` for any other file.
+/// Returns the documents of a file that contains several JSON documents, either in succession or as
+/// a list, each with the number of its first line; `None` for any other file.
 pub(super) fn documents(again: Reopen<'_>) -> Option<Vec<(u64, Vec<u8>)>> {
     let mut bytes = Vec::new();
     let input = again()?.ok()?;

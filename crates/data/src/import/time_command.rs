@@ -2,7 +2,7 @@
 //! observation; a loop can append several to one file.
 //!
 //! GNU's output names the command, which becomes the name of the subject; the shells' output does
-//! not, and the subject is named after the file. Output of the command itself before or between the
+//! not, so the subject is named after the file. Output of the command itself before or between the
 //! reports is skipped.
 
 use super::recorder::Recorder;

@@ -50,7 +50,7 @@ pub struct Mutant {
     pub range: Range<usize>,
     /// The replacement.
     pub replacement: String,
-    /// Line on which the range begins, from 1.
+    /// Line on which the range begins, counting from 1.
     pub line: u32,
     /// Line on which the range ends.
     pub last_line: u32,

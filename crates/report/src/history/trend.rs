@@ -1,5 +1,5 @@
-//! A benchmark over its revisions: one sentence with the last change, the parts, and for each
-//! change the commits between which it occurred.
+//! A benchmark over its revisions: one sentence about the last change or drift, the parts between
+//! changes, and, for each change, the commits between which it occurred.
 
 use super::date;
 use crate::findings;

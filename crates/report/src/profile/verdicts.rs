@@ -220,8 +220,8 @@ fn change(row: &Comparison, column: &Column) -> String {
     format!("{sign}{}", column.with_unit(shift.abs()))
 }
 
-/// Returns the verdict in a word. Functions are called faster or slower whatever the name of the
-/// metric is.
+/// Returns the verdict in a word. A better or worse function is called "faster" or "slower",
+/// regardless of the metric's name.
 fn verdict(suite: &Analysis, row: &Comparison) -> String {
     let star = if words::is_starred(row) { "*" } else { "" };
     match row.decision.verdict {

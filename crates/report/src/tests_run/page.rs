@@ -23,7 +23,7 @@ use assay_data::{Finding, Unit};
 /// CSS class of columns that are hidden on narrow screens.
 const MINOR: &str = "minor";
 
-/// Maximum number of failed tests shown with their messages; the table has all.
+/// Maximum number of failed tests shown with their messages; the table lists all tests.
 const MOST_FAILED: usize = 50;
 
 #[derive(Template)]

@@ -57,7 +57,7 @@ pub(super) fn share(suite: &SuiteArgs, benchmarks: usize) -> usize {
 }
 
 /// Returns the deciding metric: the requested one, otherwise the time, otherwise the first. The
-/// second value is true if it is counted; then nothing is timed.
+/// second value is true if that metric is counted, in which case nothing is timed.
 ///
 /// # Errors
 /// If no benchmark reports it.

@@ -336,7 +336,7 @@ pub(crate) struct GeneratorArgs {
     pub via: Vec<String>,
 }
 
-/// Options that permit load-testing a host, and limit its rate.
+/// Options that permit load-testing a host and limit the request rate.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Permission")]
 pub(crate) struct PermissionArgs {

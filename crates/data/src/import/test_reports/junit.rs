@@ -7,8 +7,8 @@
 //! ran and failed as expected. ctest also writes `notrun` for tests that it could not start (no
 //! program, no required file, a failed fixture): those have failed, as ctest itself reports. Failed
 //! attempts before the last one (`<flakyFailure>`, `<rerunFailure>`) are counted as retries. The
-//! failure of a whole suite, and failures that are counted but belong to no test, are errors of the
-//! report.
+//! failure of a whole suite, and failures that a report declares without naming any failed test,
+//! are recorded as errors of the whole report.
 
 use super::{Status, Tests};
 use crate::import::{Context, Head, ImportError, Part};
