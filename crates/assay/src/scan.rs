@@ -53,7 +53,7 @@ impl Scan {
             if let Some(index) = command {
                 ensure!(
                     index < commands,
-                    "--parameter {text}: the commands are numbered from 1 to {commands}"
+                    "--parameter {text}: the commands are counted from 1 to {commands}"
                 );
             }
             let known = dimensions.iter().position(|d| d.name == name).unwrap_or_else(|| {

@@ -401,7 +401,7 @@ fn each(
             (Some(n), rest) => {
                 let index = n.checked_sub(1).filter(|&index| index < count);
                 let index = index.with_context(|| {
-                    format!("{option} {value}: the commands are numbered from 1 to {count}")
+                    format!("{option} {value}: the commands are counted from 1 to {count}")
                 })?;
                 apply(index, &fill(rest, &parameters[index]))?;
             }
