@@ -497,7 +497,7 @@ pub(crate) fn chance(text: &str) -> Result<f64, String> {
     if share > 0.0 && share < 1.0 {
         Ok(share)
     } else if share > 1.0 && share < 100.0 {
-        Err(format!("it must be between 0 and 1, or a percentage: `{share}%`"))
+        Err(format!("it must be between 0 and 1, like `0.01`, or a percentage: `{share}%`"))
     } else {
         Err("it must be between 0 and 1; write it like `0.01` or `1%`".to_owned())
     }
