@@ -5,8 +5,8 @@
 //! itself would be too small in half of all cases. For pairs, it is that of the differences.
 //!
 //! The distribution has the same spread. Drawing both samples from a few values would find almost
-//! any shift, because each value is smaller than its own shifted copy. Therefore every value of a small pilot is
-//! spread evenly between neighbours, as in a nearest-neighbour density estimate.
+//! any shift, because each value is smaller than its own shifted copy. Therefore every value of a
+//! small pilot is spread evenly between neighbours, as in a nearest-neighbour density estimate.
 
 use super::PlanningError;
 use crate::analysis::seconds_per_block;
