@@ -220,7 +220,7 @@ pub(super) const FORMATS: &[Format] = &[
         read: test_reports::read_pytest,
     },
     Format {
-        name: "`go test -json`",
+        name: "`go test -json` (tests, benchmarks)",
         group: Group::Tests,
         recognise: test_reports::recognise_go,
         read: test_reports::read_go,
@@ -256,7 +256,7 @@ pub(super) const FORMATS: &[Format] = &[
         read: google::read_table,
     },
     Format {
-        name: "`go test -bench` (also `-json`)",
+        name: "`go test -bench`",
         group: Group::Text,
         recognise: go_bench::recognise,
         read: go_bench::read,

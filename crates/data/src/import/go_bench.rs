@@ -1,5 +1,5 @@
-//! The output of `go test -bench`: result lines, configuration lines, `Unit` lines, and the same
-//! lines in the stream of `go test -json`.
+//! The output of `go test -bench`: result lines, configuration lines and `Unit` lines. The stream of
+//! `go test -json` has the same lines in its events.
 //!
 //! A result line is `BenchmarkName-8  1000  54.2 ns/op  16 B/op …`; every line is one observation,
 //! and `-count` produces several. Output of the benchmark itself may precede its numbers or split
@@ -11,21 +11,16 @@ use super::go_names::{GoBenchmark, Naming, OriginalName, Settings, metric_of_uni
 use super::number::Conversion;
 use super::recorder::Recorder;
 use super::troubles::Troubles;
-use super::{Context, Head, ImportError, Part, json};
+use super::{Context, Head, ImportError, Part};
 use crate::finding::shared::{benchmark_errors, benchmarks_skipped, lines_skipped};
 use crate::input::Input;
-use crate::lines::{Lines, MAX_LINE, TextLine};
+use crate::lines::{Lines, MAX_LINE};
 use crate::number::plain;
 use crate::read_error::quoted_start;
 use crate::samples::{Better, ITERATIONS, Metric, Outcome};
 use crate::unit::Unit;
-use serde::Deserialize;
 use std::collections::HashMap;
-use std::marker::PhantomData;
 use std::rc::Rc;
-
-const EXPECTED_EVENT: &str =
-    "an event of `go test -json`: `{\"Action\": …, \"Package\": …, \"Output\": …}`";
 
 /// Maximum number of `key: value` lines; more are the output of some program.
 const MAX_KEYS: usize = 32;
@@ -34,15 +29,11 @@ const MAX_VALUE: usize = 256;
 /// Maximum number of different settings; more are not settings.
 const MAX_SETTINGS: usize = 20_000;
 
-pub(super) fn recognise(head: &Head<'_>) -> bool {
-    is_stream(head) || has_result(head.text)
-}
-
 /// Returns true if a line is a result. A result that is split by the program's own output counts if
 /// it has one of Go's units (`…/op`).
-fn has_result(text: &str) -> bool {
+pub(super) fn recognise(head: &Head<'_>) -> bool {
     let mut pending = None;
-    text.lines().any(|line| {
+    head.text.lines().any(|line| {
         let torn = torn_result(line, pending);
         let is_torn = torn.is_some_and(|torn| torn.fields.iter().any(|(_, u)| u.ends_with("/op")));
         pending = name_before_tab(line).or(pending);
@@ -50,51 +41,13 @@ fn has_result(text: &str) -> bool {
     })
 }
 
-/// Returns true if the lines are events whose output contains results.
-fn is_stream(head: &Head<'_>) -> bool {
-    head.first.starts_with('{')
-        && head.first.contains("\"Action\":")
-        && head.text.contains("\"Output\":\"Benchmark")
-}
-
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
-    let text = String::from_utf8_lossy(&input.head);
-    let is_stream = is_stream(&Head::of(&text));
-    drop(text);
     let mut lines = Lines::new(input.into_reader(), context.file);
-    let mut reader = Reader {
-        recorder: Recorder::new(context, "go test"),
-        streams: HashMap::new(),
-        naming: Naming::default(),
-        named: HashMap::new(),
-        settings: HashMap::new(),
-        known: HashMap::new(),
-        metrics: HashMap::new(),
-        units: HashMap::new(),
-        file: context.file,
-        failed: Troubles::default(),
-        skipped: Troubles::default(),
-        unread: Troubles::default(),
-        has_started: false,
-    };
+    let mut reader = Reader::new(context);
     while let Some(line) = lines.next()? {
-        if is_stream && line.text.trim_start().starts_with('{') {
-            reader.event(&line, context.file)?;
-        } else {
-            reader.line("", line.text, line.number, line.ended)?;
-        }
+        reader.line("", line.text, line.number, line.ended)?;
     }
     reader.finish()
-}
-
-/// One event of the stream; only events with output matter.
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Event {
-    time: Option<String>,
-    #[serde(default)]
-    package: String,
-    output: Option<String>,
 }
 
 /// Properties of a unit stated by `Unit` lines.
@@ -124,7 +77,8 @@ struct Stream {
     torn: String,
 }
 
-struct Reader<'a> {
+/// Gathers results from lines of text, or from the output of each package in a stream of events.
+pub(super) struct Reader<'a> {
     recorder: Recorder<'a>,
     streams: HashMap<String, Stream>,
     naming: Naming,
@@ -146,26 +100,63 @@ struct Reader<'a> {
     has_started: bool,
 }
 
-impl Reader<'_> {
-    fn event(&mut self, line: &TextLine<'_>, file: &str) -> Result<(), ImportError> {
-        let place = (file, line.number);
-        let event: Event = json::read_text(line.text, place, EXPECTED_EVENT, PhantomData)?;
-        if let Some(time) = event.time.filter(|_| !std::mem::replace(&mut self.has_started, true)) {
-            self.recorder.started(&time);
+impl<'a> Reader<'a> {
+    pub(super) fn new(context: &'a Context<'a>) -> Self {
+        Self {
+            recorder: Recorder::new(context, "go test"),
+            streams: HashMap::new(),
+            naming: Naming::default(),
+            named: HashMap::new(),
+            settings: HashMap::new(),
+            known: HashMap::new(),
+            metrics: HashMap::new(),
+            units: HashMap::new(),
+            file: context.file,
+            failed: Troubles::default(),
+            skipped: Troubles::default(),
+            unread: Troubles::default(),
+            has_started: false,
         }
-        let Some(output) = event.output else { return Ok(()) };
-        let stream = self.streams.entry(event.package.clone()).or_default();
-        let whole = output.rfind('\n').map_or(0, |end| stream.torn.len() + end + 1);
-        stream.torn.push_str(&output);
-        if stream.torn.len() as u64 > MAX_LINE {
-            let problem = "output without a line feed that is longer than 16 MiB";
-            return Err(self.recorder.at(line.number, problem));
-        }
-        let text: String = stream.torn.drain(..whole).collect();
-        text.lines().try_for_each(|text| self.line(&event.package, text, line.number, true))
     }
 
-    fn line(
+    /// Returns true if there was a result.
+    pub(super) fn has_results(&self) -> bool {
+        !self.known.is_empty()
+    }
+
+    /// Sets the start of the run, unless it is known.
+    pub(super) fn started(&mut self, time: &str) {
+        if !std::mem::replace(&mut self.has_started, true) {
+            self.recorder.started(time);
+        }
+    }
+
+    /// Reads output of a package, which may be a part of a line; `number` is the line of the file.
+    ///
+    /// # Errors
+    /// As for [`line`](Self::line), and if a line is too long.
+    pub(super) fn output(
+        &mut self,
+        package: &str,
+        output: &str,
+        number: u64,
+    ) -> Result<(), ImportError> {
+        let stream = self.streams.entry(package.to_owned()).or_default();
+        let whole = output.rfind('\n').map_or(0, |end| stream.torn.len() + end + 1);
+        stream.torn.push_str(output);
+        if stream.torn.len() as u64 > MAX_LINE {
+            let problem = "output without a line feed that is longer than 16 MiB";
+            return Err(self.recorder.at(number, problem));
+        }
+        let text: String = stream.torn.drain(..whole).collect();
+        text.lines().try_for_each(|text| self.line(package, text, number, true))
+    }
+
+    /// Reads a line. `ended` is false if the file breaks off within it.
+    ///
+    /// # Errors
+    /// If it is a result that cannot be parsed.
+    pub(super) fn line(
         &mut self,
         package: &str,
         text: &str,
@@ -361,7 +352,11 @@ impl Reader<'_> {
         Ok(&self.metrics[unit])
     }
 
-    fn finish(mut self) -> Result<Part, ImportError> {
+    /// Returns the samples.
+    ///
+    /// # Errors
+    /// If the input has no results.
+    pub(super) fn finish(mut self) -> Result<Part, ImportError> {
         let unfinished: Vec<_> =
             self.streams.values_mut().filter_map(|stream| stream.pending.take()).collect();
         for name in unfinished {

@@ -7,15 +7,15 @@
 
 mod documents;
 mod events;
+mod go;
 mod junit;
 mod tap;
 
 pub(super) use documents::{
     read_jest, read_pytest, read_rspec, recognise_jest, recognise_pytest, recognise_rspec,
 };
-pub(super) use events::{
-    read_go, read_libtest, read_reportlog, recognise_go, recognise_libtest, recognise_reportlog,
-};
+pub(super) use events::{read_libtest, read_reportlog, recognise_libtest, recognise_reportlog};
+pub(super) use go::{read as read_go, recognise as recognise_go};
 pub(super) use junit::{read as read_junit, recognise as recognise_junit};
 pub(super) use tap::{read as read_tap, recognise as recognise_tap};
 
@@ -37,6 +37,8 @@ struct Tests<'a> {
     names: HashMap<String, u32>,
     skipped: Troubles,
     untimed: Troubles,
+    /// Failed tests without a time.
+    failed: Troubles,
     /// Tests that began and never ended, and files that could not be loaded.
     broken: Troubles,
     /// Errors of the report as a whole.
@@ -51,9 +53,19 @@ impl<'a> Tests<'a> {
         let mut recorder = Recorder::new(context, tool);
         let wall = recorder.metric(&Metric::wall());
         let wall = wall.map_err(|problem| recorder.whole_file(problem))?;
-        let [skipped, untimed, broken] = std::array::from_fn(|_| Troubles::default());
+        let [skipped, untimed, failed, broken] = std::array::from_fn(|_| Troubles::default());
         let (names, faults) = Default::default();
-        Ok(Self { recorder, kept: context.tests, wall, names, skipped, untimed, broken, faults })
+        Ok(Self {
+            recorder,
+            kept: context.tests,
+            wall,
+            names,
+            skipped,
+            untimed,
+            failed,
+            broken,
+            faults,
+        })
     }
 
     /// Begins another run of the suite, in which names may occur again. If single tests are kept,
@@ -133,7 +145,9 @@ impl<'a> Tests<'a> {
             }
         };
         let Some(seconds) = seconds else {
-            self.untimed.add(format!("`{name}`"));
+            let untimed =
+                if status == Status::Failed { &mut self.failed } else { &mut self.untimed };
+            untimed.add(format!("`{name}`"));
             return Ok(());
         };
         let test = self.recorder.benchmark(name, None, &[]);
@@ -179,6 +193,10 @@ impl<'a> Tests<'a> {
         if let Some(seen) = self.broken.summary() {
             let message = format!("not everything ran to completion: {seen}");
             self.recorder.finding(benchmark_errors(&message, self.broken.count()));
+        }
+        if let Some(seen) = self.failed.summary() {
+            let message = format!("failed, and have no time in the report: {seen}");
+            self.recorder.finding(benchmark_errors(&message, self.failed.count()));
         }
         if let Some(seen) = self.skipped.summary() {
             let message = format!("skipped, so without values: {seen}");

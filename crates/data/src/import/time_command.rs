@@ -15,6 +15,8 @@ use crate::samples::{Metric, Outcome};
 use crate::unit::Unit;
 
 const COMMAND: &str = "Command being timed: ";
+/// Precedes the report, and possibly follows an unterminated line of the command.
+const SIGNAL: &str = "Command terminated by signal ";
 /// The three times in the output of bash and `-p`, and our names for them.
 const SHELL: [(&str, &str); 3] = [("real", "wall"), ("user", "user"), ("sys", "system")];
 const ELAPSED: &str = "Elapsed (wall clock) time (h:mm:ss or m:ss): ";
@@ -70,11 +72,13 @@ struct Reader<'a> {
     recorder: Recorder<'a>,
     label: &'a str,
     open: Option<Report>,
+    /// The signal that ended the command of the next report.
+    signal: Option<i32>,
 }
 
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let recorder = Recorder::new(context, "time");
-    let mut reader = Reader { recorder, label: context.label, open: None };
+    let mut reader = Reader { recorder, label: context.label, open: None, signal: None };
     let mut lines = Lines::new(input.into_reader(), context.file);
     while let Some(line) = lines.next()? {
         let read = reader.line(line.text, line.number, line.ended);
@@ -93,9 +97,13 @@ impl Reader<'_> {
         if let Some(command) = text.strip_prefix(COMMAND) {
             self.begin(number)?;
             let command = command.trim_matches('"').to_owned();
-            self.open =
-                Some(Report { begins: number, command: Some(command), ..Report::default() });
+            let outcome = self.signal.take().map_or(Outcome::Ok, Outcome::Signal);
+            let command = Some(command);
+            self.open = Some(Report { begins: number, command, outcome, ..Report::default() });
             return Ok(());
+        }
+        if let Some((_, signal)) = text.rsplit_once(SIGNAL) {
+            self.signal = signal.parse().ok();
         }
         let is_gnu = self.open.as_ref().is_some_and(|open| open.command.is_some());
         if is_gnu {

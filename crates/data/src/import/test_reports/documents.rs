@@ -29,6 +29,17 @@ pub(in crate::import) fn recognise_pytest(head: &Head<'_>) -> bool {
 struct Rspec {
     version: Option<String>,
     examples: Vec<Example>,
+    /// Output about errors outside of examples, among other messages.
+    #[serde(default)]
+    messages: Vec<String>,
+    #[serde(default)]
+    summary: RspecSummary,
+}
+
+#[derive(Default, Deserialize)]
+struct RspecSummary {
+    #[serde(default)]
+    errors_outside_of_examples_count: u64,
 }
 
 #[derive(Deserialize)]
@@ -61,6 +72,17 @@ pub(in crate::import) fn read_rspec(
         tests.begin_run();
         if let Some(version) = &run.version {
             tests.recorder.tool(&format!("rspec {version}"));
+        }
+        if run.summary.errors_outside_of_examples_count > 0 {
+            let count = run.summary.errors_outside_of_examples_count;
+            let of_error = |text: &&str| text.starts_with("An error occurred");
+            let errors = run.messages.iter().map(|text| text.trim()).filter(of_error);
+            let first = errors.map(|text| text.lines().next().unwrap_or_default()).next();
+            tests.fault(format!(
+                "{count} {} outside of examples{}",
+                if count == 1 { "error" } else { "errors" },
+                first.map(|text| format!(": {text}")).unwrap_or_default()
+            ));
         }
         for example in &run.examples {
             let status = match example.status.as_str() {
@@ -128,18 +150,18 @@ pub(in crate::import) fn read_jest(
         }
         let files: Vec<&str> = run.test_results.iter().map(|file| file.name.as_str()).collect();
         for (file, short) in run.test_results.iter().zip(short_paths(&files)) {
-            if file.assertion_results.is_empty() && !file.message.is_empty() {
-                // A file that can't be loaded is a failed test.
-                if file.status == "failed" {
-                    let added = tests.add(&short, None, Status::Failed);
-                    result = std::mem::replace(&mut result, Ok(())).and(added);
-                    tests.more(|own| {
-                        own.file = Some(file.name.clone());
-                        own.message = Some(file.message.clone());
-                    });
-                } else {
-                    tests.broken(&short);
-                }
+            // A file that can't be loaded, or whose hooks failed, is a failed test.
+            if file.status == "failed"
+                && !file.assertion_results.iter().any(|test| test.status == "failed")
+            {
+                let added = tests.add(&short, None, Status::Failed);
+                result = std::mem::replace(&mut result, Ok(())).and(added);
+                tests.more(|own| {
+                    own.file = Some(file.name.clone());
+                    own.message = Some(file.message.clone()).filter(|said| !said.is_empty());
+                });
+            } else if file.assertion_results.is_empty() && !file.message.is_empty() {
+                tests.broken(&short);
             }
             for test in &file.assertion_results {
                 let status = match test.status.as_str() {
@@ -164,6 +186,15 @@ pub(in crate::import) fn read_jest(
 struct Pytest {
     #[serde(default)]
     tests: Vec<Item>,
+    /// Files and classes in which tests were sought.
+    #[serde(default)]
+    collectors: Vec<Collector>,
+}
+
+#[derive(Deserialize)]
+struct Collector {
+    nodeid: String,
+    outcome: String,
 }
 
 #[derive(Deserialize)]
@@ -193,6 +224,9 @@ pub(in crate::import) fn read_pytest(
     let expected = "a report of pytest: `{\"exitcode\": …, \"tests\": [{\"nodeid\": …}, …]}`";
     json::read_all(input, expected, |run: Pytest| {
         tests.begin_run();
+        for failed in run.collectors.iter().filter(|collector| collector.outcome == "failed") {
+            tests.broken(&failed.nodeid);
+        }
         for item in &run.tests {
             let status = match item.outcome.as_str() {
                 "failed" | "error" => Status::Failed,

@@ -109,6 +109,30 @@ fn the_stream_of_events_holds_what_the_text_holds() {
 }
 
 #[test]
+fn a_stream_may_have_any_number_of_tests_before_its_benchmarks() {
+    let event = |test: &str, output: &str| {
+        format!(
+            "{{\"Action\":\"output\",\"Package\":\"p\",\"Test\":\"{test}\",\"Output\":\"{output}\"}}\n"
+        )
+    };
+    let result =
+        event("BenchmarkY", "BenchmarkY-2 \\t") + &event("BenchmarkY", " 10\\t 5 ns/op\\n");
+    let test =
+        event("TestX", "BenchmarkLog: hello\\nBenchmarkX 10 x ns/op\\nBenchmarkX 10 1 ns/op\\n")
+            + "{\"Action\":\"pass\",\"Package\":\"p\",\"Test\":\"TestX\",\"Elapsed\":1}\n";
+    let failed = event("TestZ", "--- FAIL: TestZ (0.00s)\\n");
+    for stream in
+        [format!("{}{failed}{result}", test.repeat(3000)), format!("{result}{failed}{test}")]
+    {
+        let samples = plain(stream).expect("a benchmark");
+        assert_eq!(names(&samples), ["BenchmarkY-2"]);
+        assert_eq!(codes(&samples), ["BENCHMARK_FAILED"]);
+    }
+    // Output of tests is never a result.
+    assert_eq!(names(&plain(&test).expect("a test")), ["p: TestX"]);
+}
+
+#[test]
 fn a_verbose_run_names_benchmarks_before_their_numbers() {
     let samples = load_file("go-bench/verbose.txt");
     assert_eq!((samples.subjects.len(), samples.len()), (5, 10));

@@ -72,6 +72,18 @@ fn every_report_of_time_is_an_observation() {
 }
 
 #[test]
+fn a_command_that_a_signal_ended_has_failed_although_its_status_is_0() {
+    let report = |before: &str| before.to_owned() + &text("time/gnu.txt");
+    let first = |text: &str| plain(text).expect("a report").observations().next().unwrap().outcome;
+    for before in ["Command terminated by signal 11\n", "halfCommand terminated by signal 11\n"] {
+        assert_eq!(first(&report(before)), Outcome::Signal(11));
+        let twice = report(before) + &text("time/gnu.txt");
+        let samples = plain(twice).expect("two reports");
+        assert!(samples.observations().skip(1).all(|run| run.outcome == Outcome::Ok));
+    }
+}
+
+#[test]
 fn time_tells_failures_hours_and_what_breaks_off() {
     let text = text("time/gnu.txt")
         .replacen("Exit status: 0", "Exit status: 3", 1)

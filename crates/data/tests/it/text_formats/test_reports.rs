@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use super::{codes, load_file, names, path, plain, refused, text};
+use super::{codes, load_file, names, path, plain, refused, text, values};
 use assay_data::import::{ImportOptions, load};
 use assay_data::{Outcome, Samples};
 
@@ -251,6 +251,91 @@ fn what_bats_and_busted_say_in_comments_is_the_message() {
         (told(other).tests[1].message.as_deref(), told(other).tests[1].seconds),
         (None, None)
     );
+}
+
+/// Returns the codes and messages of the findings.
+fn found(text: &str) -> Vec<String> {
+    let samples = plain(text).unwrap();
+    samples.findings.iter().map(|f| format!("{}: {}", f.code, f.message)).collect()
+}
+
+#[test]
+fn failures_outside_of_tests_are_reported() {
+    let rspec = r#"{"version":"3.12.0","messages":["\nAn error occurred in an `after(:context)` hook.\nRuntimeError\n"],
+        "examples":[{"full_description":"a","status":"passed","file_path":"./a_spec.rb","run_time":0.1}],
+        "summary":{"errors_outside_of_examples_count":1}}"#;
+    let error = "1 error outside of examples: An error occurred in an `after(:context)` hook.";
+    assert_eq!(told(rspec).faults, [error]);
+    assert_eq!(found(rspec), [format!("BENCHMARK_FAILED: {error}")]);
+    assert!(found(&rspec.replace("count\":1", "count\":0")).is_empty());
+
+    // A hook of a file failed after its tests.
+    let jest = r#"{"numTotalTests":1,"testResults":[{"name":"/p/a.test.js","status":"failed","message":"",
+        "assertionResults":[{"fullName":"a","status":"passed","duration":1}]}]}"#;
+    assert_eq!(outcomes(jest), "a.test.jsF a.test.js: a.");
+    let failed = "BENCHMARK_FAILED: failed, and have no time in the report: `a.test.js`";
+    assert_eq!(found(jest), [failed]);
+    assert!(found(&jest.replace("failed", "passed")).is_empty());
+
+    let pytest = r#"{"created":1,"exitcode":2,"summary":{},
+        "collectors":[{"nodeid":"","outcome":"passed"},{"nodeid":"test_b.py","outcome":"failed"}],
+        "tests":[{"nodeid":"test_a.py::a","outcome":"passed","call":{"duration":1}}]}"#;
+    let broken = ["BENCHMARK_FAILED: not everything ran to completion: `test_b.py`"];
+    assert_eq!(
+        (told(pytest).unfinished, found(pytest)),
+        (vec!["test_b.py".to_owned()], broken.map(String::from).into())
+    );
+    let log = r#"{"pytest_version": "9.2.0", "$report_type": "SessionStart"}
+        {"nodeid": "test_a.py", "outcome": "passed", "$report_type": "CollectReport"}
+        {"nodeid": "test_b.py", "outcome": "failed", "$report_type": "CollectReport"}
+        {"nodeid": "test_a.py::a", "outcome": "passed", "when": "teardown", "duration": 1, "$report_type": "TestReport"}"#;
+    assert_eq!(found(log), broken);
+
+    // A package of Go that exits, and one that can't be built.
+    let go = r#"{"Action":"run","Package":"a","Test":"T"}
+{"Action":"pass","Package":"a","Test":"T","Elapsed":1}
+{"Action":"pass","Package":"a","Elapsed":1}
+{"Action":"fail","Package":"b","Elapsed":0}
+{"Action":"fail","Package":"c","Elapsed":0,"FailedBuild":"c [c.test]"}"#;
+    let two = "BENCHMARK_FAILED: not everything ran to completion: `b`, `c`";
+    assert_eq!((found(go), told(go).unfinished), (vec![two.to_owned()], vec!["b".to_owned()]));
+    let failed =
+        go.replace("\"pass\",\"Package\":\"a\",\"Elapsed", "\"fail\",\"Package\":\"a\",\"Elapsed");
+    assert_eq!(found(&failed), [two.replace("`b`", "`a`, `b`")]);
+}
+
+#[test]
+fn equal_names_in_two_binaries_are_two_tests() {
+    let event = |event: &str, name: &str| {
+        format!("{{\"type\":\"test\",\"event\":\"{event}\",\"name\":\"{name}\",\"exec_time\":1}}\n")
+    };
+    let start = "{\"type\":\"suite\",\"event\":\"started\"}\n";
+    let binary = |tests: &[&str], outcome: &str| {
+        start.to_owned() + &tests.iter().map(|name| event(outcome, name)).collect::<String>()
+    };
+    let (one, other) = (binary(&["a", "works"], "ok"), binary(&["works", "b", "c"], "failed"));
+    let both = one.clone() + &other;
+    assert_eq!(outcomes(&both), "a. works. works #2F bF cF");
+    let series = |text: &str| -> Vec<(String, usize)> {
+        let samples = plain(text).unwrap();
+        let count = |name: &&str| values(&samples, name, "wall").len();
+        names(&samples).iter().map(|name| ((*name).to_owned(), count(name))).collect()
+    };
+    let counted = |names: &[&str], count| {
+        names.iter().map(|name| ((*name).to_owned(), count)).collect::<Vec<_>>()
+    };
+    let all = ["a", "works", "works #2", "b", "c"];
+    assert_eq!(series(&both), counted(&all, 1));
+    // Two runs of both, in the second of which a test is missing.
+    let again = binary(&["a", "works"], "ok") + &other + start;
+    assert_eq!(series(&format!("{both}{start}{again}")), counted(&all, 2));
+    // Tests of the same names in two packages, each followed by its documentation's tests.
+    let packages =
+        format!("{}{}{start}{start}", binary(&["works"], "ok"), binary(&["works"], "failed"));
+    assert_eq!(series(&packages), counted(&["works", "works #2"], 1));
+    let package = format!("{}{start}", binary(&["works"], "ok"));
+    assert_eq!(series(&package.repeat(3)), counted(&["works"], 3));
+    assert_eq!(outcomes(&package.repeat(2)), "works. works #2.");
 }
 
 #[test]

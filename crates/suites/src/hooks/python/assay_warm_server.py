@@ -425,8 +425,9 @@ class Server:
             return None
 
     def state(self, is_quick):
+        used = self.spare if self.spare is not None else self.stages
         stages = []
-        for stage in self.stages:
+        for stage in used:
             about = stage.about
             stages.append(
                 {
@@ -438,12 +439,12 @@ class Server:
             )
             if not is_quick:
                 stages[-1]["memory"] = _memory(stage.pid)
-        notes = list(dict.fromkeys(note for stage in self.stages for note in stage.about["notes"]))
+        notes = list(dict.fromkeys(note for stage in used for note in stage.about["notes"]))
         notes += self.broken.values()
         if self.failed:
             notes.append("not everything could be loaded: runs load the rest themselves")
-        loaded = [path for stage in self.stages for path in stage.about["files"]]
-        ready = self.spare is not None or self.stages[-1].about["last"] or self.failed
+        loaded = [path for stage in used for path in stage.about["files"]]
+        ready = used is self.spare or used[-1].about["last"] or self.failed
         return {"version": 1, "ready": bool(ready and not self.broken), "stages": stages, "notes": notes, "loaded": loaded}
 
     # The end. -----------------------------------------------------------------------------------------------------------
