@@ -15,6 +15,7 @@ use crate::samples::{Better, ITERATIONS, Metric, Outcome, Summary};
 use crate::unit::Unit;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
 
 const EXPECTED: &str = "BenchmarkDotNet's results: `{\"Title\": …, \"Benchmarks\": [{\"Method\": …, \"Statistics\": {…}}, …]}`";
@@ -38,6 +39,8 @@ struct File {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Benchmark {
+    /// Class, method, job and parameters, as in `Sort.Run: .NET 8.0(Runtime=.NET 8.0) [N=10]`.
+    display_info: Option<String>,
     full_name: Option<String>,
     namespace: Option<String>,
     #[serde(rename = "Type")]
@@ -99,6 +102,16 @@ impl Benchmark {
         }
     }
 
+    /// Returns the job's name, or its settings if the name was generated (`Job-XKVMPE`) and thus
+    /// differs between files.
+    fn job(&self) -> Option<&str> {
+        let (_, job) = self.display_info.as_deref()?.split_once(": ")?;
+        let job = job.split_once(" [").map_or(job, |(job, _)| job).trim();
+        let (name, settings) = job.split_once('(').unwrap_or((job, ""));
+        let settings = settings.strip_suffix(')').filter(|_| name.starts_with("Job-"));
+        Some(settings.unwrap_or(name)).filter(|job| !job.is_empty())
+    }
+
     /// Parses `N=10&Kind=a`, also with `, ` as the separator.
     fn parameters(&self) -> Vec<(String, String)> {
         let text = self.parameters.as_deref().unwrap_or_default();
@@ -125,22 +138,33 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             _ => recorder.fact(&format!("benchmarkdotnet.{name}"), value.clone()),
         }
     }
+    let mut jobs: HashMap<String, HashSet<Option<&str>>> = HashMap::new();
+    for benchmark in &file.benchmarks {
+        jobs.entry(benchmark.name()).or_default().insert(benchmark.job());
+    }
     for benchmark in &file.benchmarks {
         let plain = benchmark.name();
         // Benchmarks of several jobs or runtimes have the same names.
+        let job = benchmark.job().filter(|_| jobs[&plain].len() > 1);
+        let plain = job.map_or(plain.clone(), |job| format!("{plain} [{job}]"));
         let mut name = plain.clone();
         let mut times = 1;
         while recorder.find(&name).is_some() {
             times += 1;
             name = format!("{plain} #{times}");
         }
-        let taken = take(&mut recorder, &name, benchmark);
+        let taken = take(&mut recorder, &name, job, benchmark);
         taken.map_err(|problem| recorder.whole_file(format!("`{name}`: {problem}")))?;
     }
     recorder.finish("benchmarks without statistics")
 }
 
-fn take(recorder: &mut Recorder<'_>, name: &str, benchmark: &Benchmark) -> Result<(), String> {
+fn take(
+    recorder: &mut Recorder<'_>,
+    name: &str,
+    job: Option<&str>,
+    benchmark: &Benchmark,
+) -> Result<(), String> {
     let is_result = |m: &&Measurement| {
         let mode = m.iteration_mode.as_deref().unwrap_or("Workload");
         m.iteration_stage.as_deref() == Some("Result") && (mode == "Workload" || mode == "Result")
@@ -150,7 +174,9 @@ fn take(recorder: &mut Recorder<'_>, name: &str, benchmark: &Benchmark) -> Resul
         recorder.finding(benchmark_error(name, "has no statistics: it did not finish"));
         return Ok(());
     };
-    let subject = recorder.benchmark(name, Some(&benchmark.method), &benchmark.parameters());
+    let job = job.map(|job| ("job".to_owned(), job.to_owned()));
+    let parameters: Vec<_> = benchmark.parameters().into_iter().chain(job).collect();
+    let subject = recorder.benchmark(name, Some(&benchmark.method), &parameters);
     let wall = recorder.metric(&Metric::wall())?;
     if results.is_empty() {
         let of = |number: Option<Number>| number.and_then(Number::finite).map(|ns| ns / 1e9);

@@ -61,8 +61,11 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
 /// metric if it is a time. A custom measurement (`[1012.6 cycles …]`) has the same heading and its
 /// own unit.
 fn estimate(line: &str) -> Option<(&str, Option<(Metric, f64)>)> {
-    let (before, rest) = line.split_once("time:")?;
-    let figures = rest.trim_start().strip_prefix('[')?;
+    // The name itself may contain the heading.
+    let (before, figures) = line.rmatch_indices("time:").find_map(|(at, heading)| {
+        let figures = line[at + heading.len()..].trim_start().strip_prefix('[')?;
+        Some((&line[..at], figures))
+    })?;
     let is_name = before.is_empty() || before.ends_with(' ');
     let second = figures.split_once(']').and_then(|(inside, _)| {
         let words: Vec<&str> = inside.split(' ').collect();

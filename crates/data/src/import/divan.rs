@@ -1,7 +1,7 @@
 //! divan's table (Rust): a tree of names, and for every benchmark the fastest, slowest, median and
 //! mean time of its samples, followed by rates and allocations.
 //!
-//! Only a summary is printed. For rates, the fastest is the maximum; the mean belongs to the mean
+//! A run prints a summary; of several runs in one file, each median is an observation. For rates, the fastest is the maximum; the mean belongs to the mean
 //! time and is not the mean of the rates, so it is left out. For allocations, the columns show the
 //! allocations of the fastest, slowest and median *sample*, so only the mean is read. Names are
 //! joined by `::` as in divan's own filters, the crate first. The tree does not distinguish a
@@ -9,6 +9,7 @@
 //! for a name.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
+use super::runs::Runs;
 use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
@@ -30,7 +31,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut lines = Lines::new(input.into_reader(), context.file);
     let mut reader = Reader {
-        recorder: Recorder::new(context, "divan"),
+        runs: Runs::new(Recorder::new(context, "divan")),
         table: None,
         group: String::new(),
         current: None,
@@ -38,14 +39,14 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     };
     while let Some(line) = lines.next()? {
         let read = reader.line(line.text, line.ended);
-        read.map_err(|problem| reader.recorder.at(line.number, problem))?;
+        read.map_err(|problem| reader.runs.recorder.at(line.number, problem))?;
     }
     if let Some(begun) = reader.torn {
         let problem =
             format!("`{}` has no numbers: the table breaks off", quoted_start(begun.trim()));
-        return Err(reader.recorder.whole_file(problem));
+        return Err(reader.runs.recorder.whole_file(problem));
     }
-    reader.recorder.finish("divan's table without a result")
+    reader.runs.finish("divan's table without a result")
 }
 
 /// The table of one bench target.
@@ -83,12 +84,12 @@ impl Table {
 
 /// The benchmark to which rows without a name belong.
 struct Current {
-    benchmark: usize,
+    name: String,
     samples: Option<u64>,
 }
 
 struct Reader<'a> {
-    recorder: Recorder<'a>,
+    runs: Runs<'a>,
     table: Option<Table>,
     /// The last heading above rows of allocations: `alloc`, `max alloc`, `grow`.
     group: String,
@@ -102,7 +103,7 @@ impl Reader<'_> {
     fn line(&mut self, text: &str, ended: bool) -> Result<(), String> {
         if let Some(precision) = text.strip_prefix("Timer precision: ") {
             if let Some((value, Unit::Second)) = quantity(precision.trim()) {
-                self.recorder.fact("divan.timer_precision_seconds", value);
+                self.runs.recorder.fact("divan.timer_precision_seconds", value);
             }
             return Ok(());
         }
@@ -196,7 +197,7 @@ impl Reader<'_> {
             return Err(format!("a name of {length} bytes, all of its parts taken together"));
         }
         let (name, label, parameters) = named(&table.target, &table.path);
-        let benchmark = self.recorder.benchmark(&name, Some(&label), &parameters);
+        self.runs.recorder.benchmark(&name, Some(&label), &parameters);
         let cell = |heading: &str| {
             let column = table.columns.iter().position(|&c| HEADINGS[c] == heading)?;
             cells.get(column).copied()
@@ -218,8 +219,6 @@ impl Reader<'_> {
             })?),
         };
         let summary = Summary {
-            subject: benchmark,
-            metric: "wall".to_owned(),
             count: samples,
             min: time("fastest")?,
             max: time("slowest")?,
@@ -227,10 +226,11 @@ impl Reader<'_> {
             mean: time("mean")?,
             ..Summary::default()
         };
-        self.recorder.metric(&Metric::wall())?;
-        self.recorder.summary(summary);
-        self.current = Some(Current { benchmark, samples });
-        Ok(())
+        self.current = Some(Current { name: name.clone(), samples });
+        match summary.median.or(summary.mean) {
+            Some(value) => self.runs.add(&name, &Metric::wall(), value, summary),
+            None => Ok(()),
+        }
     }
 
     /// Reads a row of rates or allocations, which follow the times.
@@ -246,8 +246,7 @@ impl Reader<'_> {
         };
         let is_rate = matches!(&kind, Unit::Other(_) | Unit::PerSecond);
         let number = |heading| value(heading).map(|(value, _)| value);
-        let empty =
-            Summary { subject: current.benchmark, count: current.samples, ..Summary::default() };
+        let empty = Summary { count: current.samples, ..Summary::default() };
         let (metric, summary) = if is_rate {
             let name = kind.symbol().to_owned();
             let name = if name == "1/s" { "cycles/s".to_owned() } else { name };
@@ -263,9 +262,10 @@ impl Reader<'_> {
             let name = format!("{group} {what}");
             (Metric::lower(&name, kind), Summary { mean: number("mean"), ..empty })
         };
-        self.recorder.metric(&metric)?;
-        self.recorder.summary(Summary { metric: metric.name, ..summary });
-        Ok(())
+        match summary.median.or(summary.mean) {
+            Some(value) => self.runs.add(&current.name, &metric, value, summary),
+            None => Ok(()),
+        }
     }
 }
 

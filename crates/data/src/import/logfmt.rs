@@ -19,7 +19,9 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
         let has_number = pairs.iter().any(|(_, value)| looks_like_number(value));
         has_number && (pairs.len() >= 2 || pairs.len() == words && !line.contains([',', ';']))
     };
-    is_of_pairs(head.first)
+    // The attributes of XML look like pairs.
+    !head.first.starts_with('<')
+        && is_of_pairs(head.first)
         && (head.second.is_empty() || pairs(head.second).len() >= 2 || is_of_pairs(head.second))
 }
 

@@ -1,7 +1,8 @@
 //! The human-readable output of `perf stat`: ` Performance counter stats for 'COMMAND' (5 runs):`,
 //! the counters, and the elapsed seconds.
 //!
-//! Every report belongs to the command that it names; it is one observation without `-r` and a
+//! Processors, cores, sockets and threads (`-A`, `--per-core`, …) are subjects, and intervals (`-I`)
+//! observations, as in the machine-readable output. Every other report belongs to the command that it names; it is one observation without `-r` and a
 //! summary with it. `--table` lists the single elapsed times, which then replace their mean.
 //! Numbers with thousands separators are accepted.
 
@@ -13,11 +14,17 @@ use crate::number::Marks;
 use crate::read_error::quoted_start;
 
 const HEADING: &str = "Performance counter stats for ";
+/// The end of the line above the counters of `-I`, which have no other heading.
+const OF_INTERVALS: &str = "counts unit events";
 /// Maximum length of a command in a heading, in bytes.
 const MAX_COMMAND: usize = 64 * 1024;
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
-    head.text.lines().any(|line| line.trim_start().starts_with(HEADING))
+    head.text.lines().any(|line| line.trim_start().starts_with(HEADING) || is_above_intervals(line))
+}
+
+fn is_above_intervals(line: &str) -> bool {
+    line.starts_with('#') && line.trim_end().ends_with(OF_INTERVALS)
 }
 
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
@@ -28,6 +35,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         heading: None,
         repeats: None,
         in_report: false,
+        has_intervals: false,
         begun: 0,
         table: Vec::new(),
     };
@@ -52,6 +60,8 @@ struct Reader<'a> {
     repeats: Option<u64>,
     /// True if counters may follow.
     in_report: bool,
+    /// True if every counter has the end of its interval before it.
+    has_intervals: bool,
     begun: u64,
     /// Single elapsed times.
     table: Vec<f64>,
@@ -74,11 +84,16 @@ impl Reader<'_> {
                 );
             }
             self.end()?;
-            self.begun = number;
+            (self.begun, self.has_intervals) = (number, false);
             return self.heading(of.to_owned());
         } else if let Some((seconds, rest)) = text.split_once(" seconds ") {
             return self.seconds(seconds, rest, text);
-        } else if self.in_report && !text.is_empty() && !text.starts_with('#') {
+        } else if is_above_intervals(text) {
+            self.has_intervals = true;
+        } else if (self.in_report || self.has_intervals)
+            && !text.is_empty()
+            && !text.starts_with('#')
+        {
             return self.counter(text, ended);
         }
         Ok(())
@@ -104,7 +119,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Parses `0.58 msec task-clock  # … ( +- 1.08% ) (83.3%)`, or a line of the table.
+    /// Parses `0.58 msec task-clock  # … ( +- 1.08% ) (83.3%)`, preceded by the end of the interval
+    /// (`-I`) and by the processor, core, socket or thread; or a line of the table.
     fn counter(&mut self, text: &str, ended: bool) -> Result<(), String> {
         if let Some((seconds, _)) =
             text.split_once(" (").filter(|(_, rest)| rest.starts_with(['+', '-']))
@@ -118,29 +134,31 @@ impl Reader<'_> {
             .rsplit_once(" (")
             .and_then(|(_, rest)| self.percent(rest).filter(|_| rest.ends_with("%)")));
         let counted = text.split(['#']).next().unwrap_or_default();
-        let counted = counted.split(" (").next().unwrap_or_default().trim();
-        let (value, rest) = match counted.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
-            Some((why, rest)) => (format!("<{why}>"), rest),
-            None => {
-                let (value, rest) =
-                    counted.split_once(char::is_whitespace).unwrap_or((counted, ""));
-                (value.to_owned(), rest)
+        let counted = counted.split(" (").next().unwrap_or_default().replace("<not ", "<not_");
+        let words: Vec<&str> = counted.split_whitespace().collect();
+        let is_value = |word: &str| word.starts_with(|c: char| c.is_ascii_digit() || c == '<');
+        let (before, value, unit, event) = match words[..] {
+            [ref before @ .., value, event] if is_value(value) => (before, value, "", event),
+            [ref before @ .., value, unit, event] if is_value(value) => {
+                (before, value, unit, event)
             }
-        };
-        if text.contains('#') && !value.starts_with(|c: char| c.is_ascii_digit() || c == '<') {
             // A metric computed from several counters, under its own name.
-            return Ok(());
-        }
-        let words: Vec<&str> = rest.split_whitespace().collect();
-        let (unit, event) = match words[..] {
-            [event] => ("", event),
-            [unit, event] => (unit, event),
+            _ if text.contains('#') && !words.iter().any(|word| is_value(word)) => return Ok(()),
             _ => return Err(wrong(text, ended)),
         };
         let value = match value.starts_with('<') {
-            true => value,
-            false => self.marks.read(&value).ok_or_else(|| wrong(text, ended))?.to_string(),
+            true => value.replace("<not_", "<not "),
+            false => self.marks.read(value).ok_or_else(|| wrong(text, ended))?.to_string(),
         };
+        let (interval, place) = before.split_at(usize::from(self.has_intervals).min(before.len()));
+        let place = match place {
+            // The number of processors that are counted together.
+            [place, count] if count.bytes().all(|b| b.is_ascii_digit()) => (*place).to_owned(),
+            place => place.join(" "),
+        };
+        if !self.has_intervals && is_value(&place) {
+            return Err(wrong(text, ended));
+        }
         // Numbers computed from the counters are not read, but show the meaning of the marks.
         if let Some((_, computed)) = text.split_once('#') {
             self.marks.see(computed.split_whitespace().next().unwrap_or_default());
@@ -148,6 +166,7 @@ impl Reader<'_> {
         let error_percent = error_percent.or(self.repeats.map(|_| 0.0));
         let row =
             Row { value: value.into(), unit, event, error_percent, running, ..Row::default() };
+        let row = Row { interval: interval.first().copied(), place, ..row };
         self.runs.take(&row)
     }
 

@@ -282,6 +282,20 @@ fn a_file_of_no_known_format_is_answered_with_what_it_is_and_what_is_known() {
     assert_eq!(seen("{"), "`data.txt` begins with `{`");
     assert_eq!(seen("[[1]]"), "`data.txt` begins with `[[1]]`");
     let xml = "<?xml version=\"1.0\"?>\n<!-- a -->\n<results time=\"1\"/>\n";
+    assert_eq!(
+        seen("<results time=\"1\" n=\"2\"/>\n"),
+        "`data.txt` is XML with the root element `<results>`"
+    );
+    for report in [
+        "<TestRun id=\"1\" xmlns=\"http://microsoft.com/schemas/VisualStudio/TeamTest/2010\">",
+        "<assemblies timestamp=\"1\">",
+        "<test-run id=\"0\">",
+    ] {
+        let said = refused(format!("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n{report}\n"));
+        assert!(said.contains("`dotnet test --logger junit`"), "{said}");
+    }
+    let jmh = "\"Benchmark\",\"Mode\",\"Threads\",\"Samples\",\"Score\",\"Unit\",\"Param: n\"\n\"a\",\"avgt\",1,5,2,\"us/op\",10\n";
+    assert!(refused(jmh).contains("`-rf json -rff FILE`"));
     assert_eq!(seen(xml), "`data.txt` is XML with the root element `<results>`");
     assert_eq!(seen("<!DOCTYPE html>\n<HTML lang=en>"), "`data.txt` is an HTML page");
     assert!(seen("#include <stdio.h>\nint main(void)\n{\n}\n").contains("source of a program"));

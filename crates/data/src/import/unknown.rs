@@ -47,7 +47,7 @@ pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
 type Refusal = (fn(&str) -> bool, &'static str);
 
 /// Lines that only one tool prints, and the problem with a file that contains one.
-const REFUSED: [Refusal; 11] = [
+const REFUSED: [Refusal; 12] = [
     (
         |line| {
             let line = line.trim_start();
@@ -67,9 +67,20 @@ const REFUSED: [Refusal; 11] = [
     (
         |line| {
             let is_table = line.starts_with("Benchmark ") && line.ends_with(" Units");
-            is_table || line.starts_with("# Run progress: ")
+            // Without parameters, columns of the CSV can be chosen.
+            let is_csv = line.starts_with("\"Benchmark\"") && line.contains("\"Param: ");
+            is_table || is_csv || line.starts_with("# Run progress: ")
         },
-        "is what JMH prints; run it with `-rf json -rff FILE`",
+        "is JMH's text or CSV, without the iterations; run it with `-rf json -rff FILE`",
+    ),
+    (
+        |line| {
+            let line = line.trim_start();
+            line.starts_with("<assemblies")
+                || line.starts_with("<TestRun ") && line.contains("VisualStudio/TeamTest")
+                || line.starts_with("<test-run ")
+        },
+        "is a report of .NET tests in a format that is not read; write JUnit XML, as by `dotnet test --logger junit` (package JunitXml.TestLogger)",
     ),
     (
         |line| line.starts_with("BenchmarkDotNet v") || line.starts_with("BenchmarkDotNet=v"),

@@ -169,11 +169,16 @@ pub(in super::super) fn read_text(
     let mut reports = Reports::default();
     let mut open: Option<(u64, Summary)> = None;
     let mut is_closed = false;
+    // True within the part of one group or scenario, whose requests are included in the totals.
+    let mut is_part = false;
     while let Some(line) = lines.next()? {
         let text = line.text.trim();
         is_closed |= text.starts_with("* ")
             && (text.contains(" looping VUs for ") || text.contains(" iterations shared among "));
-        let Some((name, values)) = row(text) else { continue };
+        if let Some(heading) = text.strip_prefix("█ ") {
+            is_part = ["GROUP: ", "SCENARIO: "].iter().any(|start| heading.starts_with(start));
+        }
+        let Some((name, values)) = row(text).filter(|_| !is_part) else { continue };
         let values = numbers(name, values).map_err(|problem| recorder.at(line.number, problem))?;
         let Some(values) = values else { continue };
         let is_again = open.as_ref().is_some_and(|(_, open)| open.metrics.contains_key(name));

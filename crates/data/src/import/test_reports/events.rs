@@ -128,7 +128,9 @@ pub(in crate::import) fn read_libtest(
     let added = add_binaries(&mut tests, &binaries);
     added.map_err(|problem| tests.recorder.whole_file(problem))?;
     tests.all_broken(running.into_iter());
-    tests.finish("events without times; enable them: `-- -Zunstable-options --report-time`")
+    tests.finish(
+        "events without times of tests; enable them: `-- -Zunstable-options --report-time` (benchmarks are read from the text that `cargo bench` prints)",
+    )
 }
 
 /// The tests of one run of a test binary, in the order in which they ended.

@@ -16,6 +16,8 @@ use crate::input::Input;
 use crate::number::{self, Marks};
 use crate::xml::{Tag, Xml, attributes, unescaped};
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
     head.text.trim_start().starts_with('<')
@@ -49,9 +51,28 @@ const MAX_MESSAGE: usize = 4096;
 /// Number of bytes kept of the outputs of all tests.
 const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 
-/// A test whose element is open.
+/// A suite of tests.
+#[derive(Default)]
+struct Suite {
+    name: String,
+    host: String,
+}
+
+impl Suite {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn host(&self) -> &str {
+        &self.host
+    }
+}
+
+/// A test.
 struct Case {
     name: String,
+    /// The innermost suite.
+    suite: Rc<Suite>,
     seconds: Option<f64>,
     status: Status,
     message: Option<String>,
@@ -76,8 +97,9 @@ struct FailureCount {
 pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut tests = Tests::new(context, "JUnit XML")?;
     let mut xml = Xml::new(input.into_reader(), context.file);
-    // Names of the open suites.
-    let mut suites: Vec<String> = Vec::new();
+    // The open suites.
+    let mut suites: Vec<Rc<Suite>> = Vec::new();
+    let mut cases: Vec<Case> = Vec::new();
     let mut case: Option<Case> = None;
     let mut has_started = false;
     let mut counted = FailureCount::default();
@@ -91,11 +113,11 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
                     tests.begin_run();
                     suites.clear();
                 }
-                let mut own = String::new();
+                let mut own = Suite::default();
                 let mut declared = 0;
                 for (key, value) in attributes(text) {
                     match key {
-                        "name" => own = value.into_owned(),
+                        "name" => own.name = value.into_owned(),
                         "failures" | "errors" => declared += value.trim().parse().unwrap_or(0),
                         // The sum over the tests; not read, but evidence for the meaning of the
                         // marks.
@@ -105,12 +127,13 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
                             has_started = true;
                         }
                         "hostname" if !value.is_empty() => {
+                            own.host = value.clone().into_owned();
                             tests.recorder.fact("hostname", value.into_owned());
                         }
                         _ => {}
                     }
                 }
-                suites.push(own);
+                suites.push(Rc::new(own));
                 counted.declared = counted.declared.max(declared);
             }
             Tag::Open { name: "testcase", text } if case.is_none() => {
@@ -151,16 +174,14 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
             Tag::Close { name: "testcase", .. } => {
                 if let Some(case) = case.take() {
                     counted.failed += u64::from(case.status == Status::Failed);
-                    let added = tests.add(&case.name, case.seconds, case.status);
-                    added.map_err(|problem| tests.recorder.at(case.line, problem))?;
-                    tests.more(|test| {
-                        (test.message, test.output) = (case.message, case.output);
-                        (test.file, test.retries) = (case.file, case.retries);
-                    });
+                    cases.push(case);
                 }
             }
             Tag::Close { name: "testsuites" | "testsuite", .. } if case.is_none() => {
                 suites.pop();
+                if suites.is_empty() {
+                    add_all(&mut tests, std::mem::take(&mut cases))?;
+                }
             }
             // Some dialects have the message as text only.
             Tag::Close { name: "failure" | "error", before } => {
@@ -179,6 +200,7 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
             Tag::Close { .. } => {}
         }
     }
+    add_all(&mut tests, cases)?;
     if counted.declared > 0 && counted.failed == 0 && !tests.has_fault() {
         let failures = if counted.declared == 1 { "failure" } else { "failures" };
         tests.fault(format!(
@@ -189,9 +211,41 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
     tests.finish("tests without times (`<testcase time=\"…\">`)")
 }
 
+/// Adds the tests of a report. Tests of equal names in several suites are distinguished by the host,
+/// which is the browser in Playwright's reports, or else by the name of the suite.
+fn add_all(tests: &mut Tests<'_>, cases: Vec<Case>) -> Result<(), ImportError> {
+    // By name: the first suite, and whether the hosts and the names of the others differ.
+    let mut suites: HashMap<&str, (&Suite, bool, bool)> = HashMap::new();
+    for Case { name, suite, .. } in &cases {
+        let (first, hosts_differ, names_differ) =
+            suites.entry(name).or_insert((suite, false, false));
+        *hosts_differ |= first.host != suite.host;
+        *names_differ |= first.name != suite.name;
+    }
+    let addition = |case: &Case| match suites[&*case.name] {
+        (_, true, _) => Some(Suite::host as fn(&Suite) -> &str),
+        (_, _, true) => Some(Suite::name as fn(&Suite) -> &str),
+        _ => None,
+    };
+    let additions: Vec<_> = cases.iter().map(addition).collect();
+    for (case, addition) in cases.into_iter().zip(additions) {
+        let name = match addition.map(|of| of(&case.suite)).filter(|own| !own.is_empty()) {
+            Some(own) => format!("{} [{own}]", case.name),
+            None => case.name,
+        };
+        let added = tests.add(&name, case.seconds, case.status);
+        added.map_err(|problem| tests.recorder.at(case.line, problem))?;
+        tests.more(|test| {
+            (test.message, test.output) = (case.message, case.output);
+            (test.file, test.retries) = (case.file, case.retries);
+        });
+    }
+    Ok(())
+}
+
 /// Returns the error of a suite that failed as a whole.
-fn of_suite(suites: &[String], message: Option<String>) -> String {
-    let named = suites.iter().rev().find(|own| !own.is_empty());
+fn of_suite(suites: &[Rc<Suite>], message: Option<String>) -> String {
+    let named = suites.iter().map(|suite| &suite.name).rev().find(|own| !own.is_empty());
     let suite = named.map_or("a suite".to_owned(), |own| format!("the suite `{own}`"));
     match message {
         Some(message) => format!("{suite} failed: {message}"),
@@ -214,7 +268,7 @@ fn is_expected_failure(text: &str) -> bool {
 
 fn opened(
     text: &str,
-    suites: &[String],
+    suites: &[Rc<Suite>],
     time: impl Fn(&str) -> Result<Option<f64>, String>,
 ) -> Result<Case, String> {
     let (mut name, mut class) = (Cow::Borrowed(""), Cow::Borrowed(""));
@@ -243,7 +297,8 @@ fn opened(
         // The class name that node gives to every test.
         "" | "test" => {
             let inner = suites.get(1..).unwrap_or_default().iter();
-            inner.filter(|own| !own.is_empty()).cloned().collect::<Vec<_>>().join(": ")
+            let names = inner.map(|suite| &*suite.name).filter(|own| !own.is_empty());
+            names.collect::<Vec<_>>().join(": ")
         }
         class => class.to_owned(),
     };
@@ -258,7 +313,8 @@ fn opened(
         return Err("`<testcase>` without a name".to_owned());
     }
     let (message, output, line, retries) = Default::default();
-    Ok(Case { name, seconds, status, message, output, file, line, is_not_run, retries })
+    let suite = suites.last().cloned().unwrap_or_default();
+    Ok(Case { name, suite, seconds, status, message, output, file, line, is_not_run, retries })
 }
 
 /// Returns true if a name begins with these whole words: `test_s` does not begin `test_suite`.

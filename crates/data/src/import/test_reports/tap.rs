@@ -159,7 +159,7 @@ impl Reader<'_> {
             self.settle()?;
             check_depth(depth)?;
             self.groups.resize(depth, String::new());
-            self.groups.push(name.trim_end().to_owned());
+            self.groups.push(unescaped(name.trim_end()).into_owned());
             Ok(())
         } else if text.starts_with("TAP version 1") && indent == 0 {
             self.end_document()
@@ -465,12 +465,14 @@ fn result(text: &str) -> Option<TestPoint<'_>> {
         false => Status::Failed,
     };
     let name = name.trim();
-    let name = match name.contains("\\#") {
-        true => name.replace("\\#", "#").into(),
-        false => name.into(),
-    };
+    let name = unescaped(name);
     let seconds = time_behind(directive);
     Some(TestPoint { is_ok: passed, status, number: number.parse().ok(), name, seconds, opens })
+}
+
+/// Replaces `\#` in a name by `#`.
+fn unescaped(name: &str) -> Cow<'_, str> {
+    if name.contains("\\#") { name.replace("\\#", "#").into() } else { name.into() }
 }
 
 /// Splits a name that ends in the time of the test, `adds in 12ms` or `adds in 3sec`.

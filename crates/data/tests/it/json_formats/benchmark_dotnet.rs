@@ -24,6 +24,32 @@ fn read(text: String) -> Samples {
 }
 
 #[test]
+fn jobs_distinguish_benchmarks_of_equal_names() {
+    let of = |jobs: &[&str]| {
+        let one = |job: &&str| {
+            format!(
+                r#"{{"DisplayInfo":"Sort.Run: {job} [N=10]","FullName":"X.Sort.Run(N: 10)","Method":"Run","Parameters":"N=10","Statistics":{{"N":3,"Mean":100}}}}"#
+            )
+        };
+        let all = jobs.iter().map(one).collect::<Vec<_>>().join(",");
+        read(format!(
+            r#"{{"HostEnvironmentInfo":{{"BenchmarkDotNetVersion":"0.14.0"}},"Benchmarks":[{all}]}}"#
+        ))
+    };
+    let runtimes = of(&[".NET 8.0(Runtime=.NET 8.0)", ".NET 9.0(Runtime=.NET 9.0)"]);
+    assert_eq!(names(&runtimes), ["X.Sort.Run(N: 10) [.NET 8.0]", "X.Sort.Run(N: 10) [.NET 9.0]"]);
+    assert_eq!(parameters(&runtimes, names(&runtimes)[1]), "N=10 job=.NET 9.0");
+    // The names of unnamed jobs are random.
+    let unnamed = of(&["Job-ABCDEF(Server=True)", "Job-GHIJKL(Server=False)", "DefaultJob"]);
+    let name = "X.Sort.Run(N: 10)";
+    let expected =
+        ["Server=True", "Server=False", "DefaultJob"].map(|job| format!("{name} [{job}]"));
+    assert_eq!(names(&unnamed), expected);
+    assert_eq!(names(&of(&["Job-ABCDEF(Server=True)"])), [name]);
+    assert_eq!(names(&of(&["DefaultJob", "DefaultJob"])), [name, "X.Sort.Run(N: 10) #2"]);
+}
+
+#[test]
 fn a_full_file_has_the_results_of_the_workload_in_launches() {
     let measurement = |stage: &str, index: u32, nanoseconds: u32| {
         format!(

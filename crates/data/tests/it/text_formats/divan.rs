@@ -4,6 +4,21 @@ use super::*;
 use assay_data::Better;
 
 #[test]
+fn several_runs_in_one_file_are_observations() {
+    let run = |median: &str| text("divan/stdout.txt").replace("7.291 ns", median);
+    let once = load_file("divan/stdout.txt");
+    let twice = plain(run("7.291 ns") + &run("8.5 ns")).expect("two runs");
+    assert_eq!((names(&twice), metrics(&twice)), (names(&once), metrics(&once)));
+    assert!(twice.summaries.is_empty());
+    for summary in &once.summaries {
+        let name = &once.subjects[summary.subject].name;
+        let figure = summary.median.or(summary.mean).unwrap();
+        let found = values(&twice, name, &summary.metric);
+        assert_eq!((found.len(), found[0]), (2, figure), "{name} {}", summary.metric);
+    }
+}
+
+#[test]
 fn times_and_allocations_of_every_benchmark_are_summaries() {
     let samples = load_file("divan/stdout.txt");
     assert_eq!(samples.len(), 0);

@@ -105,6 +105,25 @@ fn all_tools_give_the_same_metrics() {
 }
 
 #[test]
+fn the_totals_of_k6_include_its_groups_and_scenarios() {
+    let report = |rate: u32| {
+        format!(
+            "    http_req_duration....: avg=110ms min=55ms med=99ms max=330ms p(90)=165ms p(95)=220ms\n    http_req_failed......: 0.00% 0 out of 200\n    http_reqs............: 200   {rate}/s\n\n"
+        )
+    };
+    let full = format!(
+        "  █ TOTAL RESULTS \n\n    HTTP\n{}  █ GROUP: list \n\n    HTTP\n{}    █ GROUP: inner\n{}  █ SCENARIO: default\n{}",
+        report(20),
+        report(10),
+        report(5),
+        report(20)
+    );
+    let samples = plain(&full).expect("a report");
+    assert_eq!((samples.len(), value(&samples, "rate_achieved")), (1, Some(20.0)));
+    assert_eq!(plain(full.repeat(2)).expect("two reports").len(), 2);
+}
+
+#[test]
 fn requests_that_failed_are_counted_out_of_the_rate_and_told() {
     for (file, answered, rate, said) in [
         (

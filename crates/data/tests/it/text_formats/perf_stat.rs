@@ -143,6 +143,47 @@ fn intervals_are_observations_and_processors_are_subjects() {
 }
 
 #[test]
+fn places_and_intervals_of_the_printed_text_are_read() {
+    let report = |rows: &str| {
+        format!(
+            "\n Performance counter stats for 'make':\n\n{rows}\n       0.05 seconds time elapsed\n\n"
+        )
+    };
+    let places = report(
+        "CPU0              101.31 msec cpu-clock      #    1.000 CPUs utilized\n\
+         CPU1              101.32 msec cpu-clock      #    1.000 CPUs utilized\n\
+         CPU0                  15      context-switches\n\
+         CPU1       <not counted>      context-switches\n",
+    );
+    let samples = plain(&places).expect("two processors");
+    assert_eq!(names(&samples), ["CPU0", "CPU1", "make"]);
+    assert_eq!(values(&samples, "CPU0", "context-switches"), [15.0]);
+    assert_eq!(values(&samples, "CPU1", "cpu-clock"), [0.101_32]);
+    let cores = report(
+        "S0-D0-C0           1             101.29 msec cpu-clock  #  1.0 CPUs utilized\n\
+         S0-D0-C1           2                 22      context-switches\n",
+    );
+    let samples = plain(&cores).expect("two cores");
+    assert_eq!(names(&samples), ["S0-D0-C0", "S0-D0-C1", "make"]);
+    assert_eq!(values(&samples, "S0-D0-C1", "context-switches"), [22.0]);
+    let threads = report("   tokio worker-26580   1.5 msec task-clock\n   bash-7  2  faults\n");
+    assert_eq!(names(&plain(threads).expect("threads")), ["tokio worker-26580", "bash-7", "make"]);
+    let intervals = "#           time             counts unit events\n\
+         \u{20}    0.050094116               0.71 msec task-clock       #    0.014 CPUs utilized\n\
+         \u{20}    0.050094116                 77      page-faults      #  107.938 K/sec\n\
+         \u{20}    0.100297569               0.50 msec task-clock\n\
+         \u{20}    0.100297569      <not counted>      page-faults\n\
+         \u{20}    0.150000000  S0   2        0.25 msec task-clock\n";
+    let samples = plain(intervals).expect("intervals");
+    assert_eq!(names(&samples), ["x", "S0"]);
+    assert_eq!(values(&samples, "x", "cpu"), [0.71 / 1e3, 0.5 / 1e3]);
+    assert_eq!(values(&samples, "S0", "cpu"), [0.25 / 1e3]);
+    for wrong in ["CPU0   fast msec cpu-clock\n", "1.0   2.0   3.0 msec cpu-clock\n"] {
+        assert!(refused(report(wrong)).contains("is not a counter"), "{wrong}");
+    }
+}
+
+#[test]
 fn groups_of_processes_are_subjects_and_computed_metrics_are_passed_over() {
     let fields = "1.00,msec,task-clock,web,1000000,100.00,,\n2.00,msec,task-clock,db,2000000,100.00,,\n,,,,,,12.5,% tma_retiring\n";
     let samples = plain(fields).expect("two groups");

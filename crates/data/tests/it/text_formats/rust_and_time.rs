@@ -37,6 +37,17 @@ fn libtest_takes_any_unit_and_refuses_what_is_no_result() {
 }
 
 #[test]
+fn names_in_criterions_text_may_contain_its_heading() {
+    for name in ["datetime::parse", "uptime: cold", "time: [1]", "a time:b"] {
+        let text =
+            format!("{name}  time:   [10.1 ns 10.2 ns 10.3 ns]\nsort  time:   [1 ns 2 ns 3 ns]\n");
+        let samples = plain(text).expect("two results");
+        assert_eq!(names(&samples), [name, "sort"]);
+        assert_eq!(summary(&samples, name, "wall").mean, Some(10.2 / 1e9));
+    }
+}
+
+#[test]
 fn criterion_prints_an_estimate_below_or_beside_the_name() {
     for file in ["criterion-text/first.txt", "criterion-text/changed.txt"] {
         let samples = load_file(file);

@@ -339,6 +339,39 @@ fn equal_names_in_two_binaries_are_two_tests() {
 }
 
 #[test]
+fn browsers_and_suites_distinguish_tests_of_equal_names() {
+    let suite = |name: &str, host: &str, status: &str| {
+        format!(
+            "<testsuite name=\"{name}\" hostname=\"{host}\"><testcase name=\"logs in\" classname=\"login.spec.ts\" time=\"1\">{status}</testcase></testsuite>"
+        )
+    };
+    let report =
+        |suites: &[String]| format!("<testsuites id=\"\">{}</testsuites>", suites.concat());
+    let (chromium, firefox) =
+        (suite("login.spec.ts", "chromium", ""), suite("login.spec.ts", "firefox", "<failure/>"));
+    let name = "login.spec.ts: logs in";
+    assert_eq!(
+        outcomes(&report(&[chromium.clone(), firefox.clone()])),
+        format!("{name} [chromium]. {name} [firefox]F")
+    );
+    assert_eq!(
+        outcomes(&report(&[firefox.clone(), chromium])),
+        format!("{name} [firefox]F {name} [chromium].")
+    );
+    // The host of a whole report is that of the machine.
+    assert_eq!(outcomes(&report(&[firefox])), format!("{name}F"));
+    let (one, other) = (suite("one", "vm", ""), suite("other", "vm", "<failure/>"));
+    assert_eq!(outcomes(&report(&[one.clone(), other])), format!("{name} [one]. {name} [other]F"));
+    assert_eq!(outcomes(&report(&[one.clone(), one])), format!("{name}. {name} #2."));
+}
+
+#[test]
+fn an_escaped_number_sign_belongs_to_the_name_of_tests_and_groups() {
+    let tap = "TAP version 13\n# Subtest: g \\# x\n    # Subtest: one\n    ok 1 - one\n    1..1\nok 1 - g \\# x\n1..1\n";
+    assert_eq!(outcomes(tap), "g # x: one.");
+}
+
+#[test]
 fn lines_between_the_events_may_be_json_or_have_no_end() {
     let lines = "{\"type\":\"test\",\"event\":\"started\",\"name\":\"a\"}\n{\n  \"x\": 1\n}\n{\"name\":5}\n\
         half a line{ \"type\": \"test\", \"event\": \"failed\", \"name\": \"a\" }\n";
