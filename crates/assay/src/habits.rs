@@ -183,9 +183,11 @@ fn number(error: &Error) -> Option<String> {
 
 /// Replaces the parser's suggestions, which are only names from this program.
 fn with_tip(mut error: Error, advice: String) -> Error {
-    for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand] {
-        error.remove(kind);
+    if error.remove(ContextKind::SuggestedArg).is_some() {
+        // The usage would show the suggested option.
+        error.remove(ContextKind::Usage);
     }
+    error.remove(ContextKind::SuggestedSubcommand);
     let advice = clap::builder::StyledStr::from(advice);
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice]));
     error

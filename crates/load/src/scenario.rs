@@ -52,6 +52,9 @@ pub struct Scenario {
     pub columns: Vec<String>,
     /// Rows of values; each request, or session, uses the next row.
     pub values: Vec<Vec<String>>,
+    /// Index of the request to which each row belongs; empty if the requests are mixed by weight.
+    #[serde(default)]
+    pub request_of_row: Vec<usize>,
 }
 
 /// Reasons why a scenario is invalid.
@@ -87,7 +90,13 @@ pub enum ScenarioError {
 impl Scenario {
     /// Creates a scenario with one request.
     pub fn of(request: Request) -> Self {
-        Self { requests: vec![request], session: false, columns: Vec::new(), values: Vec::new() }
+        Self {
+            requests: vec![request],
+            session: false,
+            columns: Vec::new(),
+            values: Vec::new(),
+            request_of_row: Vec::new(),
+        }
     }
 }
 
@@ -204,6 +213,7 @@ pub(crate) struct Prepared {
     /// Cumulative shares of the requests.
     shares: Vec<f64>,
     values: Vec<Vec<String>>,
+    request_of_row: Vec<usize>,
     pub(crate) session: bool,
     pub(crate) think_nanoseconds: Vec<u64>,
     tls: bool,
@@ -316,6 +326,7 @@ impl Prepared {
         Ok(Self {
             shares: shares.collect(),
             values: scenario.values.clone(),
+            request_of_row: scenario.request_of_row.clone(),
             session: scenario.session,
             think_nanoseconds: scenario
                 .requests
@@ -332,12 +343,16 @@ impl Prepared {
         self.requests.len()
     }
 
-    /// Returns the request made by arrival `index`: the first step of a session, or one of the mix.
+    /// Returns the request made by arrival `index`: the first step of a session, that of its row, or
+    /// one of the mix.
     /// They are mixed evenly using multiples of the golden ratio, which are maximally spread
     /// (Weyl's sequence).
     pub(crate) fn chosen(&self, index: u64) -> usize {
         if self.session || self.requests.len() == 1 {
             return 0;
+        }
+        if !self.request_of_row.is_empty() {
+            return self.request_of_row[(index % self.request_of_row.len() as u64) as usize];
         }
         let place = (index as f64 * 0.618_033_988_749_894_9).fract();
         self.shares.iter().position(|&share| place < share).unwrap_or(self.requests.len() - 1)
@@ -564,6 +579,10 @@ mod tests {
             let second: usize = part.iter().sum();
             assert!((23..=27).contains(&second), "{second} of a hundred");
         }
+        let of_rows = Scenario { request_of_row: vec![0, 0, 1], ..scenario };
+        let prepared = Prepared::of(&of_rows, false).expect("right");
+        let chosen: Vec<usize> = (0..7).map(|index| prepared.chosen(index)).collect();
+        assert_eq!(chosen, [0, 0, 1, 0, 0, 1, 0]);
         let other = Scenario {
             requests: vec![get("http://h/"), get("http://i/")],
             ..Scenario::of(get("http://h/"))

@@ -249,6 +249,7 @@ fn values_and_recorded_paths_are_encoded_and_an_empty_body_is_one() {
     fs::write(directory.path().join("v.csv"), "name\na b\ncaf\u{e9}/..\n\"q\"\"t, u\"\n").unwrap();
     let log = "1.2.3.4 - - [29/Nov/2026:06:00:00 +0000] \"GET /a b c HTTP/1.1\" 200 5\n\
                1.2.3.4 - - [29/Nov/2026:06:00:00 +0000] \"GET /q?x=\\x22y HTTP/1.1\" 200 5\n\
+               1.2.3.4 - - [29/Nov/2026:06:00:00 +0000] \"HEAD /only HTTP/1.1\" 200 5\n\
                1.2.3.4 - - [29/Nov/2026:06:00:00 +0000] \"\\x16\\x03\" 400 5\n";
     fs::write(directory.path().join("log"), log).unwrap();
     // The second request of the log's only second is due in its middle: a recording is replayed as
@@ -270,6 +271,7 @@ fn values_and_recorded_paths_are_encoded_and_an_empty_body_is_one() {
     for path in ["/v/a%20b", "/v/caf%C3%A9/..", "/v/q%22t,%20u", "/a%20b%20c", "/q?x=%22y"] {
         assert!(has(&format!("GET {path} HTTP/1.1\r\n")), "{path}: {asked:?}");
     }
+    assert!(has("HEAD /only HTTP/1.1\r\n") && !has("GET /only"), "{asked:?}");
     let posts = asked.iter().filter(|head| head.starts_with("POST"));
     assert!(
         posts.clone().count() > 3 && posts.clone().all(|own| own.contains("Content-Length: 0"))

@@ -335,7 +335,8 @@ impl LoadSettings {
                 Ok(request)
             };
             let requests = recorded.iter().map(at_home).collect::<anyhow::Result<_>>()?;
-            return Ok(Scenario { requests, session: true, columns, values: rows });
+            let request_of_row = Vec::new();
+            return Ok(Scenario { requests, session: true, columns, values: rows, request_of_row });
         }
         let body = match ask.body.as_deref().map(|body| (body.strip_prefix('@'), body)) {
             Some((Some(path), _)) => fs::read(path).with_context(|| format!("--body @{path}"))?,
@@ -374,11 +375,12 @@ impl LoadSettings {
         for request in requests.iter_mut().skip(1) {
             request.think_seconds = ask.think.unwrap_or(0.0);
         }
-        Ok(Scenario { requests, session: ask.session, columns, values: rows })
+        let (session, request_of_row) = (ask.session, Vec::new());
+        Ok(Scenario { requests, session, columns, values: rows, request_of_row })
     }
 
-    /// Returns the requests of a log: a single request whose path is filled in from a table of the
-    /// paths in the log, in order.
+    /// Returns the requests of a log: one for each method, whose path is filled in from a table of
+    /// the paths in the log, in order.
     fn of_log(
         &self,
         first: &Request,
@@ -393,13 +395,29 @@ impl LoadSettings {
             found.asked.len() - gets,
             found.asked.len()
         );
-        let request = Request { target: target.with_path("{{path}}"), ..first.clone() };
+        let request = |method: &str| Request {
+            method: method.to_owned(),
+            target: target.with_path("{{path}}"),
+            ..first.clone()
+        };
         let values = found.asked.iter().map(|(_, path)| vec![path.clone()]).collect();
+        // A method or a body that the user gave is for all requests.
+        let has_own = first.method != "GET";
+        let method_of = |asked: &(String, String)| match has_own {
+            true => first.method.clone(),
+            false => asked.0.clone(),
+        };
+        let of_row: Vec<String> = found.asked.iter().map(method_of).collect();
+        let mut methods = of_row.clone();
+        methods.sort_unstable();
+        methods.dedup();
+        let place = |method: &String| methods.iter().position(|own| own == method).unwrap_or(0);
         Ok(Scenario {
-            requests: vec![request],
+            requests: methods.iter().map(|method| request(method)).collect(),
             session: false,
             columns: vec!["path".to_owned()],
             values,
+            request_of_row: of_row.iter().map(place).collect(),
         })
     }
 
