@@ -2,7 +2,7 @@
 //! are. A Go program is built again (`go build -overlay`): the compiler reads changed copies of the
 //! files concerned, in which each function begins with a call that waits.
 
-use super::executed::{Key, Tree, built_again};
+use super::executed::{Key, Tree};
 use super::{Asker, Side};
 use assay_harness::executed::{GO_WAIT, Language};
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ pub(super) fn delayable(
     }
     let directory = asker.directory().ok()?;
     let overlay = overlay(tree, functions, &directory)?;
-    built_again(side, tree, &["-overlay", overlay.to_str()?], directory.join("delayed.test"))
+    tree.built_again(side, &["-overlay", overlay.to_str()?], directory.join("delayed.test"))
 }
 
 /// Writes the changed copies of files, and the list of what each replaces.

@@ -7,6 +7,7 @@
 //! package). Node.js is handled separately ([`scripts`]).
 
 use super::functions::{Function, OUTSIDE, at, functions};
+use super::go_modules::GoModules;
 use super::reached::{Wording, reach};
 use super::tree::{TreeContents, contents};
 use super::{Asker, Catalogue, Side, scripts};
@@ -21,7 +22,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// Endings of files that state the versions of packages installed outside the tree.
@@ -69,16 +69,7 @@ pub(super) struct Tree {
     pub files: BTreeMap<String, Vec<Function>>,
     /// Digests of all other files that may matter.
     others: BTreeMap<String, u64>,
-    /// For Go, the modules; inner ones precede those that contain them.
-    modules: Vec<Module>,
-}
-
-/// A Go module.
-#[derive(Debug)]
-struct Module {
-    path: String,
-    /// Its directory, relative to the top of the tree, with a slash; empty at the top.
-    directory: String,
+    modules: GoModules,
 }
 
 impl Executed {
@@ -332,8 +323,13 @@ impl Tree {
             files.insert(below, functions(language, &text));
         }
         let is_empty = files.is_empty();
-        let modules = modules(&root, &others);
+        let modules = GoModules::of(&root, &others);
         (!is_empty).then_some(Self { root, language, files, others, modules })
+    }
+
+    /// For Go: see [`GoModules::built_again`].
+    pub fn built_again(&self, side: &Side, options: &[&str], program: PathBuf) -> Option<Side> {
+        self.modules.built_again(&self.root, side, options, program)
     }
 
     fn differs(&self, reference: &Self) -> bool {
@@ -420,11 +416,7 @@ impl Tree {
     /// Returns the path of a file relative to the root; `None` if it is not below the root.
     fn below(&self, file: &str) -> Option<String> {
         if self.language == Language::Go {
-            let below = |own: &Module| {
-                let file = file.strip_prefix(&own.path)?.strip_prefix('/')?;
-                Some(format!("{}{file}", own.directory)).filter(|own| self.files.contains_key(own))
-            };
-            return self.modules.iter().find_map(below);
+            return self.modules.places(file).find(|own| self.files.contains_key(own));
         }
         let path = Path::new(file);
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -469,69 +461,14 @@ fn is_version(line: &str) -> bool {
     line.contains('=') && ["__version__", "version", "__version_info__"].contains(&name.as_str())
 }
 
-/// Returns the Go modules among the files of a tree.
-fn modules(root: &Path, files: &BTreeMap<String, u64>) -> Vec<Module> {
-    let of = |file: &String| {
-        let directory = file.strip_suffix("go.mod")?;
-        let text = fs::read_to_string(root.join(file)).ok()?;
-        let is_one = directory.is_empty() || directory.ends_with('/');
-        let (path, directory) = (module_path(&text)?.to_owned(), directory.to_owned());
-        is_one.then_some(Module { path, directory })
-    };
-    let mut found: Vec<Module> = files.keys().filter_map(of).collect();
-    found.sort_by_key(|own| std::cmp::Reverse(own.path.len()));
-    found
-}
-
-/// Returns the path of the module that the text of a go.mod declares.
-pub(crate) fn module_path(text: &str) -> Option<&str> {
-    let mut directives =
-        text.lines().filter_map(|line| line.trim().split_once(char::is_whitespace));
-    let (_, path) = directives.find(|(directive, _)| *directive == "module")?;
-    Some(path.split("//").next()?.trim().trim_matches(['"', '`'])).filter(|path| !path.is_empty())
-}
-
-/// Runs Go in a directory, and returns its output; `None` if it fails.
-fn go(directory: &Path, arguments: &[&str]) -> Option<String> {
-    let mut command = Command::new("go");
-    command.args(arguments).current_dir(directory).stdin(Stdio::null());
-    let output = command.output().ok().filter(|output| output.status.success())?;
-    Some(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-/// Builds the tests of the package that were built into the program of a side again, with these
-/// options. `None` if that fails.
-pub(super) fn built_again(
-    side: &Side,
-    tree: &Tree,
-    options: &[&str],
-    program: PathBuf,
-) -> Option<Side> {
-    let built = side.command.resolve().ok()?;
-    let facts = go(&tree.root, &["version", "-m", built.to_str()?])?;
-    let path = facts.lines().find_map(|line| line.trim().strip_prefix("path\t"))?;
-    let package = path.strip_suffix(".test")?;
-    let holds = |own: &&Module| {
-        package.strip_prefix(&own.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    let module = tree.modules.iter().find(holds)?;
-    let to = ["-o", program.to_str()?, package];
-    go(&tree.root.join(&module.directory), &[&["test", "-c"], options, &to].concat())?;
-    let mut own = side.clone();
-    own.command.argv[0] = program.into_os_string();
-    Some(own)
-}
-
 /// Returns the side with a program that can report what it executes; for Go, the package is built
 /// again with coverage. `None` if that fails.
 fn instrumented(side: &Side, tree: &Tree, asker: &mut Asker) -> Option<Side> {
     if tree.language != Language::Go {
         return Some(side.clone());
     }
-    let everything: Vec<String> =
-        tree.modules.iter().map(|own| format!("{}/...", own.path)).collect();
-    let covered = format!("-coverpkg={}", everything.join(","));
-    built_again(side, tree, &["-cover", &covered], asker.directory().ok()?.join("executed.test"))
+    let covered = format!("-coverpkg={}", tree.modules.everything());
+    tree.built_again(side, &["-cover", &covered], asker.directory().ok()?.join("executed.test"))
 }
 
 #[cfg(test)]
@@ -590,30 +527,6 @@ mod tests {
         let mut shared = SharedFiles::default();
         shared.add("test_a", 1, &new, &[own]);
         assert_eq!(shared.0.len(), 0);
-    }
-
-    #[test]
-    fn the_modules_of_a_go_tree_are_those_of_all_its_directories() {
-        let room = tempfile::tempdir().unwrap();
-        let root = room.path().canonicalize().unwrap();
-        let write = |file: &str, text: &str| {
-            let path = root.join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
-        write("go.work", "go 1.22\nuse (\n\t./lib\n\t./lib/tools\n)\n");
-        write("lib/go.mod", "// A comment.\nmodule example.org/lib // v1\n\ngo 1.22\n");
-        write("lib/a/a.go", "package a\n\nfunc A() {}\n");
-        write("lib/tools/go.mod", "module \"example.org/lib/tools\"\n");
-        write("lib/tools/b.go", "package tools\n\nfunc B() {}\n");
-        let tree = Tree::read(Language::Go, root.clone()).unwrap();
-        let below = |file| tree.below(file);
-        assert_eq!(below("example.org/lib/a/a.go").as_deref(), Some("lib/a/a.go"));
-        assert_eq!(below("example.org/lib/tools/b.go").as_deref(), Some("lib/tools/b.go"));
-        assert_eq!(below("example.org/library/a/a.go"), None);
-        assert_eq!(below("example.org/lib/c.go"), None);
-        assert_eq!(module_path("modules x\nmodule\tm/v2\n"), Some("m/v2"));
-        assert_eq!(module_path("go 1.22\n"), None);
     }
 
     #[test]
