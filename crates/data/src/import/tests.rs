@@ -294,6 +294,9 @@ fn a_file_of_no_known_format_is_answered_with_what_it_is_and_what_is_known() {
         let said = refused(format!("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n{report}\n"));
         assert!(said.contains("`dotnet test --logger junit`"), "{said}");
     }
+    for empty in ["[{},{}]\n", "[{}, {}]", "[{}]"] {
+        assert!(refused(empty).contains("bench.tasks.map("), "{empty}");
+    }
     let jmh = "\"Benchmark\",\"Mode\",\"Threads\",\"Samples\",\"Score\",\"Unit\",\"Param: n\"\n\"a\",\"avgt\",1,5,2,\"us/op\",10\n";
     assert!(refused(jmh).contains("`-rf json -rff FILE`"));
     assert_eq!(seen(xml), "`data.txt` is XML with the root element `<results>`");

@@ -47,7 +47,7 @@ pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
 type Refusal = (fn(&str) -> bool, &'static str);
 
 /// Lines that only one tool prints, and the problem with a file that contains one.
-const REFUSED: [Refusal; 12] = [
+const REFUSED: [Refusal; 13] = [
     (
         |line| {
             let line = line.trim_start();
@@ -115,6 +115,10 @@ const REFUSED: [Refusal; 12] = [
             is_totals || line.starts_with("Timestamp,User Count,Type,Name,")
         },
         "is locust's table of totals, in which all requests are one number; a verdict needs several runs",
+    ),
+    (
+        |line| line.starts_with("[{}") && line.bytes().all(|b| b"[]{}, ".contains(&b)),
+        "is a list of empty objects; the tasks of newer versions of tinybench are written by `JSON.stringify(bench.tasks.map(({ name, result }) => ({ name, result })))`",
     ),
     (
         |line| {

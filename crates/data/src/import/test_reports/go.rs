@@ -54,6 +54,8 @@ struct RunningTest {
     has_subtests: bool,
     /// True if a subtest failed.
     has_failed_below: bool,
+    /// True if the benchmark printed a result.
+    has_result: bool,
 }
 
 /// Reads `go test -json`.
@@ -96,7 +98,7 @@ fn benchmarks_event(
     if let Some(time) = &event.time {
         benchmarks.started(time);
     }
-    let is_of_test = event.test.as_ref().is_some_and(|name| !name.starts_with("Benchmark"));
+    let is_of_test = event.test.as_ref().is_some_and(|name| !is_benchmark(name));
     let is_relevant = |text: &&String| {
         !is_of_test || text.trim_start().starts_with("--- ") || text.starts_with("panic: ")
     };
@@ -135,6 +137,9 @@ impl<'a> GoTests<'a> {
         let at = event.time.as_deref().and_then(moment);
         let Some(test) = &event.test else {
             packages.event(&event, at, tests);
+            if matches!(event.action.as_str(), "pass" | "fail") {
+                end_benchmarks(running, &event, tests)?;
+            }
             // The tests of this package are unknown, unlike those of other packages. If individual
             // tests are kept, the package counts as a failed test; it has no time to compare.
             if let Some(said) = packages.not_built(&event).filter(|_| tests.kept.is_some()) {
@@ -165,6 +170,19 @@ impl<'a> GoTests<'a> {
                 if let Some(test) = running.get_mut(&name).filter(|test| test.resumed.is_none()) {
                     test.resumed = at;
                 }
+                Ok(())
+            }
+            // A benchmark that passes has no other end, and a result for each `-count`.
+            "output" if is_benchmark(test) && is_result(event.output.as_deref()) => {
+                let Some(known) = running.get_mut(&name) else { return Ok(()) };
+                let span = at.zip(known.began);
+                (known.began, known.has_result) = (at, true);
+                let seconds = span.map(|(end, begin)| end.since(begin).max(0.0));
+                tests.observe(&name, seconds, Status::Passed)?;
+                tests.more(|own| {
+                    own.file = Some(event.package.clone());
+                    own.span = span.map(|(end, begin)| (begin.since_1970(), end.since_1970()));
+                });
                 Ok(())
             }
             "output" => {
@@ -217,6 +235,39 @@ impl<'a> GoTests<'a> {
         self.tests.all_broken(self.running.into_keys());
         self.tests.finish("what `go test` prints, without the end of any test or benchmark")
     }
+}
+
+/// Ends the benchmarks of a package whose end the event is: those that pass have no other end.
+fn end_benchmarks(
+    running: &mut HashMap<String, RunningTest>,
+    event: &GoEvent,
+    tests: &mut Tests<'_>,
+) -> Result<(), String> {
+    let is_of_package = |name: &String| {
+        let test = name.strip_prefix(&event.package).and_then(|rest| rest.strip_prefix(": "));
+        test.is_some_and(is_benchmark)
+    };
+    let ended = running.extract_if(|name, _| is_of_package(name));
+    let without_result = ended.filter(|(_, own)| !own.has_result && !own.has_subtests);
+    let mut names: Vec<String> = without_result.map(|(name, _)| name).collect();
+    names.sort_unstable();
+    for name in &names {
+        match event.action.as_str() {
+            "pass" => tests.observe(name, None, Status::Passed)?,
+            _ => tests.broken(name),
+        }
+    }
+    Ok(())
+}
+
+fn is_benchmark(test: &str) -> bool {
+    test.starts_with("Benchmark")
+}
+
+/// Returns true if output ends with the numbers of a benchmark.
+fn is_result(output: Option<&str>) -> bool {
+    output
+        .is_some_and(|text| text.ends_with('\n') && text.contains('\t') && text.contains(" ns/op"))
 }
 
 /// Calls a function for each running test that contains this one: the names of subtests follow a

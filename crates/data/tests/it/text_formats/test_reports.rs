@@ -305,6 +305,39 @@ fn failures_outside_of_tests_are_reported() {
 }
 
 #[test]
+fn benchmarks_of_go_that_pass_have_no_end_of_their_own() {
+    let event = |action: &str, test: &str, more: &str| {
+        format!("{{\"Action\":\"{action}\",\"Package\":\"p\",\"Test\":\"{test}\"{more}}}\n")
+    };
+    let result = |test: &str| event("output", test, ",\"Output\":\"    10\\t  5.0 ns/op\\n\"");
+    let end = |action: &str| format!("{{\"Action\":\"{action}\",\"Package\":\"p\"}}\n");
+    let run = [
+        event("run", "BenchmarkS", ""),
+        result("BenchmarkS"),
+        event("run", "BenchmarkT", ""),
+        event("run", "BenchmarkT/x", ""),
+        result("BenchmarkT/x"),
+        event("run", "BenchmarkT/off", ""),
+        event("skip", "BenchmarkT/off", ""),
+        // Without time per operation.
+        event("run", "BenchmarkU", ""),
+        event("output", "BenchmarkU", ",\"Output\":\"    10\\t  5.0 B/s\\n\""),
+    ]
+    .concat();
+    let passed = "p: BenchmarkS. p: BenchmarkT/x. p: BenchmarkT/offs p: BenchmarkU.";
+    let all = run.clone() + &end("pass");
+    assert_eq!((outcomes(&all).as_str(), told(&all).unfinished), (passed, vec![]));
+    // The package crashed within the last one.
+    let all = run.clone() + &end("fail");
+    assert_eq!(told(&all).unfinished, ["p", "p: BenchmarkU"]);
+    let all = run + &event("fail", "BenchmarkU", "") + &end("fail");
+    assert_eq!(
+        (told(&all).tests[3].status, told(&all).unfinished),
+        (assay_data::test_results::TestStatus::Failed, vec![])
+    );
+}
+
+#[test]
 fn equal_names_in_two_binaries_are_two_tests() {
     let event = |event: &str, name: &str| {
         format!("{{\"type\":\"test\",\"event\":\"{event}\",\"name\":\"{name}\",\"exec_time\":1}}\n")
