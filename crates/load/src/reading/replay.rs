@@ -3,6 +3,7 @@
 //! requested as well.
 
 use super::{MOST, ReadingError};
+use crate::scenario::{Request, Scenario};
 
 /// The contents of a recording.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,6 +15,47 @@ pub struct Replayed {
     /// Number of log lines without a repeatable request, such as failed handshakes or bytes that
     /// are not UTF-8.
     pub skipped: usize,
+}
+
+impl Replayed {
+    /// Returns the requests of a log: one for each method, whose path is filled in from a table of
+    /// the paths in the log, in order. The rest is that of `first`; if it has a method of its
+    /// own, as with a body, all requests have it.
+    ///
+    /// # Errors
+    /// If the log has other methods than GET and HEAD: what they sent is not in it.
+    pub fn scenario(&self, first: &Request) -> Result<Scenario, ReadingError> {
+        let is_get = |method: &str| method == "GET" || method == "HEAD";
+        let others = self.asked.iter().filter(|(method, _)| !is_get(method)).count();
+        if others > 0 {
+            return Err(ReadingError(format!(
+                "{others} of {} requests in the log have a method other than GET or HEAD; what they sent is not in the log, so they can't be repeated: remove their lines from the file",
+                self.asked.len()
+            )));
+        }
+        let has_own = first.method != "GET";
+        let method_of = |(method, _): &(String, String)| match has_own {
+            true => first.method.clone(),
+            false => method.clone(),
+        };
+        let of_row: Vec<String> = self.asked.iter().map(method_of).collect();
+        let mut methods = of_row.clone();
+        methods.sort_unstable();
+        methods.dedup();
+        let request = |method: &String| Request {
+            method: method.clone(),
+            target: first.target.with_path("{{path}}"),
+            ..first.clone()
+        };
+        let place = |method: &String| methods.iter().position(|own| own == method).unwrap_or(0);
+        Ok(Scenario {
+            requests: methods.iter().map(request).collect(),
+            session: false,
+            columns: vec!["path".to_owned()],
+            values: self.asked.iter().map(|(_, path)| vec![path.clone()]).collect(),
+            request_of_row: of_row.iter().map(place).collect(),
+        })
+    }
 }
 
 /// Reads recorded times. Logs have only whole seconds: the requests of one second are spread evenly

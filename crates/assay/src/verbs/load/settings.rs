@@ -352,7 +352,7 @@ impl LoadSettings {
         ensure!(is_token(&method), "--method {method}: a method must be a single word, as in GET");
         let first = Request { method, fields, body, has_body, ..Request::get(target.clone()) };
         if let Some(found) = self.replayed.as_ref().filter(|found| !found.asked.is_empty()) {
-            return self.of_log(&first, target, found);
+            return found.scenario(&first).context("--replay");
         }
         let mut requests = vec![first.clone()];
         for text in &ask.path {
@@ -377,48 +377,6 @@ impl LoadSettings {
         }
         let (session, request_of_row) = (ask.session, Vec::new());
         Ok(Scenario { requests, session, columns, values: rows, request_of_row })
-    }
-
-    /// Returns the requests of a log: one for each method, whose path is filled in from a table of
-    /// the paths in the log, in order.
-    fn of_log(
-        &self,
-        first: &Request,
-        target: &Target,
-        found: &Replayed,
-    ) -> anyhow::Result<Scenario> {
-        let gets =
-            found.asked.iter().filter(|(method, _)| method == "GET" || method == "HEAD").count();
-        ensure!(
-            gets == found.asked.len(),
-            "--replay: {} of {} requests in the log have a method other than GET or HEAD; what they sent is not in the log, so they can't be repeated: remove their lines from the file",
-            found.asked.len() - gets,
-            found.asked.len()
-        );
-        let request = |method: &str| Request {
-            method: method.to_owned(),
-            target: target.with_path("{{path}}"),
-            ..first.clone()
-        };
-        let values = found.asked.iter().map(|(_, path)| vec![path.clone()]).collect();
-        // A method or a body that the user gave is for all requests.
-        let has_own = first.method != "GET";
-        let method_of = |asked: &(String, String)| match has_own {
-            true => first.method.clone(),
-            false => asked.0.clone(),
-        };
-        let of_row: Vec<String> = found.asked.iter().map(method_of).collect();
-        let mut methods = of_row.clone();
-        methods.sort_unstable();
-        methods.dedup();
-        let place = |method: &String| methods.iter().position(|own| own == method).unwrap_or(0);
-        Ok(Scenario {
-            requests: methods.iter().map(|method| request(method)).collect(),
-            session: false,
-            columns: vec!["path".to_owned()],
-            values,
-            request_of_row: of_row.iter().map(place).collect(),
-        })
     }
 
     /// Returns the initial rate of a search.

@@ -102,6 +102,8 @@ pub(in crate::import) fn read_libtest(
                 return Ok(());
             }
             ("suite", "started") => {
+                // A test of `cargo test` ends in its own binary or never.
+                tests.all_broken(running.extract_if(.., |name| !is_of_nextest(name)));
                 binaries.push(Binary::new());
                 return Ok(());
             }
@@ -152,7 +154,7 @@ fn add_binaries(tests: &mut Tests<'_>, binaries: &[Binary]) -> Result<(), String
     for run in binaries.chunks(per_run.max(1)) {
         tests.begin_run();
         for test in run.iter().flatten() {
-            if test.name.contains('$') {
+            if is_of_nextest(&test.name) {
                 tests.observe(&test.name, test.seconds, test.status)?;
             } else {
                 tests.add(&test.name, test.seconds, test.status)?;
@@ -166,18 +168,18 @@ fn add_binaries(tests: &mut Tests<'_>, binaries: &[Binary]) -> Result<(), String
     Ok(())
 }
 
-/// Returns the smallest number of binaries after which all of them repeat: with at least half of
-/// their tests in common.
+/// Returns true for the name of a nextest test, `CRATE::BINARY$TEST`.
+fn is_of_nextest(name: &str) -> bool {
+    name.contains('$')
+}
+
+/// Returns the smallest number of binaries after which all of them repeat, with the same tests.
 fn binaries_per_run(binaries: &[Binary]) -> usize {
     let names: Vec<HashSet<&str>> =
         binaries.iter().map(|tests| tests.iter().map(|test| &*test.name).collect()).collect();
-    let is_same = |one: &HashSet<&str>, other: &HashSet<&str>| {
-        2 * one.intersection(other).count() >= one.union(other).count()
-    };
     let count = names.len();
     let repeats = |&period: &usize| {
-        count.is_multiple_of(period)
-            && (period..count).all(|at| is_same(&names[at], &names[at % period]))
+        count.is_multiple_of(period) && (period..count).all(|at| names[at] == names[at % period])
     };
     (1..count).find(repeats).unwrap_or(count)
 }
@@ -195,11 +197,11 @@ fn libtest_event(line: &str) -> Option<&str> {
     })
 }
 
-/// Splits the name of a nextest test, `CRATE::BINARY$TEST`, from the number of the attempt, which
+/// Splits the name of a nextest test from the number of the attempt, which
 /// follows a `#` if there were several. Returns the name and the number of attempts before the last
 /// one.
 fn attempts(name: &str) -> (&str, u32) {
-    let counted = name.rsplit_once('#').filter(|(test, _)| test.contains('$'));
+    let counted = name.rsplit_once('#').filter(|(test, _)| is_of_nextest(test));
     let counted = counted.and_then(|(test, times)| Some((test, times.parse::<u32>().ok()?)));
     counted.map_or((name, 0), |(test, times)| (test, times.saturating_sub(1)))
 }
@@ -220,13 +222,24 @@ struct LogEvent {
     pytest_version: Option<String>,
 }
 
-/// Reads pytest-reportlog. The time of a test includes its setup and teardown.
+/// The reports so far of a test, or of an attempt of pytest-rerunfailures.
+#[derive(Default)]
+struct OpenTest {
+    seconds: f64,
+    status: Status,
+    /// True if this attempt failed and another one follows.
+    is_rerun: bool,
+}
+
+/// Reads pytest-reportlog. The time of a test includes its setup and teardown. Only its last attempt
+/// counts.
 pub(in crate::import) fn read_reportlog(
     input: Input,
     context: &Context<'_>,
 ) -> Result<Part, ImportError> {
     let mut tests = Tests::new(context, "pytest")?;
-    let mut open: HashMap<String, (f64, Status)> = HashMap::new();
+    let mut open: HashMap<String, OpenTest> = HashMap::new();
+    let mut retries: HashMap<String, u32> = HashMap::new();
     let expected =
         "pytest-reportlog's reports: `{\"$report_type\": \"TestReport\", \"nodeid\": …}`";
     each(input, context, expected, log_event, |event: LogEvent| {
@@ -240,21 +253,27 @@ pub(in crate::import) fn read_reportlog(
         if event.kind != "TestReport" {
             return Ok(());
         }
-        let (seconds, status) = open.entry(event.nodeid.clone()).or_insert((0.0, Status::Passed));
-        *seconds += event.duration.and_then(Number::finite).unwrap_or(0.0);
+        let test = open.entry(event.nodeid.clone()).or_default();
+        test.seconds += event.duration.and_then(Number::finite).unwrap_or(0.0);
         match event.outcome.as_str() {
-            "failed" => *status = Status::Failed,
-            "skipped" if event.wasxfail.is_none() && *status == Status::Passed => {
-                *status = Status::Skipped;
+            "failed" => test.status = Status::Failed,
+            "rerun" => test.is_rerun = true,
+            "skipped" if event.wasxfail.is_none() && test.status == Status::Passed => {
+                test.status = Status::Skipped;
             }
             _ => {}
         }
         if event.when != "teardown" {
             return Ok(());
         }
-        let (seconds, status) = (*seconds, *status);
-        open.remove(&event.nodeid);
-        tests.observe(&event.nodeid, Some(seconds), status)
+        let ended = open.remove(&event.nodeid).unwrap_or_default();
+        if ended.is_rerun {
+            *retries.entry(event.nodeid).or_default() += 1;
+            return Ok(());
+        }
+        tests.observe(&event.nodeid, Some(ended.seconds), ended.status)?;
+        tests.more(|own| own.retries = retries.remove(&event.nodeid).unwrap_or_default());
+        Ok(())
     })?;
     tests.all_broken(open.into_keys());
     tests.finish("reports of no test")

@@ -214,6 +214,7 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
 /// Adds the tests of a report. Tests of equal names in several suites are distinguished by the host,
 /// which is the browser in Playwright's reports, or else by the name of the suite.
 fn add_all(tests: &mut Tests<'_>, cases: Vec<Case>) -> Result<(), ImportError> {
+    let cases = last_attempts(cases);
     // By name: the first suite, and whether the hosts and the names of the others differ.
     let mut suites: HashMap<&str, (&Suite, bool, bool)> = HashMap::new();
     for Case { name, suite, .. } in &cases {
@@ -241,6 +242,24 @@ fn add_all(tests: &mut Tests<'_>, cases: Vec<Case>) -> Result<(), ImportError> {
         });
     }
     Ok(())
+}
+
+/// Keeps the last attempt of every test of pytest-rerunfailures, which writes a test for each, the
+/// failed ones without `<failure>`.
+fn last_attempts(cases: Vec<Case>) -> Vec<Case> {
+    let mut kept: Vec<Case> = Vec::with_capacity(cases.len());
+    for mut case in cases {
+        let is_again = |last: &mut Case| {
+            case.suite.name == "pytest"
+                && Rc::ptr_eq(&last.suite, &case.suite)
+                && (&last.name, last.status) == (&case.name, Status::Passed)
+        };
+        if let Some(failed) = kept.pop_if(is_again) {
+            case.retries = failed.retries + 1;
+        }
+        kept.push(case);
+    }
+    kept
 }
 
 /// Returns the error of a suite that failed as a whole.

@@ -359,7 +359,13 @@ fn equal_names_in_two_binaries_are_two_tests() {
     };
     let all = ["a", "works", "works #2", "b", "c"];
     assert_eq!(series(&both), counted(&all, 1));
-    // Two runs of both, in the second of which a test is missing.
+    // One binary may have all tests of another.
+    let within = binary(&["a"], "ok") + &binary(&["a", "c"], "ok");
+    assert_eq!(series(&within), counted(&["a", "a #2", "c"], 1));
+    // The first binary died within a test.
+    let died = start.to_owned() + &event("started", "a") + &binary(&["a"], "ok");
+    assert_eq!(told(&died).unfinished, ["a"]);
+    // Two runs of both.
     let again = binary(&["a", "works"], "ok") + &other + start;
     assert_eq!(series(&format!("{both}{start}{again}")), counted(&all, 2));
     // Tests of the same names in two packages, each followed by its documentation's tests.
@@ -369,6 +375,34 @@ fn equal_names_in_two_binaries_are_two_tests() {
     let package = format!("{}{start}", binary(&["works"], "ok"));
     assert_eq!(series(&package.repeat(3)), counted(&["works"], 3));
     assert_eq!(outcomes(&package.repeat(2)), "works. works #2.");
+}
+
+#[test]
+fn failed_attempts_of_pytest_are_retries_of_one_test() {
+    let report = |when: &str, outcome: &str| {
+        format!(
+            "{{\"nodeid\":\"t.py::f\",\"when\":\"{when}\",\"outcome\":\"{outcome}\",\"duration\":1,\"$report_type\":\"TestReport\"}}\n"
+        )
+    };
+    let attempt = |outcome: &str| {
+        report("setup", "passed") + &report("call", outcome) + &report("teardown", "passed")
+    };
+    for (last, sign) in [("passed", "."), ("failed", "F")] {
+        let log = "{\"pytest_version\": \"9.2.0\", \"$report_type\": \"SessionStart\"}\n"
+            .to_owned()
+            + &attempt("rerun").repeat(2)
+            + &attempt(last);
+        assert_eq!((outcomes(&log), told(&log).tests[0].retries), (format!("t.py::f{sign}"), 2));
+    }
+    let xml = |suite: &str| {
+        let failed = "<testcase classname=\"t\" name=\"f\" time=\"5\"/>";
+        format!(
+            "<testsuites><testsuite name=\"{suite}\">{failed}<testcase classname=\"t\" name=\"f\" time=\"0.5\"/></testsuite></testsuites>"
+        )
+    };
+    let tests = told(&xml("pytest")).tests;
+    assert_eq!((tests.len(), tests[0].seconds, tests[0].retries), (1, Some(0.5), 1));
+    assert_eq!(outcomes(&xml("other")), "t: f. t: f #2.");
 }
 
 #[test]
