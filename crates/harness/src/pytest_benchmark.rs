@@ -56,7 +56,11 @@ pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
 /// Returns the options that every call needs: little output, reasons for failures on one line, and
 /// nothing left in the user's directories.
 fn quiet(scratch: &Path) -> Request {
-    Request::with(["--verbosity=-1", "--color=no", "-rfE", "-o"])
+    Request::with(["--verbosity=-1", "--color=no", "-rfE"])
+        // These override the user's `--benchmark-disable` and `--benchmark-skip`.
+        .arg("--benchmark-enable")
+        .arg("--benchmark-only")
+        .arg("-o")
         .arg(format!("cache_dir={}", scratch.join("cache").display()))
         .arg(format!("--benchmark-storage=file://{}", scratch.join("storage").display()))
         .env("COLUMNS", "240")
@@ -80,7 +84,7 @@ impl Driver for PytestBenchmark {
     }
 
     fn list(&self, scratch: &Path) -> Request {
-        quiet(scratch).arg("--setup-plan").arg("--benchmark-only")
+        quiet(scratch).arg("--setup-plan")
     }
 
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
@@ -121,7 +125,6 @@ impl Driver for PytestBenchmark {
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .arg("--last-failed")
             .arg("--last-failed-no-failures=none")
-            .arg("--benchmark-enable")
             .arg("--benchmark-min-rounds=1")
             .arg(format!("--benchmark-max-time={seconds:.9}"))
             .arg(format!("--benchmark-min-time={:.9}", (seconds / ROUNDS).max(1e-9)))

@@ -173,7 +173,8 @@ fn named(
     if files.is_empty() {
         let below = root.below.to_str().unwrap_or_default();
         let is_below = |path: &&String| below.is_empty() || Path::new(path).starts_with(below);
-        return Ok(all.iter().filter(is_below).filter_map(of_language).collect());
+        let own = all.iter().filter(is_below).filter(|path| !is_foreign(path, &root.below));
+        return Ok(own.filter_map(of_language).collect());
     }
     let mut paths = BTreeMap::new();
     for file in files {
@@ -189,7 +190,7 @@ fn named(
         let before = paths.len();
         if place.is_dir() {
             let below = all.iter().filter(|path| Path::new(path).starts_with(own));
-            paths.extend(below.filter_map(of_language));
+            paths.extend(below.filter(|path| !is_foreign(path, own)).filter_map(of_language));
         } else {
             let own = own
                 .to_str()
@@ -213,6 +214,20 @@ fn without_builds(files: &mut Vec<String>) {
         !built.iter().any(|own| path.starts_with(own))
             && !path.iter().any(|part| part == "CMakeFiles")
     });
+}
+
+/// Directories of third-party code.
+const FOREIGN: [&str; 5] =
+    ["vendor", "third_party", "node_modules", "bower_components", "site-packages"];
+
+/// Returns true for third-party code below a directory, and for JavaScript that a bundler wrote.
+fn is_foreign(path: &str, directory: &Path) -> bool {
+    let below = Path::new(path).strip_prefix(directory).unwrap_or(Path::new(path));
+    let is_script = [".js", ".mjs", ".cjs"].iter().any(|ending| path.ends_with(ending));
+    let mut above = below.parent().into_iter().flat_map(Path::iter);
+    let is_bundle = below.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(".min"));
+    is_script && is_bundle
+        || above.any(|name| FOREIGN.iter().any(|own| name == *own) || is_script && name == "dist")
 }
 
 type SourceResult = Result<Source, Option<String>>;
@@ -374,6 +389,16 @@ pub(crate) fn result(source: &Source, own: &Mutant, unit: usize, lines: &[usize]
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn third_party_code_is_no_source_unless_its_directory_is_named() {
+        let is = |path| is_foreign(path, Path::new(""));
+        assert!(is("vendor/a/a.go") && is("x/third_party/b.c") && is("node_modules/c/c.js"));
+        assert!(is("dist/d.mjs") && is("lib/e.min.js") && is("venv/site-packages/f.py"));
+        assert!(!is("vendor.go") && !is("dist/g.py") && !is("admin.js") && !is("vendors/h.go"));
+        let named = |path| is_foreign(path, Path::new("vendor/a"));
+        assert!(!named("vendor/a/a.go") && named("vendor/a/vendor/b.go"));
+    }
 
     #[test]
     fn what_cmake_generates_is_no_source() {

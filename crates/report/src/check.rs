@@ -123,11 +123,15 @@ impl CheckReport<'_> {
             Answer::Inconclusive if !self.of(Standing::Undecided).is_empty() => {
                 said.push(self.undecided(all));
             }
-            Answer::Inconclusive => said.push(format!(
-                "No slowdown of {} or more was found in {}, but not all are known.",
-                number::threshold(self.threshold),
-                counted(all, "benchmark")
-            )),
+            Answer::Inconclusive => {
+                let found = self.rows().any(|(_, row)| row.standing != Standing::Inconclusive);
+                let known = if found || self.unreached() > 0 { "not all are" } else { "none is" };
+                said.push(format!(
+                    "No slowdown of {} or more was found in {}, but {known} known.",
+                    number::threshold(self.threshold),
+                    counted(all, "benchmark")
+                ));
+            }
             Answer::Unreached => said.push("No benchmark was measured.".to_owned()),
             Answer::Faster | Answer::Equivalent => said.push(match all {
                 1 => format!(
@@ -164,7 +168,9 @@ impl CheckReport<'_> {
             _ => format!("{} of {all} benchmarks may be slower", open.len()),
         };
         let named = self.effects(&open);
-        format!("{of}: {named}. A second build neither confirms nor refutes it.")
+        format!(
+            "{of}: {named}. A second build neither confirms nor refutes it; more time (--budget) may."
+        )
     }
 
     /// Returns the effects of rows, the first ones with their names.

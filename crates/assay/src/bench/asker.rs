@@ -5,7 +5,7 @@ use super::turns::Pipes;
 use crate::run_error::RunError;
 use anyhow::Context;
 use assay_data::system_error::reason;
-use assay_harness::{Answer, Reply, Request};
+use assay_harness::{Answer, Driver, Reading, Reply, Request};
 use assay_measure::counters::{self, Count, Counters, Event, Refusal};
 use assay_measure::{MeasureError, Outcome, RunOptions, RunResult, Runner, SubjectId, interrupt};
 use std::fs;
@@ -28,6 +28,15 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
+    /// Returns the values of a benchmark; `None` if the run or the benchmark failed or was skipped.
+    pub fn reading(&self, driver: &dyn Driver, benchmark: &str) -> Option<Reading> {
+        let readings = driver.read(&self.reply).ok().filter(|_| self.failure().is_none())?;
+        let is_own = |own: &Reading| {
+            own.benchmark == benchmark && own.error.is_none() && !own.values.is_empty()
+        };
+        readings.into_iter().find(is_own)
+    }
+
     /// Returns the failure of the run, as the end of a sentence; `None` if the run succeeded.
     pub fn failure(&self) -> Option<String> {
         let how = match self.result.outcome {

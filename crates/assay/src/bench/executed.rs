@@ -121,7 +121,8 @@ impl Executed {
                 let request = driver.measure(name, Effort::Once, &scratch);
                 let request = tree.language.asking(request, &scratch);
                 let ran = asker.ask(&program, &request, &scratch)?;
-                let places = tree.language.executed(&scratch).filter(|_| ran.failure().is_none());
+                let did_run = ran.reading(&**driver, name).is_some();
+                let places = tree.language.executed(&scratch).filter(|_| did_run);
                 let Some(places) = places else { continue };
                 shared.add(name, side, tree, &places);
                 if let Some(keys) = tree.keys(&places) {

@@ -48,10 +48,12 @@ pub(super) fn digests(
             }
             let Some(name) = &catalogue.benchmarks[benchmark].on[side] else { continue };
             let scratch = asker.directory().map_err(|e| RunError::Reading(output::told(&e)))?;
-            let request = catalogue.drivers[side].measure(name, Effort::Once, &scratch);
+            let driver = &catalogue.drivers[side];
+            let request = driver.measure(name, Effort::Once, &scratch);
             let request = noting_scripts(request, &scratch);
             let ran = asker.ask(&catalogue.sides[side], &request, &scratch)?;
-            let scripts = executed_scripts(&scratch).filter(|_| ran.failure().is_none());
+            let did_run = ran.reading(&**driver, name).is_some();
+            let scripts = executed_scripts(&scratch).filter(|_| did_run);
             if let Some(digest) = scripts.and_then(|scripts| digest(root, &scripts)) {
                 found.insert((benchmark, side), digest);
             }

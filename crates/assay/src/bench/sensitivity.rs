@@ -161,13 +161,9 @@ impl Benchmarks<'_> {
         let language = program.tree.language;
         let request = language.delaying(request, &scratch, function, delay);
         let ran = self.asker.ask(&program.side, &request, &scratch)?;
-        if ran.failure().is_some() {
-            return Ok(None);
-        }
-        let readings = driver.read(&ran.reply).unwrap_or_default();
-        let own = readings.iter().find(|reading| reading.benchmark == *name);
-        let value = own.and_then(|own| own.values.iter().find(|(own, _)| own.name == metric));
-        Ok(value.map(|(_, value)| (*value, ran.result.wall_seconds)))
+        let own = ran.reading(&**driver, name);
+        let value = own.and_then(|own| own.values.into_iter().find(|(own, _)| own.name == metric));
+        Ok(value.map(|(_, value)| (value, ran.result.wall_seconds)))
     }
 }
 

@@ -132,7 +132,13 @@ impl ProjectBenchmarks {
 
 /// Returns the line that builds the programs of these groups; `None` if nothing is built.
 pub(crate) fn line_of(ways: &[ProgramGroup]) -> Option<String> {
-    let lines: Vec<&str> = ways.iter().flat_map(|way| &way.build).map(String::as_str).collect();
+    let mut lines: Vec<&str> = Vec::new();
+    for line in ways.iter().flat_map(|way| &way.build) {
+        // Several groups may need the same step.
+        if !lines.contains(&line.as_str()) {
+            lines.push(line);
+        }
+    }
     (!lines.is_empty()).then(|| match lines.as_slice() {
         [one] => (*one).to_owned(),
         lines => format!("set -e\n{}", lines.join("\n")),

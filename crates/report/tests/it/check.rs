@@ -93,7 +93,11 @@ fn comment_on(program: CheckedProgram) -> String {
 fn a_second_build_confirms_refutes_or_decides_nothing() {
     let undecided = comment_after(Verdict::Inconclusive);
     assert!(undecided.contains("The only benchmark may be slower: "), "{undecided}");
-    assert!(undecided.contains("A second build neither confirms nor refutes it."), "{undecided}");
+    assert!(
+        undecided
+            .contains("A second build neither confirms nor refutes it; more time (--budget) may."),
+        "{undecided}"
+    );
     assert!(!undecided.contains("No slowdown"), "{undecided}");
     assert!(undecided.contains("measured for up to 5 min"), "{undecided}");
     let refuted = comment_after(Verdict::Equivalent);

@@ -239,9 +239,11 @@ fn manager(package: &Value, name: &str) -> String {
         (!version.is_empty() && version.bytes().all(is_plain)).then_some(version)
     });
     let wanted = match pinned {
-        // From version 2 on, Yarn is another package.
+        // From version 2 on, Yarn is another package, whose projects Yarn 1 refuses.
         Some(version) if name == "yarn" && !version.starts_with("1.") => {
-            format!("--package=@yarnpkg/cli-dist@{version} yarn")
+            return format!(
+                "$(yarn --version 2>/dev/null | grep -q '^[2-9]' && echo yarn || echo npx --yes --package=@yarnpkg/cli-dist@{version} yarn)"
+            );
         }
         Some(version) => format!("{name}@{version}"),
         None => name.to_owned(),
@@ -269,8 +271,9 @@ mod tests {
         assert_eq!(of("pnpm@10.33.4", "pnpm"), or("pnpm", "pnpm@10.33.4"));
         assert_eq!(of("pnpm@9.1.0-rc.2+sha256.12ab", "pnpm"), or("pnpm", "pnpm@9.1.0-rc.2"));
         assert_eq!(of("yarn@1.22.22", "yarn"), or("yarn", "yarn@1.22.22"));
-        let modern = "--package=@yarnpkg/cli-dist@4.9.2 yarn";
-        assert_eq!(of("yarn@4.9.2", "yarn"), or("yarn", modern));
+        let modern = of("yarn@4.9.2", "yarn");
+        assert!(modern.starts_with("$(yarn --version"), "{modern}");
+        assert!(modern.ends_with("|| echo npx --yes --package=@yarnpkg/cli-dist@4.9.2 yarn)"));
         // Another manager, nothing, and no version.
         assert_eq!(of("pnpm@10.33.4", "bun"), or("bun", "bun"));
         assert_eq!(manager(&serde_json::json!({}), "pnpm"), or("pnpm", "pnpm"));

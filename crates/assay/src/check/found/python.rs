@@ -14,7 +14,7 @@ const SOUGHT: &str = "tests that use the fixture `benchmark` of pytest-benchmark
 /// Files that show that a directory is a Python project.
 const MANIFESTS: [&str; 4] = ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"];
 /// Words in these files that show that something is compiled.
-const COMPILED: [&str; 11] = [
+const COMPILED: [&str; 12] = [
     "maturin",
     "setuptools-rust",
     "setuptools_rust",
@@ -26,6 +26,7 @@ const COMPILED: [&str; 11] = [
     "pybind11",
     "ext_modules",
     "ext-modules",
+    "cffi_modules",
 ];
 
 /// Files with benchmarks.

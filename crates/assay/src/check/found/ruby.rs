@@ -1,6 +1,9 @@
 //! Ruby: scripts of benchmark-ips.
+//!
+//! C extensions are compiled into the `lib` of their gem, where both `require` and
+//! `require_relative` find them before those of an installed gem.
 
-use super::{Looked, Program, ProgramGroup, Tree, directory_of, some, within, word};
+use super::{Looked, OURS, Program, ProgramGroup, Tree, directory_of, slug, some, within, word};
 use std::collections::BTreeMap;
 
 const SOUGHT: &str = "a Gemfile or a gemspec, and scripts that require and call benchmark/ips";
@@ -42,7 +45,13 @@ pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
     if projects.is_empty() && !manifests.is_empty() {
         notes.push("no script requires and calls it".to_owned());
     }
-    let ways = projects.iter().map(|(project, scripts)| way(tree, project, scripts)).collect();
+    let is_of_gem =
+        |path: &&str| !path.split('/').rev().skip(1).any(|name| OF_TESTS.contains(&name));
+    let scripts = tree.named("extconf.rb").into_iter().filter(is_of_gem);
+    let build: Vec<String> =
+        scripts.filter_map(|script| Some(compiling(script, project_of(script)?))).collect();
+    let ways =
+        projects.iter().map(|(project, scripts)| way(tree, project, scripts, &build)).collect();
     (ways, Looked { tool: "Ruby", sought: SOUGHT, notes })
 }
 
@@ -67,7 +76,18 @@ fn libraries(tree: &Tree, project: &str) -> Vec<String> {
     found
 }
 
-fn way(tree: &Tree, project: &str, scripts: &[String]) -> ProgramGroup {
+/// Returns the line that compiles the extension of a gem.
+fn compiling(script: &str, gem: &str) -> String {
+    let room = format!("{OURS}/ext-{}", slug(directory_of(script)));
+    // The top of the tree, from which the shell came.
+    let top = "\"$OLDPWD\"";
+    let (script, library) = (word(script), word(&within(gem, "lib")));
+    format!(
+        "mkdir -p {room} && (cd {room} && ruby {top}/{script} && make install sitearchdir={top}/{library} sitelibdir={top}/{library})"
+    )
+}
+
+fn way(tree: &Tree, project: &str, scripts: &[String], build: &[String]) -> ProgramGroup {
     let libraries: String =
         libraries(tree, project).iter().map(|own| format!(" -I{}", word(own))).collect();
     let program = |script: &String| {
@@ -87,7 +107,7 @@ fn way(tree: &Tree, project: &str, scripts: &[String]) -> ProgramGroup {
     ProgramGroup {
         tool: "Ruby",
         evidence: format!("{file}; benchmarks in {}", some(scripts)),
-        build: Vec::new(),
+        build: build.to_vec(),
         programs: scripts.iter().map(program).collect(),
     }
 }

@@ -280,6 +280,16 @@ fn ruby_gems_below_the_top_come_before_installed_ones() {
     assert_eq!(commands(&found), [top, below]);
     assert_eq!(found["programs"][1]["directory"], "one");
     assert_eq!(commands(&explained(&gems[1..6])), [below]);
+
+    // Extensions are compiled into the gem, once for all scripts.
+    let extension = [("two/ext/two/extconf.rb", ""), ("test/fake/ext/extconf.rb", "")];
+    let build = explained(&[&gems[..], &extension].concat())["build"].as_str().unwrap().to_owned();
+    let library = "\"$OLDPWD\"/two/lib";
+    let line = format!(
+        "mkdir -p .assay/ext-two-ext-two && (cd .assay/ext-two-ext-two && ruby \"$OLDPWD\"/two/ext/two/extconf.rb && make install sitearchdir={library} sitelibdir={library})"
+    );
+    assert_eq!(build.matches(&line).count(), 1, "{build}");
+    assert!(!build.contains("fake"), "{build}");
 }
 
 #[test]

@@ -39,6 +39,20 @@ fn a_directory_is_listed_and_its_tests_measured_one_by_one() {
 }
 
 #[test]
+fn settings_that_leave_benchmarks_out_are_overridden() {
+    let Some(python) = installed("python/bin/python3") else { return };
+    for setting in ["--benchmark-skip", "--benchmark-disable"] {
+        let words = [&python, "-m", "pytest", "-p", "no:unraisableexception", "-o"];
+        let setting = format!("addopts={setting}");
+        let tests = Subject::new(&[&words[..], &[&setting, "python/bench"]].concat());
+        let driver = by_looks(&tests.program()).expect("it is pytest");
+        assert_eq!(tests.list(&*driver), NAMES);
+        let once = tests.measure(&*driver, NAMES[1], Effort::Once);
+        assert_eq!((once.error, once.iterations), (None, Some(1.0)), "{setting}");
+    }
+}
+
+#[test]
 fn rounds_are_measured_in_turns() {
     let Some(python) = installed("python/bin/python3") else { return };
     let tests =
