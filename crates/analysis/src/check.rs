@@ -7,6 +7,7 @@
 //! in the whole answer is at most α, for any number of benchmarks and any correlation between them.
 //! The second measurement can only cancel an alarm.
 
+use crate::comparison::NoInterval;
 use crate::{Analysis, Comparison, Effect, Verdict};
 use assay_data::Better;
 
@@ -35,6 +36,19 @@ pub enum Second {
     },
     /// The benchmark was not measured, for this reason.
     Missing(String),
+}
+
+impl Second {
+    /// Returns the second measurement that a comparison is. Too few blocks say nothing about an
+    /// alarm.
+    pub fn of(comparison: &Comparison) -> Self {
+        match comparison.no_interval() {
+            Some(NoInterval::TooFew { .. }) => Self::Missing(
+                "there was too little time for it; allow more with --budget".to_owned(),
+            ),
+            _ => Self::Measured { verdict: comparison.decision.verdict, ratio: comparison.ratio },
+        }
+    }
 }
 
 /// The result of one benchmark.
@@ -252,9 +266,7 @@ mod tests {
         for row in program.alarms() {
             let own = if program.benchmark(&program.rows[row]) == "b0" { ratio } else { 1.0 };
             let second = measured(1, own, confidence, stream);
-            let c = &second.comparisons[0];
-            let (verdict, ratio) = (c.decision.verdict, c.ratio);
-            program.settle(row, Second::Measured { verdict, ratio });
+            program.settle(row, Second::of(&second.comparisons[0]));
         }
         answer(&[program])
     }

@@ -5,7 +5,7 @@
 //! difference or dependent values widen the interval) are reported to explain it. Codes are in the
 //! catalog of the data crate.
 
-use crate::comparison::{Basis, Comparison};
+use crate::comparison::{Basis, Comparison, NoInterval};
 use crate::dependence::Dependence;
 use crate::policy;
 use crate::verdict::Scale;
@@ -148,11 +148,15 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
             "{} comes in steps that are large compared to the threshold; the interval includes the rounding error{means}",
             metric.name
         );
+        let of_scale = |size: f64| match c.decision.scale {
+            Scale::Ratio => size.exp_m1(),
+            Scale::Shift => size,
+        };
         findings.push(
             coarse(message, &metric.unit)
                 .about(name)
-                .with("step", step)
-                .with("threshold", c.decision.threshold),
+                .with("step", of_scale(step))
+                .with("threshold", of_scale(c.decision.threshold)),
         );
     }
     findings
@@ -160,6 +164,10 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
 
 fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
     let planned = plan.fixed_blocks();
+    let needed = match c.no_interval() {
+        Some(NoInterval::TooFew { needed }) => needed,
+        _ => c.fewest_blocks as usize,
+    };
     let (what, have) = match c.blocks {
         Some(blocks) => {
             let lacking = planned.filter(|&all| all as usize > blocks);
@@ -169,16 +177,13 @@ fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
         }
         None => (
             "values",
-            format!(
-                "{} and {}; for 95 % at least 4 and 4, 3 and 5, or 2 and 8 are needed",
-                c.counts.0, c.counts.1
-            ),
+            format!("{} and {}; {needed} on each side can decide", c.counts.0, c.counts.1),
         ),
     };
     let finding = too_few(format!("too few {what} for a verdict ({have})"))
         .about(name)
         .with("have", c.blocks.unwrap_or(c.counts.0.min(c.counts.1)) as f64)
-        .with("needed", f64::from(c.fewest_blocks.max(4)));
+        .with("needed", needed as f64);
     if c.blocks.is_none() {
         return finding.advise(Action::MoreValues);
     }

@@ -312,7 +312,7 @@ pub fn threshold_on(scale: Scale, threshold: &Threshold, median: f64) -> f64 {
 }
 
 /// The step of the clock (or counter) behind these values: the smallest gap between distinct
-/// values, relative to the median for ratios. If all values are equal, the step is one unit in the
+/// values; for ratios, the logarithm of 1 plus its share of the median. If all values are equal, the step is one unit in the
 /// last decimal place of the value, as in `0.03`, or 0 for a whole number, which may be an exact
 /// count. If each side is constant, the gap between the two constants is the difference sought, so
 /// the step is one unit of their last decimal places. O(n log n).
@@ -328,7 +328,7 @@ pub(crate) fn clock_step_of_sorted(first: &[f64], second: &[f64], scale: Scale) 
         .unwrap_or_else(|| last_digit(value));
     match scale {
         Scale::Shift => gap,
-        Scale::Ratio => gap / merged::median(&[first, second]),
+        Scale::Ratio => (gap / merged::median(&[first, second])).ln_1p(),
     }
 }
 
@@ -446,6 +446,8 @@ mod tests {
         assert_eq!(clock_step(&[0.03; 9], &[0.5; 9], Scale::Shift), 0.01);
         // If one side varies, its gaps determine the step.
         assert_eq!(clock_step(&[5.0; 3], &[7.0, 7.5, 9.0], Scale::Shift), 0.5);
+        let share = clock_step(&[4.0, 5.0, 5.0], &[5.0, 6.0], Scale::Ratio).exp_m1();
+        assert!((share - 0.2).abs() < 1e-12, "{share}");
     }
 
     #[test]

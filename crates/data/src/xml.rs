@@ -1,8 +1,8 @@
 //! The tags of an XML file, one after the other, in bounded memory: common code of all
 //! readers of XML.
 //!
-//! A file is read as a stream of tags. Only the beginning of the text between them is kept;
-//! comments and CDATA sections are not kept at all. Test reports may have whole logs on one line,
+//! A file is read as a stream of tags. Only the beginning of the text between them is kept, and
+//! short comments; CDATA sections are not kept at all. Test reports may have whole logs on one line,
 //! so lines matter only for the positions in errors. Every tag must be closed by its own end tag;
 //! namespaces, custom entities and document types are ignored.
 
@@ -36,6 +36,11 @@ pub enum Tag<'a> {
         name: &'a str,
         /// The beginning of the text between the previous tag or comment and this end tag.
         before: &'a str,
+    },
+    /// A comment in one piece, without `>` in it. Others are skipped.
+    Comment {
+        /// The text of the comment, trimmed.
+        text: &'a str,
     },
 }
 
@@ -117,6 +122,10 @@ impl<R: BufRead> Xml<R> {
             if self.read_tag()? {
                 break;
             }
+            if let Some((from, to)) = self.comment() {
+                let text = std::str::from_utf8(&self.tag[from..to]).unwrap_or_default().trim();
+                return Ok(Some(Tag::Comment { text }));
+            }
         }
         if let Some(name) = self.tag.strip_prefix(b"/") {
             let expected = self.begins.last().map(|&begin| &self.open[begin..]);
@@ -146,6 +155,13 @@ impl<R: BufRead> Xml<R> {
         Ok(Some(Tag::Open { name, text: rest }))
     }
 
+    /// Returns the range of the text of a comment in what was read last; `None` for anything else,
+    /// and for a comment that contains `>`.
+    fn comment(&self) -> Option<(usize, usize)> {
+        let text = self.tag.strip_prefix(b"!--")?.strip_suffix(b"--")?;
+        (!text.contains(&b'>')).then_some((3, 3 + text.len()))
+    }
+
     /// Closes the element that was opened last.
     fn close_last(&mut self) -> Result<Tag<'_>, ReadError> {
         let begin = self.begins.pop().unwrap_or_default();
@@ -158,7 +174,7 @@ impl<R: BufRead> Xml<R> {
         Ok(Tag::Close { name, before })
     }
 
-    /// Reads the text after a `<`; returns false for a comment or the like, which is skipped.
+    /// Reads the text after a `<`; returns false for a comment or the like.
     fn read_tag(&mut self) -> Result<bool, ReadError> {
         self.tag.clear();
         loop {
@@ -374,6 +390,7 @@ mod tests {
             seen.push(match tag {
                 Tag::Open { name, text } => format!("<{name}{text}>"),
                 Tag::Close { name, before } => format!("{before}</{name}>"),
+                Tag::Comment { text } => format!("<!--{text}-->"),
             });
         }
         Ok(seen)
@@ -381,9 +398,9 @@ mod tests {
 
     #[test]
     fn tags_are_read_however_small_the_pieces() {
-        let text = "<?xml a='>'?><!DOCTYPE a><!-- <x> -- --><a b=\"1 > 0\">\n<c/>t<![CDATA[<d>]]]]>u</a>\n";
+        let text = "<?xml a='>'?><!DOCTYPE a><!-- <x> -- --><!-- fail 4\n--><!----><a b=\"1 > 0\">\n<c/>t<![CDATA[<d>]]]]>u</a>\n";
         for capacity in 1..40 {
-            let expected = ["<a b=\"1 > 0\">", "<c>", "</c>", "u</a>"];
+            let expected = ["<!--fail 4-->", "<!---->", "<a b=\"1 > 0\">", "<c>", "</c>", "u</a>"];
             assert_eq!(tags(text, capacity).unwrap(), expected);
         }
     }

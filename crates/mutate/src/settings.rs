@@ -34,17 +34,21 @@ pub(crate) struct Settings {
     undefined: BTreeSet<String>,
     /// Path prefixes of modules that are disabled, with the reason.
     off: Vec<(String, String)>,
+    /// Directories of Go modules that the tests do not build.
+    foreign: Vec<String>,
 }
 
 impl Settings {
-    /// Reads the settings of a project with these files whose tests are run by `command`.
-    pub fn of(top: &Path, files: Vec<String>, command: &[OsString]) -> Self {
+    /// Reads the settings of a project with these files whose tests are run by `command` in the
+    /// directory `below` of the project.
+    pub fn of(top: &Path, below: &Path, files: Vec<String>, command: &[OsString]) -> Self {
         let words: Vec<String> =
             command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let mut own = Self { files, words, ..Self::default() };
         own.tags = own.tags();
         own.undefined = macros::undefined(top, &own.files, &own.words);
         own.crates = own.crates(top);
+        own.foreign = own.foreign(below);
         let sources = own.files.iter().filter(|path| path.ends_with(".rs"));
         let texts = sources.filter_map(|path| Some((path, fs::read(top.join(path)).ok()?)));
         let off = texts.flat_map(|(path, text)| modules_off(path, &text, &own.here(path)));
@@ -65,6 +69,11 @@ impl Settings {
     /// Returns the reason why a whole file is not built here; `None` if it is built, or if that
     /// depends on its contents.
     pub fn absent(&self, language: Language, path: &str) -> Option<String> {
+        if language == Language::Go {
+            let is_of = |own: &&String| Path::new(path).starts_with(own);
+            let module = self.foreign.iter().filter(is_of).max_by_key(|own| own.len());
+            return module.map(|own| format!("of another Go module, {own}"));
+        }
         if language == Language::Rust {
             let is_below = |own: &str| {
                 path.strip_prefix(own).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
@@ -98,6 +107,23 @@ impl Settings {
             }
         }
         None
+    }
+
+    /// Returns the directories of Go modules other than the one tested by `go test` in `below`.
+    /// Those of a workspace may be built together.
+    fn foreign(&self, below: &Path) -> Vec<String> {
+        let is_plain = self.words.iter().map(String::as_str).take(2).eq(["go", "test"]);
+        let is_named = |path: &String, name: &str| path.rsplit('/').next() == Some(name);
+        if !is_plain || self.files.iter().any(|path| is_named(path, "go.work")) {
+            return Vec::new();
+        }
+        let directory = |path: &String| path.rsplit_once('/').map_or("", |(own, _)| own).to_owned();
+        let manifests = self.files.iter().filter(|path| is_named(path, "go.mod"));
+        let modules: Vec<String> = manifests.map(directory).collect();
+        let nearest = modules.iter().filter(|own| below.starts_with(own));
+        let Some(tested) = nearest.max_by_key(|own| own.len()) else { return Vec::new() };
+        let is_other = |own: &&String| *own != tested && Path::new(own).starts_with(tested);
+        modules.iter().filter(is_other).cloned().collect()
     }
 
     fn tags(&self) -> BTreeSet<String> {
@@ -241,6 +267,7 @@ mod tests {
         let words: Vec<OsString> = command.split(' ').map(OsString::from).collect();
         Settings::of(
             room.path(),
+            Path::new(""),
             files.iter().map(|(path, _)| (*path).to_owned()).collect(),
             &words,
         )
@@ -276,5 +303,29 @@ mod tests {
         assert!(own.absent(Language::Rust, "src/nix.rs").is_none());
         assert_eq!(own.beside(Language::Go, "examples/a.go"), Some("an example"));
         assert_eq!(own.beside(Language::Go, "_examples/b/b.go"), None);
+    }
+
+    #[test]
+    fn nested_go_modules_are_not_tested_by_their_parents() {
+        let files = [
+            ("go.mod", "module a\n"),
+            ("a.go", ""),
+            ("tools/go.mod", "module a/tools\n"),
+            ("tools/b/b.go", ""),
+            ("toolsother/c.go", ""),
+        ];
+        let absent = |command: &str, extra: &[(&str, &str)], path: &str| {
+            let all: Vec<_> = files.iter().chain(extra).copied().collect();
+            settings(command, &all).absent(Language::Go, path)
+        };
+        let tests = "go test ./...";
+        let why = absent(tests, &[], "tools/b/b.go");
+        assert_eq!(why.unwrap(), "of another Go module, tools");
+        for path in ["a.go", "toolsother/c.go"] {
+            assert_eq!(absent(tests, &[], path), None, "{path}");
+        }
+        // A script may test every module, and a workspace may build them together.
+        assert_eq!(absent("make test", &[], "tools/b/b.go"), None);
+        assert_eq!(absent(tests, &[("go.work", "")], "tools/b/b.go"), None);
     }
 }

@@ -12,8 +12,9 @@ use assay_mutate::mutants::{
     Generator, IsolatedFunction, Language, Mutant, Mutants, line_starts, why_passed,
 };
 use assay_suites::coverage::Project;
+use assay_suites::coverage::rules::is_third_party;
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -127,7 +128,7 @@ pub(crate) fn of(
         paths.retain(|(path, _)| lines.contains_key(path));
     }
     let all = Project::of(&root.top).files();
-    let settings = Settings::of(&root.top, all, asked.command);
+    let settings = Settings::of(&root.top, &root.below, all, asked.command);
     let made = generated(root, &paths, &settings, !asked.files.is_empty())?;
     let mut sources = Vec::new();
     for own in made {
@@ -216,18 +217,13 @@ fn without_builds(files: &mut Vec<String>) {
     });
 }
 
-/// Directories of third-party code.
-const FOREIGN: [&str; 5] =
-    ["vendor", "third_party", "node_modules", "bower_components", "site-packages"];
-
 /// Returns true for third-party code below a directory, and for JavaScript that a bundler wrote.
 fn is_foreign(path: &str, directory: &Path) -> bool {
     let below = Path::new(path).strip_prefix(directory).unwrap_or(Path::new(path));
     let is_script = [".js", ".mjs", ".cjs"].iter().any(|ending| path.ends_with(ending));
-    let mut above = below.parent().into_iter().flat_map(Path::iter);
+    let mut above = below.parent().into_iter().flat_map(Path::iter).filter_map(OsStr::to_str);
     let is_bundle = below.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(".min"));
-    is_script && is_bundle
-        || above.any(|name| FOREIGN.iter().any(|own| name == *own) || is_script && name == "dist")
+    is_script && is_bundle || above.any(|name| is_third_party(name) || is_script && name == "dist")
 }
 
 type SourceResult = Result<Source, Option<String>>;

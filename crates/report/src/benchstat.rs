@@ -14,10 +14,22 @@ use assay_analysis::battery::PairTests;
 use assay_analysis::{Analysis, Comparison, Scale};
 use assay_data::Design;
 
-/// Returns the tables of the primary metric, one per side; every line ends with a newline.
+/// Returns the tables of the primary metric, one per side, or one per comparison if there are no
+/// benchmarks; every line ends with a newline.
 pub fn render(analysis: &Analysis, shown: DisplayOptions) -> String {
     let mut text = String::new();
-    for table in analysis.primary_tables() {
+    let mut tables: Vec<Table<'_>> = analysis.primary_tables().collect();
+    if tables.is_empty() {
+        let side = |subject: usize| analysis.subjects[subject].side;
+        tables.extend(analysis.comparisons.iter().map(|c| Table {
+            metric: c.metric,
+            side: side(c.of),
+            against: side(c.against),
+            rows: vec![c],
+            mean: None,
+        }));
+    }
+    for table in tables {
         if !text.is_empty() {
             text.push('\n');
         }
@@ -29,7 +41,7 @@ pub fn render(analysis: &Analysis, shown: DisplayOptions) -> String {
 
 fn of(analysis: &Analysis, table: &Table<'_>, rows: &[&Comparison]) -> String {
     let unit = &analysis.metrics[table.metric].unit;
-    let heads = [0, table.side].map(|side| clean(&analysis.sides[side].name));
+    let heads = [table.against, table.side].map(|side| clean(&analysis.sides[side].name));
     let metric = clean(&label(&analysis.metrics[table.metric]));
     let mut lines = vec![
         [String::new(), heads[0].clone(), heads[1].clone(), String::new()],

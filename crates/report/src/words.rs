@@ -425,24 +425,21 @@ impl<'a> Teller<'a> {
                 self.of, self.against
             );
         }
-        match (&c.basis, c.no_interval()) {
-            (Basis::Units(unit), Some(NoInterval::TooFew { needed })) => {
-                return format!(
-                    "too few {} for a verdict on {} against {}: there are {} and {}; {needed} on each side are needed",
-                    levels::plural(unit),
-                    self.of,
-                    self.against,
-                    c.counts.1,
-                    c.counts.0
-                );
-            }
-            (Basis::Summary, _) => {
+        let what = match &c.basis {
+            Basis::Summary => {
                 return format!(
                     "no verdict on {} against {}: only a summary was recorded, without a spread or the number of values",
                     self.of, self.against
                 );
             }
-            _ => {}
+            Basis::Units(unit) => Some(levels::plural(unit)),
+            Basis::Values => c.blocks.is_none().then(|| "values".to_owned()),
+        };
+        if let (Some(what), Some(NoInterval::TooFew { needed })) = (what, c.no_interval()) {
+            return format!(
+                "too few {what} for a verdict on {} against {}: there are {} and {}; {needed} on each side can decide",
+                self.of, self.against, c.counts.1, c.counts.0
+            );
         }
         match c.blocks {
             Some(blocks)
@@ -469,13 +466,9 @@ impl<'a> Teller<'a> {
                     self.of, self.against, c.fewest_blocks
                 )
             }
-            Some(_) => format!(
+            _ => format!(
                 "no verdict on {} against {}: their difference changed during the run, so it has no interval",
                 self.of, self.against
-            ),
-            None => format!(
-                "too few values for a verdict on {} against {}: there are {} and {}; for 95 % at least 4 and 4, 3 and 5, or 2 and 8 are needed",
-                self.of, self.against, c.counts.1, c.counts.0
             ),
         }
     }

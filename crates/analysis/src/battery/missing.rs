@@ -22,7 +22,7 @@ impl Missing {
     pub fn words(self) -> &'static str {
         match self {
             Self::AllEqual => "all observations are equal",
-            Self::Constant => "the values do not vary",
+            Self::Constant => "the values, or their differences, do not vary",
             Self::TooFew => "too few values",
             Self::NoPairs => "recordings of different lengths have no pairs",
             Self::NotPositive => "a value is zero or negative",

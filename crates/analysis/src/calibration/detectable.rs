@@ -87,7 +87,7 @@ impl<'a> Eye<'a> {
             self.reach(blocks as usize)
         };
         // No number of looks detects a difference below a step of the clock.
-        (reach.map(|reach| reach.exp_m1().max(self.clock_step)), extrapolated)
+        (reach.map(|reach| reach.max(self.clock_step).exp_m1()), extrapolated)
     }
 
     fn beyond(&mut self, recorded: usize) -> Option<f64> {

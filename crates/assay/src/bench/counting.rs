@@ -319,8 +319,7 @@ impl Benchmarks<'_> {
             }
             (By::Pass(_), None) => Vec::new(),
         };
-        let readings = catalogue.drivers[side].read(&ran.reply).unwrap_or_default();
-        let mut reading = readings.into_iter().find(|reading| reading.benchmark == own);
+        let mut reading = ran.reading(&*catalogue.drivers[side], &own);
         reading.iter_mut().for_each(|reading| reading.divide(&self.totals));
         let mut said = Vec::new();
         for (metric, value) in reading.into_iter().flat_map(|reading| reading.values) {

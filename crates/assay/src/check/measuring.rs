@@ -11,7 +11,7 @@ use crate::verbs::gate::query;
 use assay_analysis::check::{
     CheckedProgram, KEPT_TO_CONFIRM, LEAST_TO_CONFIRM, Second, confidence_of_program,
 };
-use assay_analysis::{Analysis, Comparison, NoInterval, Options, analyse};
+use assay_analysis::{Analysis, Comparison, Options, analyse};
 use assay_data::code;
 use assay_data::{StopReason, assay_file};
 use assay_measure::code::is_same_program;
@@ -218,7 +218,8 @@ impl Measuring<'_> {
                 let second = found.as_ref().map_err(Clone::clone).and_then(|analysis| {
                     let of = |c: &&Comparison| analysis.row_of(c).name == name;
                     let own = analysis.comparisons.iter().find(of);
-                    own.map(second_of).ok_or_else(|| "the second build does not have it".to_owned())
+                    own.map(Second::of)
+                        .ok_or_else(|| "the second build does not have it".to_owned())
                 });
                 checked.settle(row, second.unwrap_or_else(Second::Missing));
             }
@@ -498,16 +499,6 @@ impl Measured {
     fn leave_out(&mut self, program: &Program, why: &str, is_failure: bool) {
         let program = program.name.clone();
         self.unmeasured.push(Unmeasured { program, why: why.to_owned(), is_failure });
-    }
-}
-
-/// Returns the second measurement of an alarm. Too few blocks say nothing about it.
-fn second_of(comparison: &Comparison) -> Second {
-    match comparison.no_interval() {
-        Some(NoInterval::TooFew { .. }) => {
-            Second::Missing("there was too little time for it; allow more with --budget".to_owned())
-        }
-        _ => Second::Measured { verdict: comparison.decision.verdict, ratio: comparison.ratio },
     }
 }
 

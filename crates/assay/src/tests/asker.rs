@@ -463,8 +463,9 @@ impl Asker {
             }
         }
         let run = read.map_err(|error| told(error, result.outcome))?;
+        let said = || answer.message().map_or(String::new(), |said| format!("; it said: {said}"));
         if !run.unfinished.is_empty() {
-            let said = answer.message().map_or(String::new(), |said| format!("; it said: {said}"));
+            let said = said();
             return Err(RunError::Failed(format!(
                 "the suite {} before it had finished{}{said}",
                 result.outcome,
@@ -472,7 +473,8 @@ impl Asker {
             )));
         }
         if run.tests.is_empty() && !run.faults.is_empty() {
-            return Err(RunError::Failed(format!("no test ran: {}", run.faults.join("; "))));
+            let faults = run.faults.join("; ");
+            return Err(RunError::Failed(format!("no test ran: {faults}{}", said())));
         }
         let run = with_tests(run, answer).map_err(|error| told(error, result.outcome))?;
         let parts = parts::of(&run, answer.began, answer.ended);

@@ -322,3 +322,22 @@ fn names_are_whole_off_a_terminal_and_shortened_by_what_they_share_where_there_a
     let benchstat = room.run(&["compare", "old.txt", "new.txt", "--format", "benchstat"]).ends(0);
     assert!(benchstat.stdout.contains("vs base"), "{}", benchstat.stdout);
 }
+
+#[test]
+fn benchstats_layout_has_a_table_for_each_comparison_of_plain_files() {
+    let room = Room::new();
+    for (name, values) in [
+        ("a.txt", "10.1\n10.2\n10.3\n10.0\n10.2\n"),
+        ("b.txt", "20.1\n20.4\n20.2\n20.0\n20.3\n"),
+        ("c.txt", "5.1\n5.2\n5.0\n5.3\n5.2\n"),
+    ] {
+        room.write(name, values);
+    }
+    let shown = room.run(&["compare", "a.txt", "b.txt", "c.txt", "--format", "benchstat"]).ends(0);
+    let tables: Vec<&str> = shown.stdout.split("\n\n").collect();
+    assert_eq!(tables.len(), 2, "{}", shown.stdout);
+    for (table, (name, change)) in tables.iter().zip([(" b", "+99.01%"), (" c", "-49")]) {
+        assert!(table.contains(" a ") && table.contains(name), "{table}");
+        assert!(table.contains(change) && table.contains("n=5"), "{table}");
+    }
+}

@@ -280,7 +280,7 @@ pub(super) const FORMATS: &[Format] = &[
         read: criterion_text::read,
     },
     Format {
-        name: "`time` and `time -v`",
+        name: "`time`",
         group: Group::Text,
         recognise: time_command::recognise,
         read: time_command::read,

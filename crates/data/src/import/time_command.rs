@@ -1,9 +1,10 @@
-//! The output of `time`: GNU's `time -v`, the shell's `time`, and `time -p`. Each report is an
-//! observation; a loop can append several to one file.
+//! The output of `time`: GNU's program with and without `-v`, that of BSD and macOS, `time -p`, and
+//! the `time` of bash, ksh, mksh, zsh, tcsh and fish. Each report is an observation; a loop can
+//! append several to one file.
 //!
-//! GNU's output names the command, which becomes the name of the subject; the shells' output does
-//! not, so the subject is named after the file. Output of the command itself before or between the
-//! reports is skipped.
+//! `time -v` and zsh name the command, which becomes the name of the subject; the others do not, so
+//! the subject is named after the file. Output of the command itself before or between the reports
+//! is skipped.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};
@@ -17,8 +18,24 @@ use crate::unit::Unit;
 const COMMAND: &str = "Command being timed: ";
 /// Precedes the report, and possibly follows an unterminated line of the command.
 const SIGNAL: &str = "Command terminated by signal ";
-/// The three times in the output of bash and `-p`, and our names for them.
-const SHELL: [(&str, &str); 3] = [("real", "wall"), ("user", "user"), ("sys", "system")];
+/// Precedes a report of GNU's program.
+const STATUS: &str = "Command exited with non-zero status ";
+/// The three times in the output of shells and of `-p`: the headings of bash and of fish, and our
+/// name.
+const SHELL: [([&str; 2], &str); 3] = [
+    (["real", "Executed in "], "wall"),
+    (["user", "usr time "], "user"),
+    (["sys", "sys time "], "system"),
+];
+/// The units of fish, in seconds.
+const FISH: [(&str, f64); 6] = [
+    ("hours", 3600.0),
+    ("mins", 60.0),
+    ("secs", 1.0),
+    ("millis", 1e-3),
+    ("micros", 1e-6),
+    ("nanos", 1e-9),
+];
 const ELAPSED: &str = "Elapsed (wall clock) time (h:mm:ss or m:ss): ";
 /// Other values read from GNU's report: the heading, the metric, and the number of base units in
 /// one of its units.
@@ -33,7 +50,8 @@ const GNU: [(&str, &str, f64); 7] = [
 ];
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
-    if head.text.lines().any(|line| line.trim_start().starts_with(COMMAND)) {
+    let is_report = |line: &str| line.starts_with(COMMAND) || OneLine::of(line).is_some();
+    if head.text.lines().any(|line| is_report(line.trim())) {
         return true;
     }
     let mut reports = head.text.lines().skip_while(|line| shell(line).is_none_or(|(n, _)| n != 0));
@@ -42,19 +60,86 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     })
 }
 
-/// Parses `real 0m0.204s` or `real 0.21` into the index of the time in [`SHELL`] and the seconds,
-/// which are `None` if they cannot be parsed.
+/// Parses `real 0m0.204s`, `real 0.21` or `Executed in  204.00 millis` into the index of the time in
+/// [`SHELL`] and the seconds, which are `None` if they cannot be parsed.
 fn shell(line: &str) -> Option<(usize, Option<f64>)> {
-    let (name, time) = line.trim_end().split_once(['\t', ' '])?;
-    let place = SHELL.iter().position(|(known, _)| *known == name)?;
-    let seconds = match time.split_once('m') {
-        Some((minutes, rest)) => rest
-            .strip_suffix('s')
-            .and_then(ungrouped)
-            .and_then(|seconds| Some(ungrouped(minutes)? * 60.0 + seconds)),
-        None => ungrouped(time.trim()),
+    SHELL.iter().enumerate().find_map(|(place, ([bash, fish], _))| {
+        if let Some(rest) = line.trim_start().strip_prefix(fish) {
+            // Columns for the shell itself and for what it started may follow.
+            let mut words = rest.split_whitespace();
+            let value = words.next().and_then(ungrouped).filter(|value| value.is_finite());
+            let unit = words.next().and_then(|word| FISH.iter().find(|(name, _)| *name == word));
+            return Some((place, value.zip(unit).map(|(value, (_, factor))| value * factor)));
+        }
+        let time = line.strip_prefix(bash)?.strip_prefix(['\t', ' '])?;
+        Some((place, shell_time(time.trim())))
+    })
+}
+
+/// Parses `0m0.204s`, `0m 0.204s` or `0.21` into seconds.
+fn shell_time(text: &str) -> Option<f64> {
+    let seconds = match text.split_once('m') {
+        Some((minutes, rest)) => {
+            ungrouped(minutes)? * 60.0 + ungrouped(rest.strip_suffix('s')?.trim_start())?
+        }
+        None => ungrouped(text.strip_suffix('s').unwrap_or(text))?,
     };
-    Some((place, seconds.filter(|seconds| seconds.is_finite())))
+    seconds.is_finite().then_some(seconds)
+}
+
+/// A report in one line.
+struct OneLine<'a> {
+    command: Option<&'a str>,
+    /// The elapsed time, and those in user mode and in the kernel; seconds.
+    times: [f64; 3],
+    /// Bytes.
+    memory: Option<f64>,
+}
+
+impl<'a> OneLine<'a> {
+    /// Parses a report; `None` for any other line.
+    fn of(line: &'a str) -> Option<Self> {
+        Self::of_zsh(line).or_else(|| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            Self::of_words(&words)
+        })
+    }
+
+    /// `sleep 0.1  0.00s user 0.00s system 1% cpu 0.102 total`
+    fn of_zsh(line: &'a str) -> Option<Self> {
+        let (rest, wall) = line.strip_suffix(" total")?.rsplit_once("% cpu ")?;
+        let (rest, system) = rest.rsplit_once(' ')?.0.strip_suffix("s system")?.rsplit_once(' ')?;
+        let user = rest.strip_suffix("s user")?;
+        let (command, user) = user.rsplit_once(' ').unwrap_or(("", user));
+        let wall = clock(wall).or_else(|| shell_time(wall))?;
+        let command = Some(command.trim()).filter(|command| !command.is_empty());
+        let times = [wall, shell_time(user)?, shell_time(system)?];
+        Some(Self { command, times, memory: None })
+    }
+
+    fn of_words(words: &[&str]) -> Option<Self> {
+        let (times, memory) = match *words {
+            // BSD, macOS: `0.10 real  0.00 user  0.00 sys`; mksh: `0m0.10s real … system`
+            [wall, "real", user, "user", system, "sys" | "system"] => {
+                ([shell_time(wall)?, shell_time(user)?, shell_time(system)?], None)
+            }
+            // tcsh: `0.000u 0.001s 0:00.10 0.0%	0+0k 0+0io 0pf+0w`
+            [user, system, wall, share, ..] if share.ends_with('%') => {
+                let (user, system) = (user.strip_suffix('u')?, system.strip_suffix('s')?);
+                ([clock(wall)?, shell_time(user)?, shell_time(system)?], None)
+            }
+            // GNU: `0.00user 0.00system 0:00.10elapsed 0%CPU (0avgtext+0avgdata 2048maxresident)k`
+            [user, system, wall, share, ref rest @ ..] if share.ends_with("%CPU") => {
+                let (user, system) = (user.strip_suffix("user")?, system.strip_suffix("system")?);
+                let wall = wall.strip_suffix("elapsed")?;
+                let kilobytes = |word: &&str| ungrouped(word.strip_suffix("maxresident)k")?);
+                let memory = rest.iter().find_map(kilobytes).map(|value| value * 1024.0);
+                ([clock(wall)?, shell_time(user)?, shell_time(system)?], memory)
+            }
+            _ => return None,
+        };
+        Some(Self { command: None, times, memory: memory.filter(|bytes| bytes.is_finite()) })
+    }
 }
 
 /// An incomplete report.
@@ -72,13 +157,13 @@ struct Reader<'a> {
     recorder: Recorder<'a>,
     label: &'a str,
     open: Option<Report>,
-    /// The signal that ended the command of the next report.
-    signal: Option<i32>,
+    /// How the command of the next report ended.
+    outcome: Option<Outcome>,
 }
 
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let recorder = Recorder::new(context, "time");
-    let mut reader = Reader { recorder, label: context.label, open: None, signal: None };
+    let mut reader = Reader { recorder, label: context.label, open: None, outcome: None };
     let mut lines = Lines::new(input.into_reader(), context.file);
     while let Some(line) = lines.next()? {
         let read = reader.line(line.text, line.number, line.ended);
@@ -97,17 +182,29 @@ impl Reader<'_> {
         if let Some(command) = text.strip_prefix(COMMAND) {
             self.begin(number)?;
             let command = command.trim_matches('"').to_owned();
-            let outcome = self.signal.take().map_or(Outcome::Ok, Outcome::Signal);
-            let command = Some(command);
-            self.open = Some(Report { begins: number, command, outcome, ..Report::default() });
+            self.open(number, Some(command));
             return Ok(());
         }
         if let Some((_, signal)) = text.rsplit_once(SIGNAL) {
-            self.signal = signal.parse().ok();
+            self.outcome = signal.parse().ok().map(Outcome::Signal);
+        }
+        if let Some((_, status)) = text.rsplit_once(STATUS) {
+            self.outcome = status.parse().ok().map(Outcome::Exit);
         }
         let is_gnu = self.open.as_ref().is_some_and(|open| open.command.is_some());
         if is_gnu {
             return self.gnu(text, ended);
+        }
+        if let Some(report) = OneLine::of(text) {
+            self.begin(number)?;
+            self.open(number, report.command.map(str::to_owned));
+            for ((_, metric), seconds) in SHELL.iter().zip(report.times) {
+                self.take(metric, Unit::Second, seconds)?;
+            }
+            if let Some(bytes) = report.memory {
+                self.take("max_rss", Unit::Byte, bytes)?;
+            }
+            return self.end();
         }
         let Some((place, seconds)) = shell(line) else { return Ok(()) };
         if place == 0 {
@@ -116,7 +213,7 @@ impl Reader<'_> {
                 return Ok(());
             }
             self.begin(number)?;
-            self.open = Some(Report { begins: number, ..Report::default() });
+            self.open(number, None);
         }
         let Some(open) = &self.open else { return Ok(()) };
         let seen = open.times;
@@ -170,6 +267,11 @@ impl Reader<'_> {
             )),
             None => Ok(()),
         }
+    }
+
+    fn open(&mut self, begins: u64, command: Option<String>) {
+        let outcome = self.outcome.take().unwrap_or(Outcome::Ok);
+        self.open = Some(Report { begins, command, outcome, ..Report::default() });
     }
 
     fn take(&mut self, metric: &str, unit: Unit, value: f64) -> Result<(), String> {

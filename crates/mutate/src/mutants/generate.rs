@@ -383,7 +383,9 @@ impl<'t> Walk<'_, 't> {
                 }
             }
             Change::Quoted => {
-                if let Some(other) = literal::quoted(self.words(node)) {
+                let is_go = self.language == Language::Go;
+                let other = if is_go { literal::quoted_go } else { literal::quoted };
+                if let Some(other) = other(self.words(node)) {
                     self.push(unit, operator, node, node.byte_range(), other);
                 }
             }

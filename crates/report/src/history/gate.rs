@@ -186,7 +186,7 @@ fn standing(judged: &Judged) -> String {
         (Standing::Inconclusive, Some(more), _) => {
             format!("inconclusive: {more} more run{}", if more == 1 { "" } else { "s" })
         }
-        _ if judged.together => format!("{word}: mean of 3 runs"),
+        _ if judged.together => format!("{word}: last 3 runs"),
         _ => word.to_owned(),
     }
 }
@@ -207,8 +207,8 @@ mod tests {
         assert_eq!(standing(&judged), "inconclusive: 5 more runs");
         judged.more_runs = None;
         for (own, together, told) in [
-            (Standing::Worse, true, "worse: mean of 3 runs"),
-            (Standing::Better, true, "better: mean of 3 runs"),
+            (Standing::Worse, true, "worse: last 3 runs"),
+            (Standing::Better, true, "better: last 3 runs"),
             (Standing::Worse, false, "worse"),
             (Standing::Normal, false, "normal"),
         ] {

@@ -200,7 +200,8 @@ impl<'a> Teller<'a> {
         let metric = &self.analysis.metrics[self.chain.metric];
         let plain = metric.undirected || metric.name == "value" && metric.unit == Unit::One;
         let (ahead, behind) = match metric.better {
-            _ if wording(metric).is_time => ("faster", "slower"),
+            Better::Lower if wording(metric).is_time => ("faster", "slower"),
+            Better::Higher if wording(metric).is_time => ("slower", "faster"),
             Better::Lower if plain => ("smaller", "larger"),
             Better::Higher if plain => ("larger", "smaller"),
             _ => ("better", "worse"),

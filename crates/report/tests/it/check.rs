@@ -2,7 +2,7 @@
 
 use crate::common;
 use assay_analysis::Verdict;
-use assay_analysis::check::{CheckedProgram, Second};
+use assay_analysis::check::{CheckedProgram, Second, Standing};
 use assay_data::Threshold;
 use assay_report::check::{CheckReport, Compared, Unmeasured, markdown, screen};
 use assay_report::terminal::Screen;
@@ -103,6 +103,26 @@ fn a_second_build_confirms_refutes_or_decides_nothing() {
     let refuted = comment_after(Verdict::Equivalent);
     assert!(refuted.contains("was slower at first, but not in a second build"), "{refuted}");
     assert!(comment_after(Verdict::Slower).contains("A second build confirms it."));
+}
+
+#[test]
+fn an_alarm_stays_one_if_the_second_build_had_too_little_time() {
+    let mut program =
+        CheckedProgram::new("p".to_owned(), common::four_times_slower(), Vec::new(), &[]);
+    let second = common::too_few();
+    program.settle(0, Second::of(&second.comparisons[0]));
+    assert_eq!(program.rows[0].standing, Standing::Slower);
+    let comment = comment_on(program);
+    assert!(comment.contains("there was too little time for it"), "{comment}");
+}
+
+#[test]
+fn an_answer_without_any_known_benchmark_does_not_say_that_some_are_known() {
+    let of = |analysis| comment_on(CheckedProgram::new("p".to_owned(), analysis, Vec::new(), &[]));
+    let comment = of(common::inconclusive());
+    assert!(comment.contains("was found in 1 benchmark, but none is known."), "{comment}");
+    let comment = of(common::three());
+    assert!(!comment.contains("none is known"), "{comment}");
 }
 
 #[test]

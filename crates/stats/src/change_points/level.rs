@@ -5,7 +5,9 @@
 //! are split; each has a share of the error proportional to its length (binary segmentation;
 //! Vostrikova, "Detecting disorder in multidimensional random processes", 1981). Ranks within the
 //! part are used as uniform scores: for normal values they lose 5 % of the power, and a stall is no
-//! more than the highest value. Scores are modeled as an autoregression with coefficient φ, whose
+//! more than the highest value. The test can miss any step of a short series, however large it
+//! is, so a part is also split if a gap wider than the range of either side separates the
+//! values before from those after. Scores are modeled as an autoregression with coefficient φ, whose
 //! likelihood reflects both the new level and the jump to it (Prais and Winsten, 1954, give the
 //! first value's weight). For φ = 0 it is Wilcoxon's statistic of every split.
 //!
@@ -37,6 +39,11 @@ const SAME_LAG1: f64 = 0.01;
 /// steps of five deviations is missed; with less than half, short dependent series have false
 /// steps.
 const BEGIN_LAG1: f64 = 0.7;
+/// Width of the gap that is a change without a test, relative to the wider range of the values on
+/// its two sides. In 4,000 simulated series of each length, it raises the share with a false change
+/// by at most 0.4 percentage points (10 values, φ = 0.9); half of it would raise it by 3 (12 values,
+/// φ = 0.8).
+const GAP: f64 = 1.0;
 /// Number of robust deviations from its level at which a value is clipped when locating changes.
 const REACH: f64 = 2.0;
 
@@ -45,7 +52,8 @@ const REACH: f64 = 2.0;
 pub struct LevelChange {
     /// Index of the first value of the new level.
     pub index: usize,
-    /// p-value of a change this clear in a series of this length.
+    /// p-value of a change this clear in a series of this length. A gap between the values on both
+    /// sides limits it to the false-positive rate.
     pub p: f64,
 }
 
@@ -75,7 +83,7 @@ pub fn levels(xs: &[f64], level: f64, shortest: usize, seed: u64) -> Levels {
     let mut lag1 = BEGIN_LAG1 * lag1_of_differences(&scores(&ranks)).clamp(0.0, MOST_LAG1);
     let mut places = Vec::new();
     for _ in 0..ROUNDS {
-        places = divide(&ranks, level, lag1, shortest);
+        places = divide(xs, &ranks, level, lag1, shortest);
         let left = careful(lag1_left(&ranks, &places), n);
         let settled = (left - lag1).abs() < SAME_LAG1 || places.is_empty() && left >= lag1;
         lag1 = left;
@@ -93,7 +101,8 @@ pub fn levels(xs: &[f64], level: f64, shortest: usize, seed: u64) -> Levels {
         let (from, to) = neighbours(&places, at, n);
         let (ratio, _) = largest(&scores(&ranks[from..to]), lag1, shortest);
         let share = (to - from) as f64 / n as f64;
-        LevelChange { index: places[at], p: (chance(ratio, to - from, lag1) / share).min(1.0) }
+        let most = if gap(&xs[from..to], shortest).is_some() { level } else { 1.0 };
+        LevelChange { index: places[at], p: (chance(ratio, to - from, lag1) / share).min(most) }
     };
     Levels { changes: (0..places.len()).map(change).collect(), lag1 }
 }
@@ -319,7 +328,25 @@ fn chance(ratio: f64, n: usize, lag1: f64) -> f64 {
     (-(ratio - height(n, lag1)) / HEIGHT[1]).exp().min(1.0)
 }
 
-fn divide(ranks: &[usize], level: f64, lag1: f64, shortest: usize) -> Vec<usize> {
+/// Returns the place that separates all values before it from all values after it by more than
+/// [`GAP`], with at least `shortest` values on each side; otherwise `None`. O(n).
+fn gap(xs: &[f64], shortest: usize) -> Option<usize> {
+    let widen = |range: &mut (f64, f64), x: &f64| {
+        *range = (range.0.min(*x), range.1.max(*x));
+        Some(*range)
+    };
+    let none = (f64::INFINITY, f64::NEG_INFINITY);
+    let before: Vec<(f64, f64)> = xs.iter().scan(none, widen).collect();
+    let after: Vec<(f64, f64)> = xs.iter().rev().scan(none, widen).collect();
+    (shortest..=xs.len().saturating_sub(shortest)).find(|&place| {
+        let (low, high) = (before[place - 1], after[xs.len() - place - 1]);
+        let gap = (high.0 - low.1).max(low.0 - high.1);
+        gap > GAP * (low.1 - low.0).max(high.1 - high.0)
+    })
+}
+
+/// Splits a series into parts, most likely place first.
+fn divide(xs: &[f64], ranks: &[usize], level: f64, lag1: f64, shortest: usize) -> Vec<usize> {
     let mut places = Vec::new();
     let mut parts = vec![(0, ranks.len())];
     while let Some((from, to)) = parts.pop() {
@@ -328,7 +355,8 @@ fn divide(ranks: &[usize], level: f64, lag1: f64, shortest: usize) -> Vec<usize>
         }
         let share = level * (to - from) as f64 / ranks.len() as f64;
         let (ratio, place) = largest(&scores(&ranks[from..to]), lag1, shortest);
-        if chance(ratio, to - from, lag1) < share {
+        let tested = (chance(ratio, to - from, lag1) < share).then_some(place);
+        if let Some(place) = tested.or_else(|| gap(&xs[from..to], shortest)) {
             places.push(from + place);
             parts.push((from, from + place));
             parts.push((from + place, to));
@@ -337,7 +365,9 @@ fn divide(ranks: &[usize], level: f64, lag1: f64, shortest: usize) -> Vec<usize>
     places.sort_unstable();
     for at in (0..places.len()).chain(0..places.len()) {
         let (from, to) = neighbours(&places, at, ranks.len());
-        places[at] = from + largest(&scores(&ranks[from..to]), lag1, shortest).1;
+        places[at] = from
+            + gap(&xs[from..to], shortest)
+                .unwrap_or_else(|| largest(&scores(&ranks[from..to]), lag1, shortest).1);
     }
     places
 }

@@ -54,6 +54,22 @@ const EVERYTHING: [&str; 40] = [
 /// Names of directories that contain tests.
 const TEST_DIRECTORIES: [&str; 6] = ["test", "tests", "spec", "specs", "__tests__", "features"];
 
+/// Names of directories that contain third-party code.
+const THIRD_PARTY: [&str; 7] = [
+    "bower_components",
+    "extern",
+    "node_modules",
+    "site-packages",
+    "third_party",
+    "vendor",
+    "venv",
+];
+
+/// Returns true if a directory of this name contains third-party code.
+pub fn is_third_party(directory: &str) -> bool {
+    THIRD_PARTY.contains(&directory)
+}
+
 /// Returns true if, judging by its name, a change of this file affects everything.
 pub fn changes_everything(path: &str) -> bool {
     let name = base(path);

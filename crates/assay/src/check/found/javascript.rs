@@ -3,7 +3,7 @@
 use super::{Looked, Program, ProgramGroup, Tree, directory_of, matches, some, within, word};
 use saphyr::{LoadableYamlNode, Yaml};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const SOUGHT: &str = "package.json with vitest and files *.bench.{js,ts}, and scripts that import tinybench or mitata";
 const SCRIPTS: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
@@ -58,7 +58,7 @@ pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
         ProgramGroup {
             tool: "JavaScript",
             evidence: format!("{manifest}; benchmarks in {}", some(&sources)),
-            build: packages.build(tree, project),
+            build: packages.build(tree, project, &sources),
             programs,
         }
     };
@@ -83,6 +83,13 @@ struct Package {
     manifest: Value,
     /// The directory of the workspace or project to which it belongs.
     project: String,
+}
+
+impl Package {
+    /// Returns true if the package has a script that builds it.
+    fn is_built(&self) -> bool {
+        self.manifest["scripts"].get("build").is_some()
+    }
 }
 
 /// All packages of a tree, by directory; the top is empty.
@@ -158,26 +165,55 @@ impl Packages {
         own.is_some_and(|own| tables.iter().any(|table| own.manifest[table].get(name).is_some()))
     }
 
-    /// Returns the lines that install the packages of a project, and build it; those of the
-    /// projects above it come first, since it may use them.
-    fn build(&self, tree: &Tree, project: &str) -> Vec<String> {
+    /// Returns the lines that install the packages of a project, and build it or those members of
+    /// its workspace that these benchmarks use; those of the projects above it come first, since it
+    /// may use them.
+    fn build(&self, tree: &Tree, project: &str, benchmarks: &[String]) -> Vec<String> {
         let above = project.rsplit_once('/').map_or("", |(above, _)| above);
         let mut lines = match self.of_directory(above).filter(|_| !project.is_empty()) {
-            Some(above) => self.build(tree, self.project(above)),
+            Some(above) => self.build(tree, self.project(above), &[]),
             None => Vec::new(),
         };
         let Some(own) = self.0.get(project) else { return lines };
-        let enter = |line: String| match project.is_empty() {
-            true => line,
-            false => format!("(cd {} && {line})", word(project)),
+        let enter = |directory: &str, line: &str| match directory.is_empty() {
+            true => line.to_owned(),
+            false => format!("(cd {} && {line})", word(directory)),
         };
         if let Some(line) = installing(tree, project, &own.manifest) {
-            lines.push(enter(line));
-            if own.manifest["scripts"].get("build").is_some() {
-                lines.push(enter("npm run --silent build".to_owned()));
-            }
+            lines.push(enter(project, &line));
+            // The script of the project itself most likely builds its members.
+            let built =
+                if own.is_built() { vec![project] } else { self.members(project, benchmarks) };
+            lines.extend(built.into_iter().map(|own| enter(own, "npm run --silent build")));
         }
         lines
+    }
+
+    /// Returns the directories of those members of a project's workspace that have a build script
+    /// and that these benchmarks use, in the order of their dependencies.
+    fn members(&self, project: &str, benchmarks: &[String]) -> Vec<&str> {
+        let own = self.0.iter().filter(|(_, package)| package.project == project);
+        let named = own
+            .filter_map(|(own, package)| Some((package.manifest["name"].as_str()?, own.as_str())));
+        let directories: BTreeMap<&str, &str> = named.collect();
+        let mut open: Vec<(&str, bool)> =
+            benchmarks.iter().filter_map(|path| Some((self.of_file(path)?, false))).collect();
+        let (mut seen, mut built) = (BTreeSet::new(), Vec::new());
+        while let Some((directory, has_dependencies)) = open.pop() {
+            let Some(package) = self.0.get(directory).filter(|own| own.project == project) else {
+                continue;
+            };
+            if has_dependencies {
+                built.extend(package.is_built().then_some(directory));
+            } else if seen.insert(directory) {
+                open.push((directory, true));
+                let tables = ["dependencies", "devDependencies", "peerDependencies"];
+                let names = tables.iter().filter_map(|table| package.manifest[table].as_object());
+                let used = names.flatten().filter_map(|(name, _)| directories.get(&**name));
+                open.extend(used.map(|own| (*own, false)));
+            }
+        }
+        built
     }
 }
 

@@ -1,23 +1,11 @@
 //! The files of a working tree that a search for benchmarks reads.
 
+use assay_suites::coverage::rules::is_third_party;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Directories whose files are third-party or created by a build.
-const FOREIGN: [&str; 12] = [
-    "target",
-    "node_modules",
-    "vendor",
-    "third_party",
-    "extern",
-    "venv",
-    "build",
-    "dist",
-    "testdata",
-    "fixtures",
-    "__pycache__",
-    "site-packages",
-];
+/// Directories whose files are created by a build, or are data of tests.
+const FOREIGN: [&str; 6] = ["target", "build", "dist", "testdata", "fixtures", "__pycache__"];
 /// Maximum size of a file that is read, bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -33,7 +21,9 @@ impl Tree {
     pub fn of(top: &Path, mut files: Vec<String>) -> Self {
         let is_own = |path: &String| {
             let mut directories = path.split('/').rev().skip(1);
-            !directories.any(|name| name.starts_with('.') || FOREIGN.contains(&name))
+            !directories.any(|name| {
+                name.starts_with('.') || FOREIGN.contains(&name) || is_third_party(name)
+            })
         };
         files.retain(is_own);
         files.sort();

@@ -124,10 +124,12 @@ fn python_tests_and_scripts_are_found_and_import_their_own_revision() {
     assert_eq!(commands(&found), ["python3 -m pytest tests/test_a.py", "python3 bench/perf.py"]);
     assert_eq!(found["programs"][0]["variables"]["PYTHONPATH"], "src:.");
     assert_eq!(found["build"], Value::Null);
-    let compiled = [PYTHON, &[("setup.py", "setup(ext_modules=[])\n")]].concat();
-    let found = explained(&compiled);
-    assert!(found["build"].as_str().unwrap().contains("pip install"), "{found:#}");
-    assert_eq!(found["programs"][0]["variables"]["PYTHONPATH"], ".assay/site");
+    for setup in ["setup(ext_modules=[])\n", "setup(cffi_modules=['build.py:ffi'])\n"] {
+        let compiled = [PYTHON, &[("setup.py", setup)]].concat();
+        let found = explained(&compiled);
+        assert!(found["build"].as_str().unwrap().contains("pip install"), "{found:#}");
+        assert_eq!(found["programs"][0]["variables"]["PYTHONPATH"], ".assay/site");
+    }
 }
 
 #[test]
@@ -207,6 +209,41 @@ fn javascript_packages_of_workspaces_and_below_others_are_found() {
     assert!(build.contains("(cd js && npm install"), "{build}");
     assert!(build.contains("(cd workspace && npm install"), "{build}");
     assert_eq!(found["programs"][0]["directory"], "js/bench");
+}
+
+#[test]
+fn members_of_a_javascript_workspace_that_the_benchmarks_use_are_built_in_order() {
+    const BUILT: &str = r#""scripts": {"build": "tsc"}"#;
+    let package = |name: &str, rest: &str| format!(r#"{{"name": "{name}", {BUILT}{rest}}}"#);
+    let core = package("@x/core", r#", "devDependencies": {"@x/config": "*"}"#);
+    let parser = package("parser", r#", "dependencies": {"@x/core": "*", "other": "1"}"#);
+    let config = r#"{"name": "@x/config", "peerDependencies": {"@x/core": "*"}}"#;
+    let bench = r#"{"dependencies": {"parser": "*"}, "devDependencies": {"tinybench": "^3"}}"#;
+    let website = package("website", r#", "dependencies": {"parser": "*"}"#);
+    let files = |top: &'static str| {
+        [
+            ("package.json", top),
+            ("packages/core/package.json", &*core),
+            ("packages/config/package.json", config),
+            ("packages/a-parser/package.json", &parser),
+            ("packages/website/package.json", &website),
+            ("packages/bench/package.json", bench),
+            ("packages/bench/b.mjs", "import { Bench } from 'tinybench'\n"),
+        ]
+        .map(|(path, text)| (path.to_owned(), text.to_owned()))
+    };
+    let build = |top| {
+        let files = files(top);
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(path, text)| (&**path, &**text)).collect();
+        explained(&files)["build"].as_str().unwrap().to_owned()
+    };
+    let alone = build(r#"{"workspaces": ["packages/*"]}"#);
+    let members = "(cd packages/core && npm run --silent build)\n(cd packages/a-parser && npm run --silent build)";
+    assert!(alone.contains("npm install") && alone.ends_with(members), "{alone}");
+    // A build script at the top most likely builds the members.
+    let whole = build(r#"{"workspaces": ["packages/*"], "scripts": {"build": "turbo build"}}"#);
+    assert!(whole.ends_with("\nnpm run --silent build") && !whole.contains("cd "), "{whole}");
 }
 
 #[test]

@@ -8,7 +8,8 @@
 //! program, no required file, a failed fixture): those have failed, as ctest itself reports. Failed
 //! attempts before the last one (`<flakyFailure>`, `<rerunFailure>`) are counted as retries. The
 //! failure of a whole suite, and failures that a report declares without naming any failed test,
-//! are recorded as errors of the whole report.
+//! are recorded as errors of the whole report. node leaves out tests that contain others, but counts
+//! them in comments.
 
 use super::{Status, Tests};
 use crate::import::{Context, Head, ImportError, Part};
@@ -90,8 +91,33 @@ struct Case {
 struct FailureCount {
     /// The largest number of failures and errors declared by a suite.
     declared: u64,
+    /// The number of failed tests according to node's comments.
+    commented: u64,
     /// Number of failed tests.
     failed: u64,
+}
+
+impl FailureCount {
+    /// Adds the number of a comment such as `fail 2`.
+    fn see(&mut self, comment: &str) {
+        if let Some(("fail" | "cancelled", count)) = comment.split_once(' ') {
+            self.commented += count.parse().unwrap_or(0);
+        }
+    }
+
+    /// Returns the error of a report that counts more failures than it names.
+    fn fault(&self) -> Option<String> {
+        if self.commented > self.failed {
+            return Some(format!(
+                "the report counts {} failed tests and names {}; node leaves out tests that contain others",
+                self.commented, self.failed
+            ));
+        }
+        let failures = if self.declared == 1 { "failure" } else { "failures" };
+        (self.declared > 0 && self.failed == 0).then(|| {
+            format!("the report counts {} {failures}, but names no test that failed", self.declared)
+        })
+    }
 }
 
 pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
@@ -197,16 +223,13 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
                     case.output = Some(unescaped(before).into_owned());
                 }
             }
-            Tag::Close { .. } => {}
+            Tag::Comment { text } if case.is_none() && depth == 1 => counted.see(text),
+            Tag::Close { .. } | Tag::Comment { .. } => {}
         }
     }
     add_all(&mut tests, cases)?;
-    if counted.declared > 0 && counted.failed == 0 && !tests.has_fault() {
-        let failures = if counted.declared == 1 { "failure" } else { "failures" };
-        tests.fault(format!(
-            "the report counts {} {failures}, but names no test that failed",
-            counted.declared
-        ));
+    if let Some(fault) = counted.fault().filter(|_| !tests.has_fault()) {
+        tests.fault(fault);
     }
     tests.finish("tests without times (`<testcase time=\"…\">`)")
 }

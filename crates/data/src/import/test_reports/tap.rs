@@ -8,7 +8,7 @@
 //! its subtests passed is a failed test without a time. A new document begins with a version line,
 //! a file heading of `prove -v`, or a plan or first result after a complete document. A missing or
 //! unmet plan, results out of sequence, and `Bail out!` are errors of the report, as they are for
-//! prove.
+//! prove. node numbers its results wrongly if a file fails, so its numbers do not count.
 
 use super::{Status, Tests};
 use crate::import::{Context, Head, ImportError, Part};
@@ -96,6 +96,10 @@ struct Reader<'a> {
     is_prove: bool,
     /// True if the current document bailed out.
     bailed: bool,
+    /// The first result of the current document that is out of sequence, as an error.
+    disorder: Option<String>,
+    /// True if the current document has node's summary.
+    is_node: bool,
     /// True if every name so far ends in the time of the test, as bats writes it: `adds in 12ms`;
     /// `None` before the first.
     names_end_in_times: Option<bool>,
@@ -111,6 +115,8 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
         block: None,
         is_prove: false,
         bailed: false,
+        disorder: None,
+        is_node: false,
         names_end_in_times: None,
     };
     let mut lines = Lines::new(input.into_reader(), context.file);
@@ -161,6 +167,10 @@ impl Reader<'_> {
             self.groups.resize(depth, String::new());
             self.groups.push(unescaped(name.trim_end()).into_owned());
             Ok(())
+        } else if indent == 0 && self.level(0).is_kept() && text.starts_with("# suites ") {
+            // No other program writes this line of the summary.
+            self.is_node = true;
+            Ok(())
         } else if text.starts_with("TAP version 1") && indent == 0 {
             self.end_document()
         } else if text.starts_with("Bail out!") {
@@ -203,8 +213,9 @@ impl Reader<'_> {
         level.has_failed |= found.status == Status::Failed;
         let due = level.results;
         if let Some(number) = found.number.filter(|number| *number != due) {
-            self.tests
-                .fault(format!("results are out of sequence: number {number} instead of {due}"));
+            self.disorder.get_or_insert_with(|| {
+                format!("results are out of sequence: number {number} instead of {due}")
+            });
         }
         // The parent is a test only if it failed on its own, for example during cleanup after its
         // subtests.
@@ -361,7 +372,10 @@ impl Reader<'_> {
             }
             _ => {}
         }
-        self.bailed = false;
+        if let Some(fault) = self.disorder.take().filter(|_| !self.is_node) {
+            self.tests.fault(fault);
+        }
+        (self.bailed, self.is_node) = (false, false);
         self.groups.clear();
         self.opened.clear();
         self.tests.begin_run();

@@ -50,7 +50,7 @@ fn expected(name: &str) -> &'static str {
         ("criterion-text", _) => "criterion's text",
         ("libtest", _) => "`cargo bench` (libtest)",
         ("mitata", _) => "mitata",
-        ("time", _) => "`time` and `time -v`",
+        ("time", _) => "`time`",
         ("tinybench", _) => "tinybench",
         ("vitest", _) => "vitest",
         ("criterion", _) => "criterion (`sample.json`, or its directory)",

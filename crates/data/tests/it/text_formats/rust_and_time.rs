@@ -83,6 +83,66 @@ fn every_report_of_time_is_an_observation() {
 }
 
 #[test]
+fn every_shell_and_gnus_default_form_are_read() {
+    for (shell, wall) in [
+        ("ksh", [0.17, 0.15]),
+        ("mksh", [0.16, 0.16]),
+        ("busybox", [0.18, 0.17]),
+        ("tcsh", [0.18, 0.18]),
+        ("fish", [0.190_17, 0.153_54]),
+    ] {
+        let samples = load_file(&format!("time/{shell}.txt"));
+        assert_eq!(metrics(&samples), ["wall [s]", "user [s]", "system [s]"], "{shell}");
+        for (value, wall) in values(&samples, shell, "wall").iter().zip(wall) {
+            assert!((value - wall).abs() < 1e-9, "{shell}: {value}");
+        }
+        assert_eq!(samples.len(), 2, "{shell}");
+    }
+    let zsh = load_file("time/zsh.txt");
+    assert_eq!(names(&zsh), ["sh p.sh", "( sh p.sh; true; )"]);
+    assert_eq!(values(&zsh, "sh p.sh", "wall"), [0.213, 0.184]);
+    assert_eq!(values(&zsh, "sh p.sh", "system"), [0.08, 0.08]);
+
+    let gnu = load_file("time/gnu-short.txt");
+    assert_eq!(metrics(&gnu), ["wall [s]", "user [s]", "system [s]", "max_rss [B]"]);
+    let outcomes: Vec<Outcome> = gnu.observations().map(|run| run.outcome).collect();
+    let (fine, failed) = (Outcome::Ok, Outcome::Exit(3));
+    assert_eq!(outcomes, [fine, failed, fine, failed, Outcome::Signal(9)]);
+    let memory = gnu.observations().next().map(|run| run.values[3]);
+    assert_eq!(memory, Some(42_852.0 * 1024.0));
+}
+
+#[test]
+fn a_report_of_time_may_have_hours_a_decimal_comma_or_no_command() {
+    for (text, wall) in [
+        ("real\t1m2,500s\nuser\t0m0,1s\nsys\t0m0,1s\n", 62.5),
+        ("real\t61m 2.50s\nuser\t0m 0.10s\nsys\t0m 0.10s\n", 3662.5),
+        ("0.10user 0.00system 1:02:03elapsed 0%CPU (0avgtext+0avgdata 1maxresident)k\n", 3723.0),
+        ("1.0u 0.0s 1:02:03.5 0.0%\n", 3723.5),
+        ("./a b  1.00s user 0.00s system 99% cpu 1:02.50 total\n", 62.5),
+        ("0.00s user 0.00s system 99% cpu 1:00:02.50 total\n", 3602.5),
+        ("        0.10 real         0.00 user         0.00 sys\n", 0.1),
+        (
+            "Executed in    2.04 mins    fish           external\n   usr time    1.00 secs    1.00 micros    1.00 secs\n   sys time    0.00 nanos    0.00 nanos    0.00 nanos\n",
+            122.4,
+        ),
+    ] {
+        let samples = plain(text).expect(text);
+        let found = samples.observations().next().map(|run| run.values[0]);
+        assert!((found.unwrap() - wall).abs() < 1e-9, "{text}: {found:?}");
+    }
+    for broken in [
+        "0.10user 0.00system x:02elapsed 0%CPU\n",
+        "1.0u 0.0s 1:02\n",
+        "a total\n",
+        "1% cpu  total\n",
+        "x real 0.1 user 0.1 sys\n",
+    ] {
+        assert!(plain(broken).is_err(), "{broken}");
+    }
+}
+
+#[test]
 fn a_command_that_a_signal_ended_has_failed_although_its_status_is_0() {
     let report = |before: &str| before.to_owned() + &text("time/gnu.txt");
     let first = |text: &str| plain(text).expect("a report").observations().next().unwrap().outcome;

@@ -459,6 +459,45 @@ fn tap_is_recognised_however_long_it_is_and_wherever_its_plan_is() {
 }
 
 #[test]
+fn failed_tests_that_nodes_report_only_counts_are_a_fault() {
+    let report = |cases: &str, counts: &str| {
+        format!("<testsuites>\n<testsuite name=\"a\">{cases}</testsuite>\n{counts}</testsuites>\n")
+    };
+    let (good, bad) = (
+        "<testcase name=\"b\" time=\"1\" classname=\"test\"/>",
+        "<testcase name=\"c\" time=\"1\" classname=\"test\"><failure message=\"m\"/></testcase>",
+    );
+    for (cases, counts, fault) in [
+        (good, "<!-- fail 1 -->", Some("counts 1 failed tests and names 0")),
+        (good, "<!-- fail 0 --><!-- cancelled 2 -->", Some("counts 2 failed tests and names 0")),
+        (bad, "<!-- fail 2 -->", Some("counts 2 failed tests and names 1")),
+        (bad, "<!-- fail 1 -->", None),
+        (good, "<!-- fail 0 -->\n<!-- fail -->", None),
+        // A comment elsewhere is not node's summary.
+        (&format!("{good}<!-- fail 3 -->"), "", None),
+    ] {
+        let faults = told(&report(cases, counts)).faults;
+        match fault {
+            Some(fault) => assert!(faults.len() == 1 && faults[0].contains(fault), "{faults:?}"),
+            None => assert_eq!(faults, [] as [String; 0], "{cases}{counts}"),
+        }
+    }
+}
+
+#[test]
+fn the_numbers_of_results_count_unless_node_wrote_them() {
+    let report = "TAP version 13\nok 1 - a\nnot ok 2 - b\nnot ok 2 - c\n1..3\n# tests 3\n";
+    assert!(told(report).faults[0].contains("out of sequence: number 2 instead of 3"));
+    assert_eq!(told(&format!("{report}# suites 0\n")).faults, [] as [String; 0]);
+    // The summary of one document says nothing about the next, nor about a document with results
+    // missing.
+    let after = format!("{report}# suites 0\nTAP version 13\nok 2 - a\n1..1\n");
+    assert!(told(&after).faults[0].contains("number 2 instead of 1"));
+    let missing = report.replace("1..3", "1..4") + "# suites 0\n";
+    assert_eq!(told(&missing).faults.len(), 2);
+}
+
+#[test]
 fn a_plan_that_is_not_kept_is_a_fault() {
     for (text, fault) in [
         ("1..3\nok 1 a\nok 2 b\n", "the plan has 3 tests, but there are results of 2"),

@@ -273,3 +273,20 @@ fn a_step_leaves_enough_values_on_either_side() {
     scores.reverse();
     assert_eq!(place(&scores), 5);
 }
+
+#[test]
+fn a_step_far_beyond_the_noise_is_found_in_the_shortest_series() {
+    for (before, after) in [(5, 5), (8, 8), (5, 12), (20, 6)] {
+        let mut missed = 0;
+        for number in 0..500 {
+            let mut random = Stream::new(19, number);
+            for (size, phi) in [(80.0, 0.0), (-80.0, 0.5)] {
+                let xs = step(&mut random, before + after, before, size, phi);
+                let found = levels(&xs, 0.02, SHORTEST, number).changes;
+                let is_it = |change: &LevelChange| change.index == before && change.p <= 0.02;
+                missed += u32::from(!found.iter().any(is_it));
+            }
+        }
+        assert_eq!(missed, 0, "{before} + {after}: {missed} of 1000");
+    }
+}
