@@ -137,8 +137,12 @@ impl<'a> Evidence<'a> {
 
     /// A series, prepared for comparison with others that were recorded separately.
     pub(crate) fn recording(&self, subject: usize, metric: usize) -> Rc<Recording<'static>> {
-        let is_exact = !self.samples.metrics[metric].may_be_rounded();
-        Rc::new(Recording::of(self.index.values(subject, metric)).of_exact(is_exact))
+        Rc::new(self.recorded(self.index.values(subject, metric), metric))
+    }
+
+    /// Values of a metric, prepared like those of [`Self::recording`].
+    pub(crate) fn recorded(&self, values: Vec<f64>, metric: usize) -> Recording<'static> {
+        Recording::of(values).of_exact(!self.samples.metrics[metric].may_be_rounded())
     }
 
     /// The values of two subjects in the blocks that both have, in order. O(values log).
@@ -225,9 +229,7 @@ impl<'a> Evidence<'a> {
             units.as_ref().is_some_and(|u| u.means.len() > 1 && u.means.len() < values.len())
         };
         if !is_nested(&units_x, &x) && !is_nested(&units_y, &y) {
-            let is_exact = !self.samples.metrics[metric].may_be_rounded();
-            let recording = |values| Rc::new(Recording::of(values).of_exact(is_exact));
-            let [x, y] = [x, y].map(recording);
+            let [x, y] = [x, y].map(|values| Rc::new(self.recorded(values, metric)));
             return Some(Pair::Apart(x, y, Basis::Values));
         }
         let name = units_x.as_ref().or(units_y.as_ref()).map(|u| u.name.clone());

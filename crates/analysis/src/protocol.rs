@@ -227,7 +227,7 @@ pub(crate) struct Values {
 
 impl Values {
     fn of_pair(evidence: &Evidence<'_>, metric: usize, of: usize, against: Option<usize>) -> Self {
-        let series = |subject| Recording::of(evidence.index().values(subject, metric));
+        let series = |subject| evidence.recorded(evidence.index().values(subject, metric), metric);
         let Some(against) = against else {
             return Self { against: Recording::of(Vec::new()), of: series(of), differences: None };
         };
@@ -235,7 +235,7 @@ impl Values {
             return Self { against: series(against), of: series(of), differences: None };
         }
         let paired = evidence.in_blocks(against, of, metric);
-        let recording = |values: &[f64]| Recording::of(values.to_vec());
+        let recording = |values: &[f64]| evidence.recorded(values.to_vec(), metric);
         Self {
             against: recording(paired.reference()),
             of: recording(paired.other()),

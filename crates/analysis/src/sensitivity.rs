@@ -14,6 +14,9 @@ use assay_stats::{Interval, t_test};
 const CONFIDENCE: f64 = 0.95;
 /// Minimum relative increase of an iteration's time that counts as visible.
 const VISIBLE: f64 = 0.2;
+/// Minimum number of calls per iteration of a function that is timed. A longer iteration with fewer
+/// is noise.
+const FEWEST_CALLS: f64 = 1.0 / 500.0;
 /// Maximum number of benchmarks named in a message.
 const NAMED: usize = 3;
 
@@ -55,11 +58,11 @@ pub fn is_visible(without: f64, with: f64) -> bool {
     with > without * (1.0 + VISIBLE)
 }
 
-/// Returns true if a delay clearly lengthens an iteration, given pairs of its times without and
-/// with the delay.
-pub fn are_visible(pairs: &[[f64; 2]]) -> bool {
+/// Returns true if a delay of each call by `delay` seconds clearly lengthens an iteration, given
+/// pairs of its times without and with the delay.
+pub fn are_visible(pairs: &[[f64; 2]], delay: f64) -> bool {
     let mean = |own: usize| pairs.iter().map(|pair| pair[own]).sum::<f64>() / pairs.len() as f64;
-    is_visible(mean(0), mean(1)) && added(pairs).is_some()
+    is_visible(mean(0), mean(1)) && calls(pairs, delay).is_some_and(|calls| calls >= FEWEST_CALLS)
 }
 
 /// Returns the number of timed calls per iteration; `None` if it may be 0 at 95 % confidence.
@@ -146,9 +149,17 @@ mod tests {
 
     #[test]
     fn one_slow_run_is_no_visible_delay() {
-        assert!(!are_visible(&[[1.0, 1.0], [1.0, 9.0], [1.0, 1.0], [1.0, 1.0]]));
-        assert!(!are_visible(&[[1.0, 1.1], [1.0, 1.11], [1.0, 1.1], [1.0, 1.09]]));
-        assert!(are_visible(&[[1.0, 2.1], [1.1, 2.2], [1.0, 2.0], [1.0, 2.0]]));
+        assert!(!are_visible(&[[1.0, 1.0], [1.0, 9.0], [1.0, 1.0], [1.0, 1.0]], 1.0));
+        assert!(!are_visible(&[[1.0, 1.1], [1.0, 1.11], [1.0, 1.1], [1.0, 1.09]], 1.0));
+        assert!(are_visible(&[[1.0, 2.1], [1.1, 2.2], [1.0, 2.0], [1.0, 2.0]], 1.0));
+    }
+
+    #[test]
+    fn iterations_that_grow_by_a_trace_of_the_delay_do_not_call_the_function() {
+        // One call in 2,000 or in 250 iterations of 2 ns, each delayed by 1 µs.
+        let grown = |by: f64| [[2e-9, 2e-9 + by], [2e-9, 2.01e-9 + by], [2e-9, 2e-9 + by]];
+        assert!(!are_visible(&grown(0.5e-9), 1e-6));
+        assert!(are_visible(&grown(4e-9), 1e-6));
     }
 
     fn sensitivity(name: &str, delay: Option<f64>) -> Sensitivity {

@@ -10,6 +10,7 @@
 //! the mean but not in the median, and a whole step covers them. Exact counts have no rounding.
 
 use crate::policy;
+use crate::recording::Recording;
 use crate::verdict::Scale;
 use assay_stats::{Interval, descriptive, merged};
 use std::borrow::Cow;
@@ -45,6 +46,14 @@ impl Ticks {
         let least = first.iter().chain(second).copied().fold(f64::INFINITY, f64::min);
         let may_spread = least <= 0.0 || least > step / 2.0;
         if hides || is_large && may_spread { Self { step, hides } } else { Self::default() }
+    }
+
+    /// Determines the steps in the readings of two recordings; exact counts have none.
+    pub(crate) fn of_recordings(first: &Recording<'_>, second: &Recording<'_>) -> Self {
+        match first.is_exact || second.is_exact {
+            true => Self::default(),
+            false => Self::of_sorted(&first.sorted, &second.sorted),
+        }
     }
 
     /// The step of two constant sides: one unit of their last decimal place, at most the gap

@@ -129,10 +129,7 @@ fn between_readings<'a>(
     level: f64,
     on_scale: impl Fn(Cow<'a, [f64]>) -> Cow<'a, [f64]>,
 ) -> (UnpairedInterval, f64) {
-    let ticks = match x.is_exact || y.is_exact {
-        true => Ticks::default(),
-        false => Ticks::of_sorted(&x.sorted, &y.sorted),
-    };
+    let ticks = Ticks::of_recordings(x, y);
     let [of_x, of_y] = [x, y].map(|side| on_scale(ticks.spread_sorted(&side.sorted)));
     let sides = [(&*of_x, Order::of_recording(x)), (&*of_y, Order::of_recording(y))];
     let (found, estimate) = between(sides[0], sides[1], level);

@@ -4,14 +4,17 @@
 //! between a value of one and a value of the other, with the interval of the Mann-Whitney test (for
 //! blocks, the pseudo-median of the per-block differences with the interval of the signed-rank
 //! test). If values are correlated, the interval also covers the one from placements, widened by
-//! the autocorrelation times. Only effects above the threshold matter, so the whole interval,
-//! extended by half a clock step on either side, is compared with it.
+//! the autocorrelation times. If nearly all readings of a side are on two steps of a clock, it is a
+//! whole step wider on either side ([`Ticks::widen`]). Only effects above the threshold matter, so
+//! the whole interval is compared with it, in other cases extended by half a step.
 
 use super::validity::Validity;
 use super::{Protocol, Step, Values, found};
 use crate::comparison::{Comparison, Effect, Wins, effect_of_blocks};
 use crate::paired::{self, Level};
+use crate::ticks::Ticks;
 use crate::unpaired;
+use crate::verdict::Scale;
 use assay_data::Finding;
 use assay_stats::quantile_difference::{QuantileDifference, SHARES, Side, quantile_differences_of};
 use assay_stats::signed_rank::SignedRankDistribution;
@@ -48,9 +51,10 @@ pub(super) fn step(
     comparison: &Comparison,
 ) -> Step<EffectFound> {
     let level = protocol.interval_level;
+    let ticks = Ticks::of_recordings(&values.against, &values.of);
     let (effect, classic) = match &values.differences {
-        Some(differences) => of_blocks(&differences.in_order, protocol),
-        None => of_recordings(values, level, validity),
+        Some(differences) => of_blocks(&differences.in_order, protocol, ticks),
+        None => of_recordings(values, level, validity, ticks),
     };
     let found = EffectFound {
         estimate: effect.estimate,
@@ -60,9 +64,11 @@ pub(super) fn step(
         quantiles: quantiles(values, level),
     };
     let mut findings = Vec::new();
-    findings.extend(held_against(&found, protocol, validity.clock_step));
+    let is_widened = ticks.hidden() > 0.0 || values.of.is_exact;
+    let clock_step = if is_widened { 0.0 } else { validity.clock_step };
+    findings.extend(held_against(&found, protocol, clock_step));
     if let (Some(interval), Some(classic)) = (found.interval, classic)
-        && interval != classic
+        && interval != for_clock(ticks, classic)
     {
         let column = protocol.column(found.estimate, found.interval);
         findings.push(found::widened(&column, classic));
@@ -73,25 +79,37 @@ pub(super) fn step(
     Step::of(found, findings)
 }
 
-fn of_blocks(differences: &[f64], protocol: &Protocol) -> (Effect, Option<Interval>) {
+/// Widens the interval of a shift by the steps of the clock.
+fn for_clock(ticks: Ticks, interval: Interval) -> Interval {
+    // The centers matter only for ratios.
+    ticks.widen(Scale::Shift, interval, (0.0, 0.0))
+}
+
+fn of_blocks(differences: &[f64], protocol: &Protocol, ticks: Ticks) -> (Effect, Option<Interval>) {
     let mut distribution = SignedRankDistribution::default();
     let groups = (1.0 - protocol.confidence) / protocol.shared_by as f64;
     let level = Level { interval: protocol.interval_level, groups };
     let sorted = descriptive::sorted(differences);
     let classic = paired::interval_of(&sorted, level.interval, &mut distribution);
-    (effect_of_blocks(differences, level, &mut distribution), classic)
+    let Effect { estimate, interval } = effect_of_blocks(differences, level, &mut distribution);
+    let interval = interval.map(|own| for_clock(ticks, own));
+    (Effect { estimate, interval }, classic)
 }
 
-fn of_recordings(values: &Values, level: f64, validity: &Validity) -> (Effect, Option<Interval>) {
+fn of_recordings(
+    values: &Values,
+    level: f64,
+    validity: &Validity,
+    ticks: Ticks,
+) -> (Effect, Option<Interval>) {
     let (against, of) = (&values.against.sorted, &values.of.sorted);
     let estimate = two_sample::hodges_lehmann(against, of);
     let classic = two_sample::mann_whitney_interval(against, of, 1.0 - level);
-    let interval = if validity.is_dependent() {
+    let mut interval = classic.map(|own| for_clock(ticks, own));
+    if validity.is_dependent() {
         let (widened, _) = unpaired::shift_of(&values.against, &values.of, level);
-        widened.zip(classic).map(|(widened, classic)| widened.covering(classic))
-    } else {
-        classic
-    };
+        interval = widened.zip(interval).map(|(widened, own)| widened.covering(own));
+    }
     (Effect { estimate, interval }, classic)
 }
 

@@ -53,7 +53,7 @@ pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
             let path = within(directory, "Cargo.toml");
             let Some(own) = parsed(tree, &path, &mut notes) else { continue };
             let Some(used) = library(&own, &table) else {
-                if !benches(tree, directory, &own, &mut Vec::new()).is_empty() {
+                if !benches(tree, directory, &own, &mut notes).is_empty() {
                     notes.push(format!("{path} has benches, but depends on none of the libraries"));
                 }
                 continue;

@@ -28,17 +28,21 @@ pub(super) fn find(tree: &Tree) -> (Vec<ProgramGroup>, Looked) {
         (Some(file), true) => vec![format!("{file} has no such executable")],
         _ => Vec::new(),
     };
-    let options = switched_off(&project);
-    let ways = roots.iter().map(|(root, targets)| way(tree, root, targets, &options)).collect();
+    let way = |(root, targets): (&&str, &BTreeMap<&str, &Executable>)| {
+        way(tree, root, targets, &switched_off(&project, targets))
+    };
+    let ways = roots.iter().map(way).collect();
     (ways, Looked { tool: "CMake", sought: SOUGHT, notes })
 }
 
-/// Returns the options about benchmarks that are off unless they are set.
-fn switched_off(project: &Project) -> BTreeSet<String> {
-    let off = project
-        .options
-        .iter()
-        .filter(|(name, is_on)| !**is_on && name.to_uppercase().contains("BENCH"));
+/// Returns those options about benchmarks and those needed by one of the programs that are
+/// off by default.
+fn switched_off(project: &Project, targets: &BTreeMap<&str, &Executable>) -> BTreeSet<String> {
+    let is_needed = |name: &String| {
+        name.to_uppercase().contains("BENCH")
+            || targets.values().any(|own| own.needs.contains(name))
+    };
+    let off = project.options.iter().filter(|(name, is_on)| !**is_on && is_needed(name));
     off.map(|(name, _)| name.clone()).collect()
 }
 

@@ -112,6 +112,30 @@ fn executables_with_google_benchmark_are_found() {
     let build = explained(&several)["build"].as_str().unwrap().to_owned();
     assert!(build.contains("cmake -S native/cpp -B .assay/cmake-native-cpp "), "{build}");
     assert!(build.contains("find .assay/cmake-native-cpp -type f -name bm "), "{build}");
+    // Options that must be on for a program to be added, through subdirectories, functions and
+    // returns.
+    let guarded = [
+        (
+            "CMakeLists.txt",
+            "project(x)\noption(X_DEV \"all\" OFF)\noption(X_ALL \"\" OFF)\noption(X_SLOW \"\" OFF)\n\
+             option(X_ON \"\" ON)\noption(X_OTHER \"\" OFF)\nif(NOT X_DEV)\n  return()\nendif()\n\
+             if(X_SLOW)\n  add_definitions(-DSLOW)\nelseif(X_ON)\nendif()\n\
+             if(X_ALL AND NOT MSVC AND X_ON)\n  add_subdirectory(perf)\nendif()\n\
+             if(X_OTHER OR X_SLOW)\n  add_subdirectory(tools)\nendif()\n",
+        ),
+        ("perf/CMakeLists.txt", link),
+        ("tools/CMakeLists.txt", "add_executable(tool t.cc)\n"),
+    ];
+    let build = explained(&guarded)["build"].as_str().unwrap().to_owned();
+    assert!(build.contains("=Release -DX_ALL=ON -DX_DEV=ON\n"), "{build}");
+    // One of two branches suffices.
+    let either = [(
+        "CMakeLists.txt",
+        "option(X_FAST \"\" OFF)\nif(X_FAST)\n  add_executable(bm a.cc)\nelse()\n  add_executable(bm b.cc)\nendif()\n\
+         target_link_libraries(bm benchmark)\n",
+    )];
+    let build = explained(&either)["build"].as_str().unwrap().to_owned();
+    assert!(build.contains("=Release\n"), "{build}");
     // Without a project of its own, it is part of the first one.
     let part = [("a/CMakeLists.txt", "project(a)\n"), ("b/CMakeLists.txt", link)];
     let build = explained(&part)["build"].as_str().unwrap().to_owned();

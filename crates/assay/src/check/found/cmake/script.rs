@@ -2,7 +2,8 @@
 //! files and subdirectories.
 //!
 //! Conditions are not evaluated. Every branch is taken, because the options that a build of
-//! benchmarks needs are switched on when it is configured. Paths are relative to the top of the
+//! benchmarks needs are switched on when it is configured: those that must be on for the command
+//! that adds an executable to run. Paths are relative to the top of the
 //! repository; those that CMake makes absolute begin with a slash.
 
 use crate::check::found::tree::{Tree, directory_of, within};
@@ -36,6 +37,8 @@ pub(super) struct Executable {
     pub file: String,
     /// Directory in which the build starts; empty for the top.
     pub root: String,
+    /// Names that every condition around it requires to be true, most of them options.
+    pub needs: BTreeSet<String>,
 }
 
 impl Project {
@@ -49,6 +52,7 @@ impl Project {
             project: Self::default(),
             functions: BTreeMap::new(),
             for_all: BTreeSet::new(),
+            conditions: Vec::new(),
             read: BTreeSet::new(),
             commands: 0,
         };
@@ -108,6 +112,16 @@ enum Word {
     Bracketed(String),
 }
 
+/// An `if` whose end has not been reached.
+struct OpenIf {
+    /// Number of known conditions outside of it.
+    outside: usize,
+    /// The name that is false in the current branch, if it is the only condition.
+    negated: Option<String>,
+    /// True if the branch ends the file.
+    ends: bool,
+}
+
 /// A function or a macro.
 #[derive(Clone)]
 struct Function {
@@ -125,6 +139,8 @@ struct Reader<'t> {
     functions: BTreeMap<String, Function>,
     /// Libraries that every later target is linked with.
     for_all: BTreeSet<String>,
+    /// Names that are true where the next command runs.
+    conditions: Vec<String>,
     /// Files that have been read.
     read: BTreeSet<String>,
     commands: usize,
@@ -142,15 +158,45 @@ impl Reader<'_> {
     fn file(&mut self, path: &str, variables: &mut Variables, depth: usize) {
         self.read.insert(path.to_owned());
         let Some(text) = self.tree.read(path) else { return };
+        let outside = self.conditions.len();
         self.run(&parsed(&text), path, variables, depth);
+        self.conditions.truncate(outside);
+    }
+
+    /// Follows the conditions of a command.
+    fn condition(&mut self, command: &Command, open: &mut Vec<OpenIf>) {
+        match (command.name.as_str(), open.last_mut()) {
+            ("if", _) => {
+                let (outside, negated) = (self.conditions.len(), negated(&command.words));
+                self.conditions.extend(required(&command.words));
+                open.push(OpenIf { outside, negated, ends: false });
+            }
+            ("elseif" | "else", Some(own)) => {
+                self.conditions.truncate(own.outside);
+                self.conditions.extend(required(&command.words));
+                own.negated = own.negated.take().filter(|_| own.ends);
+            }
+            ("return", Some(own)) => own.ends |= own.negated.is_some(),
+            ("message", Some(own)) if is_fatal(&command.words) => {
+                own.ends |= own.negated.is_some();
+            }
+            ("endif", Some(_)) => {
+                let Some(own) = open.pop() else { return };
+                self.conditions.truncate(own.outside);
+                self.conditions.extend(own.negated.filter(|_| own.ends));
+            }
+            _ => {}
+        }
     }
 
     /// Runs commands of a file.
     fn run(&mut self, commands: &[Command], file: &str, variables: &mut Variables, depth: usize) {
         let mut next = 0;
+        let mut open = Vec::new();
         while let Some(command) = commands.get(next) {
             next += 1;
             self.commands += 1;
+            self.condition(command, &mut open);
             if self.commands > MOST_COMMANDS || depth > MOST_DEPTH {
                 return;
             }
@@ -233,7 +279,11 @@ impl Reader<'_> {
                 }
                 let sources = sources.iter().map(|own| placed(&directory, own)).collect();
                 let (file, root) = (file.to_owned(), self.root.clone());
-                let added = Executable { sources, file, root };
+                let needs: BTreeSet<String> = self.conditions.iter().cloned().collect();
+                // Another branch may add the same program.
+                let known = self.project.executables.get_mut(target);
+                known.into_iter().for_each(|own| own.needs.retain(|name| needs.contains(name)));
+                let added = Executable { sources, file, root, needs };
                 self.project.executables.entry(target.clone()).or_insert(added);
                 let linked = self.project.linked.entry(target.clone()).or_default();
                 linked.extend(self.for_all.iter().cloned());
@@ -271,11 +321,47 @@ impl Reader<'_> {
         own.insert("ARGN".to_owned(), rest.join(";"));
         own.insert("ARGV".to_owned(), words.join(";"));
         own.extend(words.iter().enumerate().map(|(at, word)| (format!("ARGV{at}"), word.clone())));
+        let outside = self.conditions.len();
         self.run(&function.body, file, &mut own, depth + 1);
+        self.conditions.truncate(outside);
         if !function.has_scope {
             *variables = own;
         }
     }
+}
+
+/// Returns the names that a condition requires to be true; none for one with `OR`.
+fn required(condition: &[Word]) -> Vec<String> {
+    let words: Vec<&str> = condition.iter().filter_map(named).collect();
+    let terms = words.split(|word| *word == "AND");
+    let single = |term: &[&str]| match term {
+        [name] => Some((*name).to_owned()),
+        _ => None,
+    };
+    if words.len() < condition.len() || words.contains(&"OR") {
+        return Vec::new();
+    }
+    terms.filter_map(single).collect()
+}
+
+/// Returns X for the condition `NOT X`.
+fn negated(condition: &[Word]) -> Option<String> {
+    match condition {
+        [not, name] if named(not) == Some("NOT") => named(name).map(str::to_owned),
+        _ => None,
+    }
+}
+
+/// Returns the name of an argument such as `X` or `${X}`; `None` for any other.
+fn named(word: &Word) -> Option<&str> {
+    let Word::Plain(text) = word else { return None };
+    let name = text.strip_prefix("${").and_then(|text| text.strip_suffix('}')).unwrap_or(text);
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    is_name.then_some(name)
+}
+
+fn is_fatal(words: &[Word]) -> bool {
+    words.first().and_then(named) == Some("FATAL_ERROR")
 }
 
 /// Runs a command that only sets variables; others are ignored.
