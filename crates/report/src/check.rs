@@ -242,7 +242,10 @@ impl CheckReport<'_> {
             .filter(|(n, _)| *n > 0)
             .map(|(n, what)| format!("{n} {}", if n == 1 { singular(&what) } else { what }))
             .collect();
-        let is_only = said.len() == 1 && n(Standing::Equivalent) > 0 && n(Standing::Slower) == 0;
+        // The first sentence says that all of them are equivalent, or that none is known.
+        let all = [Standing::Equivalent, Standing::Inconclusive];
+        let is_only =
+            said.len() == 1 && n(Standing::Slower) == 0 && all.iter().any(|own| n(*own) > 0);
         if said.is_empty() || is_only {
             return None;
         }

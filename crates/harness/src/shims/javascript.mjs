@@ -105,15 +105,19 @@ const tinybench = (library) => {
   const warmed = new WeakSet();
   if (warmup) prototype.warmup = async function () { warmed.add(this); };
 
+  // From version 3.0.7 to 5, they are in an object of their own.
+  const settingsOf = (bench) => bench.opts ?? bench;
+
   const prepare = (bench) => {
     const tasks = bench.tasks.map((task) => [unique(bench.name ? `${bench.name} > ${task.name}` : task.name), task]);
     const wanted = tasks.find(([name]) => name === item)?.[1];
     if (wanted) tasks.forEach(([, task]) => { if (task !== wanted) bench.remove(task.name); });
-    bench.throws = false;
+    const settings = settingsOf(bench);
+    settings.throws = false;
     const isShort = !wanted || cold;
-    bench.time = !isShort && !iterations && seconds ? (seconds * 1e3) / turns.count : 0;
-    bench.iterations = wanted ? Math.max(Math.round(iterations / turns.count), 1) : 1;
-    if (isShort && !warmup) bench.warmup = false;
+    settings.time = !isShort && !iterations && seconds ? (seconds * 1e3) / turns.count : 0;
+    settings.iterations = wanted ? Math.max(Math.round(iterations / turns.count), 1) : 1;
+    if (isShort && !warmup) settings.warmup = false;
     return wanted;
   };
   const told = (task) => {
@@ -130,7 +134,7 @@ const tinybench = (library) => {
     end('tinybench', await inTurns(async (turn) => {
       if (turn > 0) {
         // It is warm after the first turn. A task that is not reset would not run again.
-        if (!warmup) this.warmup = false;
+        if (!warmup) settingsOf(this).warmup = false;
         this.reset();
       }
       await run.call(this);

@@ -169,6 +169,7 @@ fn way(tree: &Tree, project: &str, projects: &[&str], found: &Benchmarks) -> Pro
         build.push(format!(
             "rm -rf {site} && python3 -m pip install --quiet --no-deps --target {site} {source}"
         ));
+        build.push(beside_sources(&site, project));
         path.push(format!("{up}{site}"));
     } else {
         // The last one is the project itself.
@@ -210,6 +211,18 @@ fn way(tree: &Tree, project: &str, projects: &[&str], found: &Benchmarks) -> Pro
         build,
         programs,
     }
+}
+
+/// Returns the line that copies the extensions of an installed project, and the version that its
+/// build wrote, to its sources: Python and pytest import these first if the package is in their
+/// directory, and fail without its extensions or use slow replacements of them.
+fn beside_sources(site: &str, project: &str) -> String {
+    let tops = [project.to_owned(), within(project, "src")];
+    let tops = tops.map(|own| if own.is_empty() { ".".to_owned() } else { word(&own) });
+    format!(
+        "(cd {site} && find . -name '*.so' -o -name '*.pyd' -o -name _version.py) | while read -r file; do for top in {}; do if [ -d \"$top/${{file%/*}}\" ]; then cp \"{site}/$file\" \"$top/$file\"; fi; done; done",
+        tops.join(" ")
+    )
 }
 
 #[cfg(test)]

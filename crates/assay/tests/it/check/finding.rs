@@ -151,7 +151,10 @@ fn python_tests_and_scripts_are_found_and_import_their_own_revision() {
     for setup in ["setup(ext_modules=[])\n", "setup(cffi_modules=['build.py:ffi'])\n"] {
         let compiled = [PYTHON, &[("setup.py", setup)]].concat();
         let found = explained(&compiled);
-        assert!(found["build"].as_str().unwrap().contains("pip install"), "{found:#}");
+        let build = found["build"].as_str().unwrap();
+        assert!(build.contains("pip install"), "{found:#}");
+        // pytest imports a package next to its tests before the installed one.
+        assert!(build.contains("for top in . src; do"), "{build}");
         assert_eq!(found["programs"][0]["variables"]["PYTHONPATH"], ".assay/site");
     }
 }
@@ -306,7 +309,11 @@ fn python_projects_below_the_top_import_their_own_files_and_those_of_their_works
     let old = ["packages/old", &format!("{test} test_old.py"), "."];
     assert_eq!(of(&found, 3), old);
     let build = found["build"].as_str().unwrap();
-    assert!(build.ends_with("--target .assay/site-packages-c ./packages/c"), "{build}");
+    assert!(
+        build.contains("--target .assay/site-packages-c ./packages/c\n")
+            && build.ends_with("done; done"),
+        "{build}"
+    );
 
     // Files that only have settings do not make a project; there may be none at the top.
     let alone = [

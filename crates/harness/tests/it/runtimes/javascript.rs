@@ -6,9 +6,10 @@ use assay_harness::{Effort, Request, by_looks};
 use std::path::Path;
 use std::process::Command;
 
-/// Returns the script, next to the library that it imports.
-fn script(name: &str) -> Option<Subject> {
-    let library = installed(&format!("javascript/node_modules/{name}"))?;
+/// Returns the script of a library that is installed in a directory of the runtimes, next to the
+/// library.
+fn script(place: &str, name: &str) -> Option<Subject> {
+    let library = installed(&format!("{place}/node_modules/{name}"))?;
     let directory = Path::new(&library).ancestors().nth(2).expect("it is in node_modules");
     let file = directory.join(format!("{name}.mjs"));
     std::fs::copy(programs().join(format!("javascript/{name}.mjs")), &file).expect("a copy");
@@ -17,7 +18,7 @@ fn script(name: &str) -> Option<Subject> {
 
 #[test]
 fn tasks_of_tinybench_are_listed_and_measured_one_by_one() {
-    let Some(script) = script("tinybench") else { return };
+    let Some(script) = script("javascript", "tinybench") else { return };
     let driver = by_looks(&script.program()).expect("it imports the library");
     assert_eq!(driver.name(), "tinybench");
     let names = ["sums > reduce", "sums > a \"label\"\nü", "sums > broken", "map"];
@@ -39,9 +40,26 @@ fn tasks_of_tinybench_are_listed_and_measured_one_by_one() {
 }
 
 #[test]
+fn earlier_versions_of_tinybench_measure_for_as_long_as_they_are_told() {
+    let Some(script) = script("javascript/earlier", "tinybench") else { return };
+    let driver = by_looks(&script.program()).expect("it imports the library");
+    assert!(script.list(&*driver).contains(&"map".to_owned()));
+    for (effort, iterations) in [(Effort::Once, 1.0), (Effort::Iterations(500), 500.0)] {
+        let found = script.measure(&*driver, "map", effort);
+        assert_eq!(found.iterations, Some(iterations));
+    }
+    let found = script.measure(&*driver, "map", Effort::Seconds(0.02));
+    let seconds = value(&found, "wall") * found.iterations.expect("iterations");
+    // The script's own 500 ms would be much longer.
+    assert!((0.015..0.1).contains(&seconds), "{seconds}");
+    let (found, _) = in_turns(&script, &*driver, "map", Effort::Iterations(500));
+    assert_eq!(found.iterations, Some(500.0));
+}
+
+#[test]
 fn scripts_measure_in_turns() {
     for (name, benchmark) in [("tinybench", "map"), ("mitata", "reduce")] {
-        let Some(script) = script(name) else { return };
+        let Some(script) = script("javascript", name) else { return };
         let driver = by_looks(&script.program()).expect("it imports the library");
         script.list(&*driver);
         let effort = if driver.pins() { Effort::Iterations(500) } else { Effort::Seconds(0.05) };
@@ -56,7 +74,7 @@ fn scripts_measure_in_turns() {
 
 #[test]
 fn benchmarks_of_mitata_are_measured_at_every_argument() {
-    let Some(script) = script("mitata") else { return };
+    let Some(script) = script("javascript", "mitata") else { return };
     let driver = by_looks(&script.program()).expect("it imports the library");
     assert!(!driver.pins());
     let names = ["reduce", "fill 10", "fill 100000", "broken", "reduce #2"];
