@@ -157,7 +157,10 @@ const tinybench = (library) => {
 let wrapped;
 const mitata = (library) => {
   if (wrapped) return wrapped;
-  const { measure, B: { prototype } } = library;
+  const { measure, B } = library;
+  // Before version 1, benchmarks can't be measured one by one.
+  if (!B || !measure) return library;
+  const { prototype } = B;
   let trials = [];
   const { name: named } = prototype;
   // Every benchmark is given its name when it is made.
@@ -165,20 +168,29 @@ const mitata = (library) => {
     if (!trials.includes(this)) trials.push(this);
     return named.apply(this, words);
   };
+  // The arguments of a benchmark's variant; the first argument changes fastest.
+  const argumentsOf = (trial, index) => {
+    let rest = index;
+    return Object.fromEntries(Object.entries(trial._args).map(([key, values]) => {
+      const value = values[rest % values.length];
+      rest = Math.floor(rest / values.length);
+      return [key, value];
+    }));
+  };
+  // Before version 1.0.25 there is no function for them.
+  const labels = (trial) => {
+    if (trial._names) return [...trial._names()];
+    const length = Object.values(trial._args).reduce((product, values) => product * values.length, 1);
+    return Array.from({ length }, (_, index) => Object.entries(argumentsOf(trial, index))
+      .reduce((label, [key, value]) => label.replace(`$${key}`, value), trial._name));
+  };
   const run = async (options = {}) => {
     const own = trials.filter((trial) => options.filter?.test(trial._name) ?? true);
     trials = [];
     for (const trial of own) {
-      const keys = Object.keys(trial._args);
-      for (const [index, label] of [...trial._names()].entries()) {
+      for (const [index, label] of labels(trial).entries()) {
         if (unique(label) !== item) continue;
-        let rest = index;
-        const args = Object.fromEntries(keys.map((key) => {
-          const values = trial._args[key];
-          const value = values[rest % values.length];
-          rest = Math.floor(rest / values.length);
-          return [key, value];
-        }));
+        const args = argumentsOf(trial, index);
         const effort = cold
           ? { min_samples: 1, max_samples: 1, warmup_samples: 0 }
           : { min_cpu_time: (Number(seconds) * 1e9) / turns.count };

@@ -74,7 +74,12 @@ fn scripts_measure_in_turns() {
 
 #[test]
 fn benchmarks_of_mitata_are_measured_at_every_argument() {
-    let Some(script) = script("javascript", "mitata") else { return };
+    for place in ["javascript", "javascript/earlier"] {
+        script(place, "mitata").iter().for_each(every_argument_is_measured);
+    }
+}
+
+fn every_argument_is_measured(script: &Subject) {
     let driver = by_looks(&script.program()).expect("it imports the library");
     assert!(!driver.pins());
     let names = ["reduce", "fill 10", "fill 100000", "broken", "reduce #2"];
