@@ -55,9 +55,9 @@ fi
 sh python/test/run.sh install || echo "the environment of the Python package's tests could not be made" >&2
 
 javascript=target/runtimes/javascript
-if [ "$(cat "$javascript/installed" 2>/dev/null)" != "6.2.3 3.1.1 1.0.34 1.0.10" ]; then
+if [ "$(cat "$javascript/installed" 2>/dev/null)" != "6.2.3 3.1.1 1.0.34 1.0.20" ]; then
     { command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix "$javascript" tinybench@6.2.3 mitata@1.0.34 \
-        && npm install --silent --no-audit --no-fund --prefix "$javascript/earlier" tinybench@3.1.1 mitata@1.0.10 && echo 6.2.3 3.1.1 1.0.34 1.0.10 > "$javascript/installed"; } \
+        && npm install --silent --no-audit --no-fund --prefix "$javascript/earlier" tinybench@3.1.1 mitata@1.0.20 && echo 6.2.3 3.1.1 1.0.34 1.0.20 > "$javascript/installed"; } \
         || echo "tinybench and mitata could not be installed (npm): their tests are skipped" >&2
 fi
 
