@@ -45,17 +45,34 @@ pub enum HarnessError {
     },
 }
 
-/// Returns the last line of a program's output for use in an error message, preferring standard
-/// error; at most 200 characters of it.
-pub(crate) fn tail(errors: &[u8], output: &[u8]) -> Option<String> {
+/// Returns the last line with words in a program's output for use in an error message, preferring
+/// standard error; at most 200 characters of it, without colors.
+pub fn last_line(errors: &[u8], output: &[u8]) -> Option<String> {
     let last = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
         // Google Benchmark always prints its warnings there.
-        let said = |line: &&str| !line.is_empty() && !line.starts_with("***WARNING***");
-        let line = text.lines().rev().map(str::trim).find(said)?;
-        Some(format!("`{}`", line.chars().take(200).collect::<String>()))
+        let said = |line: &String| {
+            line.contains(char::is_alphanumeric) && !line.starts_with("***WARNING***")
+        };
+        let line = text.lines().rev().map(|line| without_colors(line.trim())).find(said)?;
+        Some(line.chars().take(200).collect::<String>())
     };
     last(errors).or_else(|| last(output))
+}
+
+/// Like [`last_line`], in backticks.
+pub(crate) fn tail(errors: &[u8], output: &[u8]) -> Option<String> {
+    last_line(errors, output).map(|line| format!("`{line}`"))
+}
+
+/// Removes a terminal's control sequences, such as `ESC [31m`.
+fn without_colors(line: &str) -> String {
+    let mut parts = line.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = parts.map(|part| {
+        part.split_once(|c: char| ('@'..='~').contains(&c)).map_or("", |(_, rest)| rest)
+    });
+    first + &rest.collect::<String>()
 }
 
 /// Like [`tail`], but prefers a line of standard error that satisfies `tells`, for output that ends
@@ -69,5 +86,19 @@ pub(crate) fn message_line(
     match text.lines().find(|line| tells(line)) {
         Some(line) => tail(line.as_bytes(), b""),
         None => tail(errors, output),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_has_words_and_no_colors() {
+        let colored =
+            "a\n\u{1b}[31mUnknown \u{1b}[1mmethod\u{1b}[22m\n\u{1b}[31m⎯⎯⎯⎯\u{1b}[39m\n\n";
+        assert_eq!(last_line(colored.as_bytes(), b"b").as_deref(), Some("Unknown method"));
+        assert_eq!(last_line(b"---\n\x1b[0m\n", b"b\n***WARNING*** c").as_deref(), Some("b"));
+        assert_eq!(last_line(b"\x1b[", b"=="), None);
     }
 }

@@ -37,7 +37,7 @@ mod rust;
 mod turns;
 
 pub use driver::{Driver, Effort, Request};
-pub use error::HarnessError;
+pub use error::{HarnessError, last_line};
 pub use google_benchmark::function_name;
 pub use program::{Kind, Program};
 pub use reading::Reading;

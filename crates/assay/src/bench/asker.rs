@@ -5,7 +5,7 @@ use super::turns::Pipes;
 use crate::run_error::RunError;
 use anyhow::Context;
 use assay_data::system_error::reason;
-use assay_harness::{Answer, Driver, Reading, Reply, Request};
+use assay_harness::{Answer, Driver, Reading, Reply, Request, last_line};
 use assay_measure::counters::{self, Count, Counters, Event, Refusal};
 use assay_measure::{MeasureError, Outcome, RunOptions, RunResult, Runner, SubjectId, interrupt};
 use std::fs;
@@ -47,14 +47,7 @@ impl Ran {
             }
             how @ (Outcome::WantedTerminal | Outcome::Stopped) => return Some(how.to_string()),
         };
-        let said = [&self.reply.errors, &self.reply.output].into_iter().find_map(|bytes| {
-            let text = String::from_utf8_lossy(bytes);
-            // Google Benchmark always prints these warnings.
-            let said = |line: &&str| !line.is_empty() && !line.starts_with("***WARNING***");
-            let line = text.lines().rev().map(str::trim).find(said)?;
-            Some(line.chars().take(200).collect::<String>())
-        });
-        Some(match said {
+        Some(match last_line(&self.reply.errors, &self.reply.output) {
             Some(said) => format!("{how}; it said: {said}"),
             None => format!("{how}, and said nothing"),
         })
