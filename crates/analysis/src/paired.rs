@@ -312,10 +312,10 @@ pub fn threshold_on(scale: Scale, threshold: &Threshold, median: f64) -> f64 {
 }
 
 /// The step of the clock (or counter) behind these values: the smallest gap between distinct
-/// values; for ratios, the logarithm of 1 plus its share of the median. If all values are equal, the step is one unit in the
-/// last decimal place of the value, as in `0.03`, or 0 for a whole number, which may be an exact
-/// count. If each side is constant, the gap between the two constants is the difference sought, so
-/// the step is one unit of their last decimal places. O(n log n).
+/// values; for ratios, the logarithm of 1 plus its share of the median. If all values are equal,
+/// the step is one unit in the last decimal place of the value, as in `0.03`, or 0 for a whole
+/// number, which may be an exact count. If each side is constant, the gap between the two constants
+/// is the difference sought, so the step is one unit of their last decimal places. O(n log n).
 pub fn clock_step(first: &[f64], second: &[f64], scale: Scale) -> f64 {
     clock_step_of_sorted(&descriptive::sorted(first), &descriptive::sorted(second), scale)
 }

@@ -64,8 +64,9 @@ pub(super) fn step(
         quantiles: quantiles(values, level),
     };
     let mut findings = Vec::new();
-    let is_widened = ticks.hidden() > 0.0 || values.of.is_exact;
-    let clock_step = if is_widened { 0.0 } else { validity.clock_step };
+    // The interval includes a whole step already, or there is none.
+    let is_complete = ticks.hidden() > 0.0 || values.of.is_exact;
+    let clock_step = if is_complete { 0.0 } else { validity.clock_step };
     findings.extend(held_against(&found, protocol, clock_step));
     if let (Some(interval), Some(classic)) = (found.interval, classic)
         && interval != for_clock(ticks, classic)

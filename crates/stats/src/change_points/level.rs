@@ -5,9 +5,9 @@
 //! are split; each has a share of the error proportional to its length (binary segmentation;
 //! Vostrikova, "Detecting disorder in multidimensional random processes", 1981). Ranks within the
 //! part are used as uniform scores: for normal values they lose 5 % of the power, and a stall is no
-//! more than the highest value. The test can miss any step of a short series, however large it
-//! is, so a part is also split if a gap wider than the range of either side separates the
-//! values before from those after. Scores are modeled as an autoregression with coefficient φ, whose
+//! more than the highest value. The test can miss any step of a short series, however large it is,
+//! so a part is also split if a gap wider than the range of either side separates the values before
+//! from those after. Scores are modeled as an autoregression with coefficient φ, whose
 //! likelihood reflects both the new level and the jump to it (Prais and Winsten, 1954, give the
 //! first value's weight). For φ = 0 it is Wilcoxon's statistic of every split.
 //!

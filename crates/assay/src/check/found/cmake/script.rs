@@ -3,8 +3,8 @@
 //!
 //! Conditions are not evaluated. Every branch is taken, because the options that a build of
 //! benchmarks needs are switched on when it is configured: those that must be on for the command
-//! that adds an executable to run. Paths are relative to the top of the
-//! repository; those that CMake makes absolute begin with a slash.
+//! that adds an executable to run. Paths are relative to the top of the repository; those that CMake
+//! makes absolute begin with a slash.
 
 use crate::check::found::tree::{Tree, directory_of, within};
 use regex::Regex;
