@@ -3,8 +3,8 @@
 //! `npx tsx bench.ts`), and `vitest bench`.
 //!
 //! Neither library has a command line: a script measures all its benchmarks, for as long as it
-//! specifies. The module lists them, or has the library measure one and ends the script. vitest has
-//! its own options, and measures all benchmarks together.
+//! specifies. The module lists them, or has the library measure one and ends the script. vitest
+//! measures all benchmarks together; a reporter of ours writes the results.
 
 use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, message_line};
@@ -26,6 +26,8 @@ pub(crate) const VITEST: &str = "vitest";
 const BUSY: &str = "busy";
 /// Module that is loaded before the script.
 const SHIM: &str = include_str!("shims/javascript.mjs");
+/// Reporter for vitest.
+const REPORTER: &str = include_str!("shims/vitest.mjs");
 
 /// A script that uses tinybench or mitata.
 #[derive(Debug)]
@@ -193,9 +195,11 @@ pub(crate) fn vitest(_program: &Program) -> Box<dyn Driver> {
 
 impl Vitest {
     fn all(scratch: &Path) -> Request {
-        let answer = scratch.join("result.json");
-        let file = answer.clone().into_os_string();
-        Request::with(["--run", "--outputJson"]).arg(file).answered_in(Answer::File(answer))
+        let (answer, reporter) = (scratch.join("result.assay"), scratch.join("assay_vitest.mjs"));
+        Request::with(["--run".into(), format!("--reporter={}", reporter.display())])
+            .env("ASSAY_JS_ANSWER", answer.display().to_string())
+            .file(reporter, REPORTER)
+            .answered_in(Answer::File(answer))
     }
 }
 

@@ -4,7 +4,7 @@
 //! only to query changes, and only for a short time. Nothing is written: not even the index is
 //! refreshed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::env;
 use std::fs;
 use std::io::ErrorKind;
@@ -200,6 +200,15 @@ fn described(line: &str) -> Option<CommitSummary> {
     let commit = object_name(parts.next()?)?;
     let time = parts.next()?.parse().ok()?;
     Some(CommitSummary { commit, time, subject: parts.next().unwrap_or_default().to_owned() })
+}
+
+/// Returns the files in git's index, also those of submodules, by their paths from `top`, the top of
+/// the working tree. `None` if git fails.
+pub fn tracked(top: &Path) -> Option<BTreeSet<String>> {
+    let answer = quiet(top).args(["ls-files", "--recurse-submodules", "-z"]).output().ok();
+    let answer = answer.filter(|answer| answer.status.success())?;
+    let text = String::from_utf8_lossy(&answer.stdout);
+    Some(text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
 }
 
 /// Returns the files that differ from a revision, and untracked files that are not ignored, by

@@ -64,6 +64,11 @@ pub struct Built {
     _held: Option<File>,
 }
 
+/// Returns true if a directory is the tree of a revision that was built.
+pub fn is_built(directory: &Path) -> bool {
+    BuildPaths::at(directory).is_built()
+}
+
 /// Progress of preparing a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage<'a> {

@@ -37,20 +37,30 @@ impl Ran {
         readings.into_iter().find(is_own)
     }
 
-    /// Returns the failure of the run, as the end of a sentence; `None` if the run succeeded.
+    /// Returns the failure of the run, as the end of a sentence, with what the program said; `None`
+    /// if the run succeeded.
     pub fn failure(&self) -> Option<String> {
-        let how = match self.result.outcome {
-            Outcome::Exited(0) => return None,
-            how @ (Outcome::Exited(_) | Outcome::Signalled(_)) => how,
-            Outcome::TimedOut => {
-                return Some("took longer than --timeout allows, and was ended".to_owned());
+        let how = self.end()?;
+        Some(match self.result.outcome {
+            Outcome::Exited(_) | Outcome::Signalled(_) => {
+                match last_line(&self.reply.errors, &self.reply.output) {
+                    Some(said) => format!("{how}; it said: {said}"),
+                    None => format!("{how}, and said nothing"),
+                }
             }
-            how @ (Outcome::WantedTerminal | Outcome::Stopped) => return Some(how.to_string()),
-        };
-        Some(match last_line(&self.reply.errors, &self.reply.output) {
-            Some(said) => format!("{how}; it said: {said}"),
-            None => format!("{how}, and said nothing"),
+            _ => how,
         })
+    }
+
+    /// Returns how the run failed, as the end of a sentence; `None` if it succeeded.
+    pub fn end(&self) -> Option<String> {
+        match self.result.outcome {
+            Outcome::Exited(0) => None,
+            Outcome::TimedOut => {
+                Some("took longer than --timeout allows, and was ended".to_owned())
+            }
+            how => Some(how.to_string()),
+        }
     }
 }
 

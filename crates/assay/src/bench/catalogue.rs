@@ -87,7 +87,8 @@ impl Catalogue {
                 ran.reply.own = asker.ask(side, &request, &scratch)?.reply.output;
             }
             start_seconds = start_seconds.max(ran.result.wall_seconds);
-            let names = driver.listed(&ran.reply).with_context(|| match ran.failure() {
+            // The driver's error has what the program said.
+            let names = driver.listed(&ran.reply).with_context(|| match ran.end() {
                 Some(how) => format!("{}: when asked to list its benchmarks, it {how}", side.name),
                 None => side.name.clone(),
             })?;

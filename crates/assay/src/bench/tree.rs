@@ -1,7 +1,7 @@
 //! The files of the tree that a side runs in.
 
 use super::Side;
-use assay_measure::git;
+use assay_measure::{git, revisions};
 use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -24,7 +24,8 @@ pub(super) struct TreeContents {
 }
 
 /// Returns the files below a directory: the sources, which have one of these endings, and the
-/// others, without those that have one of the endings `left_out`. `None` if there are too many.
+/// others, without those that have one of the endings `left_out`. In the tree of a revision that was
+/// built, the others are those of the revision. `None` if there are too many.
 pub(super) fn contents(root: &Path, endings: &[&str], left_out: &[&str]) -> Option<TreeContents> {
     let mut found = TreeContents { sources: Vec::new(), others: BTreeMap::new() };
     let mut directories = vec![root.to_owned()];
@@ -57,6 +58,12 @@ pub(super) fn contents(root: &Path, endings: &[&str], left_out: &[&str]) -> Opti
             }
         }
     }
+    // Products of the build follow from these files, but may contain its directory or the time.
+    if revisions::is_built(root)
+        && let Some(tracked) = git::tracked(root)
+    {
+        found.others.retain(|file, _| tracked.contains(file));
+    }
     Some(found)
 }
 
@@ -64,4 +71,32 @@ pub(super) fn contents(root: &Path, endings: &[&str], left_out: &[&str]) -> Opti
 pub(super) fn root_of(side: &Side) -> Option<PathBuf> {
     let cwd = side.command.cwd.clone()?.canonicalize().ok()?;
     Some(git::top(&cwd).unwrap_or(cwd))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn what_the_build_of_a_revision_made_is_left_out() {
+        let room = tempfile::tempdir().unwrap();
+        let root = room.path().canonicalize().unwrap().join("own");
+        fs::create_dir(&root).unwrap();
+        for name in ["a.py", "data.json", "fast.so"] {
+            fs::write(root.join(name), name).unwrap();
+        }
+        let git = |words: &[&str]| {
+            assert!(Command::new("git").args(words).current_dir(&root).status().unwrap().success());
+        };
+        git(&["init", "-q"]);
+        git(&["add", "a.py", "data.json"]);
+        let others = || -> Vec<String> {
+            contents(&root, &["py"], &[]).unwrap().others.into_keys().collect()
+        };
+        assert_eq!(others(), ["data.json", "fast.so"]);
+        fs::write(room.path().join("own.built"), "").unwrap();
+        assert_eq!(others(), ["data.json"]);
+    }
 }

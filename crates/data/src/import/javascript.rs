@@ -1,11 +1,12 @@
-//! JSON of JavaScript benchmark tools: `vitest bench --outputJson`, tinybench's tasks
-//! (`{name, result}`), mitata's `format: 'json'`.
+//! JSON of JavaScript benchmark tools: `vitest bench` (`--outputJson`, since version 5
+//! `--reporter=json`), tinybench's tasks (`{name, result}`), mitata's `format: 'json'`.
 //!
 //! Their samples, if kept, are sorted: the order, which shows dependence and warm-up, is lost. Each
 //! benchmark therefore gives a summary: mean and, if stated, standard deviation and count. Times
 //! are in milliseconds in vitest and tinybench, nanoseconds in mitata.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
+use super::test_reports::short_paths;
 use super::{Context, Head, ImportError, Part, json};
 use crate::finding::shared::benchmark_error;
 use crate::input::Input;
@@ -17,7 +18,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
-const EXPECTED_VITEST: &str = "results of `vitest bench`: `{\"files\": [{\"groups\": [{\"fullName\": …, \"benchmarks\": […]}]}]}`";
+const EXPECTED_VITEST: &str = "results of `vitest bench`: `{\"files\": [{\"groups\": [{\"fullName\": …, \"benchmarks\": […]}]}]}`, or since version 5 `{\"testResults\": [{\"assertionResults\": [{\"benchmarks\": […]}]}]}`";
 const EXPECTED_TINYBENCH: &str =
     "tinybench's tasks: `[{\"name\": …, \"result\": {\"latency\": {\"mean\": …}}}, …]`";
 const EXPECTED_MITATA: &str =
@@ -25,7 +26,16 @@ const EXPECTED_MITATA: &str =
 
 pub(super) fn recognise_vitest(head: &Head<'_>) -> bool {
     let has = |key: &str| head.text.contains(key);
-    head.is_json() && has("\"files\"") && has("\"groups\"") && has("\"benchmarks\"")
+    // Since version 5 every test has a list of benchmarks; those of ordinary tests are empty.
+    let has_benchmark = || {
+        head.text.split("\"benchmarks\"").skip(1).any(|rest| {
+            let begin: String = rest.chars().filter(|c| !c.is_whitespace()).take(3).collect();
+            begin == ":[{"
+        })
+    };
+    head.is_json()
+        && (has("\"files\"") && has("\"groups\"") && has("\"benchmarks\"")
+            || has("\"testResults\"") && has_benchmark())
 }
 
 pub(super) fn recognise_tinybench(head: &Head<'_>) -> bool {
@@ -124,9 +134,13 @@ struct Statistics {
     count: Option<u64>,
 }
 
+/// Results of `vitest bench`: `files` until version 4, `testResults` since then.
 #[derive(Deserialize)]
 struct Vitest {
+    #[serde(default)]
     files: Vec<VitestFile>,
+    #[serde(default, rename = "testResults")]
+    reports: Vec<VitestReport>,
 }
 
 #[derive(Deserialize)]
@@ -141,6 +155,41 @@ struct VitestGroup {
     benchmarks: Vec<Statistics>,
 }
 
+/// The report of a file.
+#[derive(Deserialize)]
+struct VitestReport {
+    #[serde(rename = "name")]
+    path: String,
+    #[serde(rename = "assertionResults")]
+    tests: Vec<VitestTest>,
+}
+
+#[derive(Deserialize)]
+struct VitestTest {
+    #[serde(rename = "fullName")]
+    full_name: String,
+    #[serde(default)]
+    status: String,
+    #[serde(default)]
+    benchmarks: Vec<VitestComparison>,
+}
+
+/// Benchmarks that a test compared with each other, or a single one.
+#[derive(Deserialize)]
+struct VitestComparison {
+    name: String,
+    tasks: Vec<VitestTask>,
+}
+
+#[derive(Deserialize)]
+struct VitestTask {
+    name: String,
+    latency: Statistics,
+    /// True for the result of an earlier run.
+    #[serde(default, rename = "fromStore")]
+    is_earlier: bool,
+}
+
 pub(super) fn read_vitest(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let file: Vitest = json::read(input, EXPECTED_VITEST, PhantomData)?;
     let mut reader = Reader::new(context, "vitest");
@@ -149,6 +198,22 @@ pub(super) fn read_vitest(input: Input, context: &Context<'_>) -> Result<Part, I
             let name = format!("{} > {}", group.full_name, benchmark.name);
             let added = reader.add(&name, &[], benchmark, 1e3);
             added.map_err(|problem| reader.recorder.whole_file(problem))?;
+        }
+    }
+    let paths: Vec<&str> = file.reports.iter().map(|report| report.path.as_str()).collect();
+    for (report, path) in file.reports.iter().zip(short_paths(&paths)) {
+        for test in &report.tests {
+            if test.status == "failed" {
+                let name = format!("{path} > {}", test.full_name);
+                reader.recorder.finding(benchmark_error(&name, "failed"));
+            }
+            for comparison in &test.benchmarks {
+                for task in comparison.tasks.iter().filter(|task| !task.is_earlier) {
+                    let name = format!("{path} > {} > {}", comparison.name, task.name);
+                    let added = reader.add(&name, &[], &task.latency, 1e3);
+                    added.map_err(|problem| reader.recorder.whole_file(problem))?;
+                }
+            }
         }
     }
     reader.recorder.finish("results of vitest without a benchmark")

@@ -125,7 +125,7 @@ const REFUSED: [Refusal; 13] = [
             let words = ["name", "hz", "min", "max", "mean", "p75"];
             line.split_ascii_whitespace().take(words.len()).eq(words)
         },
-        "is vitest's summary table; run it with `--outputJson FILE`",
+        "is vitest's summary table; run it with `--outputJson FILE`, or since version 5 with `--reporter=json --outputFile=FILE`",
     ),
 ];
 

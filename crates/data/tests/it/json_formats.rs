@@ -128,10 +128,11 @@ fn same(a: &Samples, b: &Samples) -> bool {
 }
 
 /// One file of every layout.
-const EVERY_LAYOUT: [&str; 19] = [
+const EVERY_LAYOUT: [&str; 20] = [
     "github-action-benchmark/entries.json",
     "bencher/metrics.json",
     "vitest/fibonacci.json",
+    "vitest/text-5.1.json",
     "tinybench/tasks.json",
     "mitata/fibonacci.json",
     "google-benchmark/one-old.json",

@@ -4,6 +4,7 @@
 //! Consecutive documents are runs of one suite.
 
 use super::{Status, Tests};
+use crate::import::javascript::recognise_vitest;
 use crate::import::json::{self, Number};
 use crate::import::{Context, Head, ImportError, Part};
 use crate::input::Input;
@@ -17,7 +18,7 @@ pub(in crate::import) fn recognise_rspec(head: &Head<'_>) -> bool {
 
 pub(in crate::import) fn recognise_jest(head: &Head<'_>) -> bool {
     let has = |key: &str| head.text.contains(key);
-    head.is_json() && has("\"numTotalTests\"") && has("\"testResults\"")
+    head.is_json() && has("\"numTotalTests\"") && has("\"testResults\"") && !recognise_vitest(head)
 }
 
 pub(in crate::import) fn recognise_pytest(head: &Head<'_>) -> bool {
@@ -267,7 +268,7 @@ fn joined(file: &str, name: &str) -> String {
 
 /// Returns the last component of every path, preceded by as many others as are needed to
 /// distinguish the paths: a name must not contain the location of the project.
-fn short_paths(paths: &[&str]) -> Vec<String> {
+pub(in crate::import) fn short_paths(paths: &[&str]) -> Vec<String> {
     let tail = |path: &str, depth: usize| -> String {
         let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
         parts[parts.len().saturating_sub(depth)..].join("/")

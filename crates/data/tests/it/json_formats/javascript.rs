@@ -17,6 +17,26 @@ fn vitest_tells_milliseconds_and_groups() {
 }
 
 #[test]
+fn vitest_from_version_5_on_has_benchmarks_within_tests() {
+    let samples = read("vitest/text-5.1.json");
+    let expected = ["split > split it", "two > upper", "two > lower"];
+    let mut read: Vec<String> = names(&samples).iter().map(ToString::to_string).collect();
+    read.sort();
+    let mut expected = expected.map(|name| format!("a.bench.js > text > {name}"));
+    expected.sort();
+    assert_eq!(read, expected);
+    let tests = &plainly("vitest/text-5.1.json")["testResults"][0]["assertionResults"];
+    let told = &tests[0]["benchmarks"][0]["tasks"][0]["latency"];
+    let read = summary(&samples, "a.bench.js > text > split > split it", "wall");
+    assert_eq!(read.mean, told["mean"].as_f64().map(|ms| ms / 1e3));
+    assert_eq!(read.sd, told["sd"].as_f64().map(|ms| ms / 1e3));
+    assert_eq!(read.count, told["samplesCount"].as_u64());
+    let failed = findings(&samples, "BENCHMARK_FAILED");
+    assert_eq!(failed[0].subject.as_deref(), Some("a.bench.js > text broken"));
+    assert_eq!(failed.len(), 1);
+}
+
+#[test]
 fn tinybench_tells_milliseconds() {
     let samples = read("tinybench/tasks.json");
     assert_eq!(names(&samples), ["recursive", "loop"]);

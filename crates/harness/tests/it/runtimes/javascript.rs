@@ -57,6 +57,40 @@ fn earlier_versions_of_tinybench_measure_for_as_long_as_they_are_told() {
 }
 
 #[test]
+fn benchmarks_of_vitest_are_named_by_file_and_suites() {
+    let Some(modules) = installed("vitest/node_modules/vitest") else { return };
+    let project =
+        Path::new(&modules).ancestors().nth(2).expect("it is in node_modules").join("bench");
+    std::fs::create_dir_all(&project).expect("a directory");
+    let text = "import { bench, describe } from 'vitest';
+        const options = { time: 20, warmupTime: 5 };
+        describe('text', () => {
+          bench('split', () => { 'a b c'.split(' '); }, options);
+          bench('broken', () => { throw new TypeError('not today'); }, options);
+        });
+        bench('split', () => { 'a b c d e f g h'.split(' '); }, options);";
+    std::fs::write(project.join("own.bench.mjs"), text).expect("a file");
+    let program = format!("{modules}/vitest.mjs");
+    let root = project.to_str().expect("a path in UTF-8");
+    let subject = Subject::new(&["node", &program, "bench", "--root", root]);
+    let driver = by_looks(&subject.program()).expect("it is named so");
+    assert_eq!(driver.name(), "vitest");
+    let names =
+        ["own.bench.mjs > text > split", "own.bench.mjs > text > broken", "own.bench.mjs > split"];
+    assert_eq!(subject.list(&*driver), names);
+    let reply = subject.run(|scratch| driver.measure(names[0], Effort::Seconds(0.02), scratch));
+    assert!(reply.success, "the failed one says so itself");
+    let found = driver.read(&reply).expect("a result");
+    assert_eq!(found.iter().map(|own| &own.benchmark).collect::<Vec<_>>(), names);
+    for own in [&found[0], &found[2]] {
+        assert!((1e-9..1e-3).contains(&value(own, "wall")), "{own:?}");
+        assert!(own.iterations.expect("iterations") > 10.0);
+    }
+    // vitest 4 keeps the error to itself.
+    assert_eq!(found[1].error.as_deref(), Some("it has no time"));
+}
+
+#[test]
 fn scripts_measure_in_turns() {
     for (name, benchmark) in [("tinybench", "map"), ("mitata", "reduce")] {
         let Some(script) = script("javascript", name) else { return };
