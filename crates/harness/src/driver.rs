@@ -154,6 +154,13 @@ pub trait Driver: std::fmt::Debug {
     /// not [isolate](Driver::isolates)).
     fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request;
 
+    /// Returns the request for running every benchmark once, each in a process of its own that does
+    /// not start again from nothing. `None` if the harness cannot do that. Only for [what they
+    /// execute](crate::executed): nothing is measured.
+    fn run_each(&self, _scratch: &Path) -> Option<Request> {
+        None
+    }
+
     /// Returns the results of a run: one reading for every benchmark in the answer.
     ///
     /// # Errors

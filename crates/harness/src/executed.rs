@@ -11,6 +11,7 @@ pub use crate::driver::Language;
 
 use crate::driver::Request;
 use crate::javascript::url;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A place in a source file that was executed.
@@ -114,6 +115,18 @@ impl Language {
             }
         }
     }
+}
+
+/// Returns the functions that each benchmark executed in a process of its own
+/// ([`Driver::run_each`](crate::Driver::run_each)), by the benchmark's name. Those that failed are
+/// missing.
+#[must_use]
+pub fn executed_by_each(scratch: &Path) -> BTreeMap<String, Vec<SourceLine>> {
+    let of_one = |text: &String| {
+        let name = serde_json::from_str(text.lines().next()?.strip_prefix("= ")?).ok()?;
+        Some((name, text.lines().filter_map(started).collect()))
+    };
+    answers(scratch).iter().flatten().filter_map(of_one).collect()
 }
 
 /// Returns a request that also records in `scratch` which code Node.js executes.

@@ -66,6 +66,30 @@ fn quiet(scratch: &Path) -> Request {
         .env("COLUMNS", "240")
 }
 
+/// Returns a request that runs benchmarks with our plugin.
+fn running(effort: Effort, scratch: &Path) -> Request {
+    let seconds = match effort {
+        Effort::Seconds(seconds) => seconds,
+        // The minimum time is over after the first call.
+        Effort::Once | Effort::Iterations(_) | Effort::Counted(_) => 1e-9,
+    };
+    let mut request = quiet(scratch);
+    // A timed run warms up as the user's own would.
+    if !matches!(effort, Effort::Seconds(_)) {
+        request = request.arg("--benchmark-warmup=off");
+    }
+    let plugin = scratch.join(DIRECTORY);
+    for (name, text) in FILES {
+        request = request.file(plugin.join(name), text);
+    }
+    request
+        .directory("PYTHONPATH", plugin)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .arg("--benchmark-min-rounds=1")
+        .arg(format!("--benchmark-max-time={seconds:.9}"))
+        .arg(format!("--benchmark-min-time={:.9}", (seconds / ROUNDS).max(1e-9)))
+}
+
 impl Driver for PytestBenchmark {
     fn name(&self) -> String {
         "pytest-benchmark".to_owned()
@@ -105,32 +129,17 @@ impl Driver for PytestBenchmark {
 
     fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request {
         let file = scratch.join("result.json");
-        let seconds = match effort {
-            Effort::Seconds(seconds) => seconds,
-            // The minimum time is over after the first call.
-            Effort::Once | Effort::Iterations(_) | Effort::Counted(_) => 1e-9,
-        };
         let failed = serde_json::json!({ benchmark: true });
-        let mut request = quiet(scratch);
-        // A timed run warms up as the user's own would.
-        if !matches!(effort, Effort::Seconds(_)) {
-            request = request.arg("--benchmark-warmup=off");
-        }
-        let plugin = scratch.join(DIRECTORY);
-        for (name, text) in FILES {
-            request = request.file(plugin.join(name), text);
-        }
-        request
-            .directory("PYTHONPATH", plugin)
-            .env("PYTHONDONTWRITEBYTECODE", "1")
+        running(effort, scratch)
             .arg("--last-failed")
             .arg("--last-failed-no-failures=none")
-            .arg("--benchmark-min-rounds=1")
-            .arg(format!("--benchmark-max-time={seconds:.9}"))
-            .arg(format!("--benchmark-min-time={:.9}", (seconds / ROUNDS).max(1e-9)))
             .arg(format!("--benchmark-json={}", file.display()))
             .file(scratch.join("cache/v/cache/lastfailed"), failed.to_string())
             .answered_in(Answer::File(file))
+    }
+
+    fn run_each(&self, scratch: &Path) -> Option<Request> {
+        Some(running(Effort::Once, scratch).env("ASSAY_EACH", "1"))
     }
 
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {

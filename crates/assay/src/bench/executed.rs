@@ -14,8 +14,8 @@ use super::{Asker, Catalogue, Side, scripts};
 use crate::output;
 use crate::run_error::RunError;
 use assay_data::Finding;
-use assay_harness::Effort;
-use assay_harness::executed::{Language, SourceLine};
+use assay_harness::executed::{Language, SourceLine, executed_by_each};
+use assay_harness::{Driver, Effort};
 use assay_measure::code::Changed;
 use assay_measure::git;
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,8 +73,8 @@ pub(super) struct Tree {
 }
 
 impl Executed {
-    /// Runs each benchmark once on both sides, where sides have different trees, unless that takes
-    /// longer than `most_seconds`, in which case nothing is known. Calls `telling(done, total)`
+    /// Runs each benchmark once on both sides, where sides have different trees. After `most_seconds`,
+    /// only the digests of the benchmarks that were run are known. Calls `telling(done, total)`
     /// with the number of runs.
     ///
     /// # Errors
@@ -100,34 +100,34 @@ impl Executed {
         if others.is_empty() {
             return Ok(found);
         }
-        let wanted: Vec<usize> = std::iter::once(0).chain(others.iter().copied()).collect();
-        let mut executed: BTreeMap<(usize, usize), BTreeSet<Key>> = BTreeMap::new();
-        let mut shared = SharedFiles::default();
-        let (all, mut done) = (benchmarks.len() * wanted.len(), 0);
-        for &side in &wanted {
+        let wanted = std::iter::once(0).chain(others.iter().copied());
+        let mut traced = Vec::new();
+        for side in wanted {
             let Some(tree) = &trees[side] else { continue };
-            let Some(program) = instrumented(&catalogue.sides[side], tree, asker) else {
+            let Some(traceable) = Traceable::of(catalogue, side, tree, benchmarks, asker)? else {
                 return Ok(found);
             };
-            for &benchmark in benchmarks {
-                telling(done, all);
-                done += 1;
-                if began.elapsed().as_secs_f64() > most_seconds {
-                    return Ok(Self::default());
-                }
-                let Some(name) = &catalogue.benchmarks[benchmark].on[side] else { continue };
-                let driver = &catalogue.drivers[side];
-                let scratch = asker.directory().map_err(|e| RunError::Reading(output::told(&e)))?;
-                let request = driver.measure(name, Effort::Once, &scratch);
-                let request = tree.language.asking(request, &scratch);
-                let ran = asker.ask(&program, &request, &scratch)?;
-                let did_run = ran.reading(&**driver, name).is_some();
-                let places = tree.language.executed(&scratch).filter(|_| did_run);
-                let Some(places) = places else { continue };
-                shared.add(name, side, tree, &places);
-                if let Some(keys) = tree.keys(&places) {
-                    executed.insert((benchmark, side), keys);
-                }
+            traced.push(traceable);
+        }
+        let mut executed: BTreeMap<(usize, usize), BTreeSet<Key>> = BTreeMap::new();
+        let mut shared = SharedFiles::default();
+        let mut done = 0;
+        let all: Vec<(usize, usize)> = benchmarks
+            .iter()
+            .flat_map(|&benchmark| (0..traced.len()).map(move |own| (benchmark, own)))
+            .collect();
+        for &(benchmark, own) in &all {
+            telling(done, all.len());
+            if began.elapsed().as_secs_f64() > most_seconds {
+                break;
+            }
+            done += 1;
+            let side = traced[own].side;
+            let Some(name) = &catalogue.benchmarks[benchmark].on[side] else { continue };
+            let Some(places) = traced[own].places(name, asker)? else { continue };
+            shared.add(name, side, traced[own].tree, &places);
+            if let Some(keys) = traced[own].tree.keys(&places) {
+                executed.insert((benchmark, side), keys);
             }
         }
         for side in others {
@@ -139,6 +139,12 @@ impl Executed {
             };
             found.add(benchmarks, &executed, (reference, tree), side, &whose);
         }
+        // A finding covers all benchmarks, and so needs the run of every one.
+        if done < all.len() {
+            found.of_sides.clear();
+            found.touched.clear();
+        }
+        drop(traced);
         found.trees = trees;
         Ok(found)
     }
@@ -460,6 +466,64 @@ fn is_in_environment(file: &str) -> bool {
 fn is_version(line: &str) -> bool {
     let name = line.split('=').next().unwrap_or_default().trim().to_lowercase();
     line.contains('=') && ["__version__", "version", "__version_info__"].contains(&name.as_str())
+}
+
+/// A side that can report what its benchmarks execute.
+struct Traceable<'a> {
+    side: usize,
+    tree: &'a Tree,
+    driver: &'a dyn Driver,
+    program: Side,
+    /// The places that benchmarks execute, by name, if one run showed those of several.
+    each: BTreeMap<String, Vec<SourceLine>>,
+}
+
+impl<'a> Traceable<'a> {
+    /// Returns a side's program, and what one run of all benchmarks shows, if it has several;
+    /// `None` if the program cannot be built.
+    fn of(
+        catalogue: &'a Catalogue,
+        side: usize,
+        tree: &'a Tree,
+        benchmarks: &[usize],
+        asker: &mut Asker,
+    ) -> Result<Option<Self>, RunError> {
+        let driver = &*catalogue.drivers[side];
+        let Some(program) = instrumented(&catalogue.sides[side], tree, asker) else {
+            return Ok(None);
+        };
+        let scratch = directory(asker)?;
+        let mut each = BTreeMap::new();
+        if benchmarks.len() > 1
+            && let Some(request) = driver.run_each(&scratch)
+        {
+            asker.ask(&program, &tree.language.asking(request, &scratch), &scratch)?;
+            each = executed_by_each(&scratch);
+        }
+        Ok(Some(Self { side, tree, driver, program, each }))
+    }
+
+    /// Returns the places that a benchmark executes, if they are known or a run of it shows them.
+    fn places(
+        &mut self,
+        name: &str,
+        asker: &mut Asker,
+    ) -> Result<Option<Vec<SourceLine>>, RunError> {
+        if let Some(places) = self.each.remove(name) {
+            return Ok(Some(places));
+        }
+        let scratch = directory(asker)?;
+        let request = self.driver.measure(name, Effort::Once, &scratch);
+        let request = self.tree.language.asking(request, &scratch);
+        let ran = asker.ask(&self.program, &request, &scratch)?;
+        let did_run = ran.reading(self.driver, name).is_some();
+        Ok(self.tree.language.executed(&scratch).filter(|_| did_run))
+    }
+}
+
+/// Returns a new directory for a request.
+fn directory(asker: &mut Asker) -> Result<PathBuf, RunError> {
+    asker.directory().map_err(|error| RunError::Reading(output::told(&error)))
 }
 
 /// Returns the side with a program that can report what it executes; for Go, the package is built

@@ -6,7 +6,7 @@
 //! are in milliseconds in vitest and tinybench, nanoseconds in mitata.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
-use super::test_reports::short_paths;
+use super::test_reports::{has_benchmark, short_paths};
 use super::{Context, Head, ImportError, Part, json};
 use crate::finding::shared::benchmark_error;
 use crate::input::Input;
@@ -26,16 +26,9 @@ const EXPECTED_MITATA: &str =
 
 pub(super) fn recognise_vitest(head: &Head<'_>) -> bool {
     let has = |key: &str| head.text.contains(key);
-    // Since version 5 every test has a list of benchmarks; those of ordinary tests are empty.
-    let has_benchmark = || {
-        head.text.split("\"benchmarks\"").skip(1).any(|rest| {
-            let begin: String = rest.chars().filter(|c| !c.is_whitespace()).take(3).collect();
-            begin == ":[{"
-        })
-    };
     head.is_json()
         && (has("\"files\"") && has("\"groups\"") && has("\"benchmarks\"")
-            || has("\"testResults\"") && has_benchmark())
+            || has("\"testResults\"") && has_benchmark(head))
 }
 
 pub(super) fn recognise_tinybench(head: &Head<'_>) -> bool {

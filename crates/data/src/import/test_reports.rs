@@ -12,8 +12,8 @@ mod junit;
 mod tap;
 
 pub(super) use documents::{
-    read_jest, read_pytest, read_rspec, recognise_jest, recognise_pytest, recognise_rspec,
-    short_paths,
+    has_benchmark, read_jest, read_pytest, read_rspec, recognise_jest, recognise_pytest,
+    recognise_rspec, short_paths,
 };
 pub(super) use events::{read_libtest, read_reportlog, recognise_libtest, recognise_reportlog};
 pub(super) use go::{read as read_go, recognise as recognise_go};

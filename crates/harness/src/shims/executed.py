@@ -5,6 +5,7 @@
 import atexit
 import importlib.machinery
 import importlib.util
+import json
 import os
 import sys
 import threading
@@ -65,7 +66,7 @@ def _note():
         found.add(code)
         return True
 
-    def write():
+    def write(benchmark=None):
         lines = {
             "%d\t%s\n" % (code.co_firstlineno, os.path.abspath(code.co_filename))
             for code in list(found)
@@ -74,10 +75,14 @@ def _note():
         imported = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
         lines.update("0\t%s\n" % os.path.abspath(file) for file in imported if file and file[-3:] == ".py")
         with open(os.path.join(_OWN, "%d.started" % os.getpid()), "w") as file:
+            if benchmark is not None:
+                file.write("= %s\n" % json.dumps(benchmark))
             file.writelines(sorted(lines))
 
     # Python calls these functions in reverse order.
     atexit.register(write)
+    # For processes that each run one benchmark of a suite.
+    sys.assay_write = write
     _watch(started)
 
 

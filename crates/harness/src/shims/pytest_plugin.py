@@ -1,9 +1,18 @@
 """What `assay bench` adds to pytest: pytest-benchmark does not describe the machine and the commit,
-which takes seconds, and two processes measure in turns (crates/harness/src/turns.rs)."""
+which takes seconds; two processes measure in turns (crates/harness/src/turns.rs); to find out what
+each benchmark executes, each one runs in a process of its own, forked after all were collected."""
 
 import os
+import signal
+import sys
+import time
+import warnings
 
 import pytest
+from _pytest.runner import runtestprotocol
+
+# Benchmarks that take longer, or that hang because they were forked, run again alone.
+_MOST_SECONDS = 20
 
 
 class _Turns:
@@ -37,6 +46,38 @@ class _Turns:
 _turns = None
 if "ASSAY_TURNS" in os.environ:
     _turns = _Turns(os.environ["ASSAY_TURNS"], os.environ["ASSAY_TURN"])
+
+
+def _run_and_write(item):
+    reports = runtestprotocol(item, log=False, nextitem=None)
+    if all(report.passed for report in reports):
+        sys.assay_write(item.nodeid)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item):
+    if "ASSAY_EACH" not in os.environ:
+        return None
+    names = getattr(item, "fixturenames", ())
+    if "benchmark" not in names and "benchmark_weave" not in names:
+        return True
+    with warnings.catch_warnings():
+        # Python 3.12 warns if there are threads.
+        warnings.simplefilter("ignore")
+        child = os.fork()
+    if child == 0:
+        try:
+            _run_and_write(item)
+        finally:
+            os._exit(0)
+    end = time.monotonic() + _MOST_SECONDS
+    while os.waitpid(child, os.WNOHANG)[0] == 0:
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            break
+        time.sleep(0.002)
+    return True
 
 
 @pytest.hookimpl(optionalhook=True, tryfirst=True)

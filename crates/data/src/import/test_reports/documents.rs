@@ -4,7 +4,6 @@
 //! Consecutive documents are runs of one suite.
 
 use super::{Status, Tests};
-use crate::import::javascript::recognise_vitest;
 use crate::import::json::{self, Number};
 use crate::import::{Context, Head, ImportError, Part};
 use crate::input::Input;
@@ -18,7 +17,16 @@ pub(in crate::import) fn recognise_rspec(head: &Head<'_>) -> bool {
 
 pub(in crate::import) fn recognise_jest(head: &Head<'_>) -> bool {
     let has = |key: &str| head.text.contains(key);
-    head.is_json() && has("\"numTotalTests\"") && has("\"testResults\"") && !recognise_vitest(head)
+    head.is_json() && has("\"numTotalTests\"") && has("\"testResults\"") && !has_benchmark(head)
+}
+
+/// Returns true if a test has benchmarks. Since version 5 of vitest every test has a list of them;
+/// those of ordinary tests are empty.
+pub(in crate::import) fn has_benchmark(head: &Head<'_>) -> bool {
+    head.text.split("\"benchmarks\"").skip(1).any(|rest| {
+        let begin: String = rest.chars().filter(|c| !c.is_whitespace()).take(3).collect();
+        begin == ":[{"
+    })
 }
 
 pub(in crate::import) fn recognise_pytest(head: &Head<'_>) -> bool {

@@ -1,7 +1,9 @@
 //! A directory of tests with pytest-benchmark.
 
 use crate::runtimes::support::{Subject, in_turns, installed, value};
+use assay_harness::executed::{SourceLine, executed_by_each};
 use assay_harness::{Effort, by_looks};
+use std::collections::BTreeSet;
 
 const NAMES: [&str; 5] = [
     "python/bench/test_sums.py::test_total[10]",
@@ -36,6 +38,31 @@ fn a_directory_is_listed_and_its_tests_measured_one_by_one() {
     let error = broken.error.expect("a division by zero");
     assert!(error.contains("ZeroDivisionError"), "{error}");
     assert!(!crate::runtimes::support::programs().join(".benchmarks").exists());
+}
+
+#[test]
+fn one_run_shows_what_each_test_executes_like_runs_of_their_own() {
+    let Some(python) = installed("python/bin/python3") else { return };
+    let tests =
+        Subject::new(&[&python, "-m", "pytest", "-p", "no:unraisableexception", "python/bench"]);
+    let driver = by_looks(&tests.program()).expect("it is pytest");
+    let language = driver.executes().expect("it is Python");
+    let reply =
+        tests.run(|scratch| language.asking(driver.run_each(scratch).expect("a request"), scratch));
+    let each = executed_by_each(tests.scratch());
+    // The broken one must run again alone.
+    let names: BTreeSet<&str> = each.keys().map(String::as_str).collect();
+    assert_eq!(names, NAMES[..4].iter().copied().collect(), "{reply:?}");
+    for (name, places) in &each {
+        tests.run(|scratch| language.asking(driver.measure(name, Effort::Once, scratch), scratch));
+        let own = |places: &[SourceLine]| -> BTreeSet<(String, usize)> {
+            let bench = places.iter().filter(|place| place.file.contains("/python/bench/"));
+            bench.map(|place| (place.file.clone(), place.line)).collect()
+        };
+        let alone = language.executed(tests.scratch()).expect("an answer");
+        assert_eq!(own(places), own(&alone), "{name}");
+        assert!(own(places).iter().any(|(_, line)| *line > 0), "{name}");
+    }
 }
 
 #[test]

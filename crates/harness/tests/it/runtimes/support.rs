@@ -1,6 +1,7 @@
 //! Runs a program as its driver requests, in the same way as the binary does.
 
 use assay_harness::{Driver, Effort, Program, Reading, Reply, Request, Turns};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -57,7 +58,13 @@ impl Subject {
             std::fs::create_dir_all(path.parent().expect("a file")).expect("a directory");
             std::fs::write(path, text).expect("a file");
         }
-        let directories = request.directories.iter().map(|(name, own)| (name, own.as_os_str()));
+        let mut directories: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
+        for (name, own) in &request.directories {
+            directories.entry(name).or_default().push(own);
+        }
+        let directories = directories
+            .into_iter()
+            .map(|(name, all)| (name, std::env::join_paths(all).expect("paths without colons")));
         let output = Command::new(&self.words[0])
             .envs(directories)
             .args(&request.before)
