@@ -64,7 +64,7 @@ pub(super) fn step(
         quantiles: quantiles(values, level),
     };
     let mut findings = Vec::new();
-    // The interval includes a whole step already, or there is none.
+    // The interval already includes a whole step, or the values have no steps.
     let is_complete = ticks.hidden() > 0.0 || values.of.is_exact;
     let clock_step = if is_complete { 0.0 } else { validity.clock_step };
     findings.extend(held_against(&found, protocol, clock_step));

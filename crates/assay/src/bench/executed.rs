@@ -73,9 +73,9 @@ pub(super) struct Tree {
 }
 
 impl Executed {
-    /// Runs each benchmark once on both sides, where sides have different trees. After `most_seconds`,
-    /// only the digests of the benchmarks that were run are known. Calls `telling(done, total)`
-    /// with the number of runs.
+    /// Runs each benchmark once on both sides, where sides have different trees. If that takes
+    /// longer than `most_seconds`, only the digests of the benchmarks run until then are known.
+    /// Calls `telling(done, total)` with the number of runs.
     ///
     /// # Errors
     /// If the user interrupts, or if a benchmark executes the same copy of a changed file on both

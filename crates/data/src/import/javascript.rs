@@ -153,6 +153,8 @@ struct VitestGroup {
 struct VitestReport {
     #[serde(rename = "name")]
     path: String,
+    #[serde(default)]
+    status: String,
     #[serde(rename = "assertionResults")]
     tests: Vec<VitestTest>,
 }
@@ -195,6 +197,10 @@ pub(super) fn read_vitest(input: Input, context: &Context<'_>) -> Result<Part, I
     }
     let paths: Vec<&str> = file.reports.iter().map(|report| report.path.as_str()).collect();
     for (report, path) in file.reports.iter().zip(short_paths(&paths)) {
+        // A file that can't be loaded has no tests.
+        if report.status == "failed" && report.tests.iter().all(|test| test.status != "failed") {
+            reader.recorder.finding(benchmark_error(&path, "failed"));
+        }
         for test in &report.tests {
             if test.status == "failed" {
                 let name = format!("{path} > {}", test.full_name);

@@ -36,8 +36,11 @@ export default class {
       // Before version 5, a benchmark is a task; since then, a test has any number of them, which may include earlier results.
       const { benchmark, errors } = task.result ?? {};
       for (const inner of task.tasks ?? []) visit(inner, words);
-      // Until version 3, suites have a result, too.
-      if (task.type === 'suite') return;
+      if (task.type === 'suite') {
+        // A file that can't be loaded, or a hook that failed. Until version 3, suites have a `benchmark`, too, which is no result.
+        if (errors?.length) add(words, { error: errors[0] });
+        return;
+      }
       if (benchmark) add(words, { latency: benchmark.latency ?? benchmark, error: errors?.[0] });
       for (const own of task.benchmarks ?? []) {
         for (const measured of own.tasks.filter(({ fromStore }) => !fromStore)) add([outer[0], own.name, measured.name], measured);

@@ -34,6 +34,15 @@ fn vitest_from_version_5_on_has_benchmarks_within_tests() {
     let failed = findings(&samples, "BENCHMARK_FAILED");
     assert_eq!(failed[0].subject.as_deref(), Some("a.bench.js > text broken"));
     assert_eq!(failed.len(), 1);
+
+    // A file that can't be loaded.
+    let text = r#"{"testResults": [{"name": "/a.bench.js", "status": "passed", "assertionResults": [{"fullName": "t", "status": "passed",
+        "benchmarks": [{"name": "t", "tasks": [{"name": "b", "latency": {"mean": 2}}]}]}]},
+        {"name": "/b.bench.js", "status": "failed", "message": "no module", "assertionResults": []}]}"#;
+    let samples = load_bytes(text.as_bytes().to_vec(), "x.json", &ImportOptions::default());
+    let samples = samples.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(names(&samples), ["a.bench.js > t > b"]);
+    assert_eq!(findings(&samples, "BENCHMARK_FAILED")[0].subject.as_deref(), Some("b.bench.js"));
 }
 
 #[test]

@@ -70,13 +70,18 @@ fn benchmarks_of_vitest_are_named_by_file_and_suites() {
         });
         bench('split', () => { 'a b c d e f g h'.split(' '); }, options);";
     std::fs::write(project.join("own.bench.mjs"), text).expect("a file");
+    std::fs::write(project.join("zz.bench.mjs"), "import './missing.mjs';").expect("a file");
     let program = format!("{modules}/vitest.mjs");
     let root = project.to_str().expect("a path in UTF-8");
     let subject = Subject::new(&["node", &program, "bench", "--root", root]);
     let driver = by_looks(&subject.program()).expect("it is named so");
     assert_eq!(driver.name(), "vitest");
-    let names =
-        ["own.bench.mjs > text > split", "own.bench.mjs > text > broken", "own.bench.mjs > split"];
+    let names = [
+        "own.bench.mjs > text > split",
+        "own.bench.mjs > text > broken",
+        "own.bench.mjs > split",
+        "zz.bench.mjs",
+    ];
     assert_eq!(subject.list(&*driver), names);
     let reply = subject.run(|scratch| driver.measure(names[0], Effort::Seconds(0.02), scratch));
     assert!(reply.success, "the failed one says so itself");
@@ -88,6 +93,9 @@ fn benchmarks_of_vitest_are_named_by_file_and_suites() {
     }
     // vitest 4 keeps the error to itself.
     assert_eq!(found[1].error.as_deref(), Some("it has no time"));
+    // A file that can't be loaded is not lost among the others.
+    let error = found[3].error.as_deref().expect("an error");
+    assert!(error.contains("missing.mjs"), "{error}");
 }
 
 #[test]
