@@ -154,6 +154,17 @@ pub trait Driver: std::fmt::Debug {
     /// not [isolate](Driver::isolates)).
     fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request;
 
+    /// Returns the request for measuring these benchmarks one after the other in a single process.
+    /// `None` if the harness cannot select several of its benchmarks.
+    fn measure_several(
+        &self,
+        _benchmarks: &[&str],
+        _effort: Effort,
+        _scratch: &Path,
+    ) -> Option<Request> {
+        None
+    }
+
     /// Returns the request for running every benchmark once, each in a process of its own that does
     /// not start again from nothing. `None` if the harness cannot do that. Only for [what they
     /// execute](crate::executed): nothing is measured.

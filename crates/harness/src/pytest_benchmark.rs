@@ -1,9 +1,11 @@
-//! pytest-benchmark: `pytest`, restricted to one test through pytest's record of the last failures.
+//! pytest-benchmark: `pytest`, restricted to some tests through pytest's record of the last
+//! failures.
 //!
 //! Ids on the command line add to the user's own directories, `-k` does not match full names, and
-//! `--deselect` removes everything with the same prefix. To run exactly one test, `--last-failed`
-//! is used with a cache of our own, in which only this test failed; this also leaves the user's own
-//! cache and storage unchanged. If pytest does not know an id, it runs all tests.
+//! `--deselect` removes everything with the same prefix. To run exactly the requested tests,
+//! `--last-failed` is used with a cache of our own, in which only these tests failed; this also
+//! leaves the user's own cache and storage unchanged. If pytest does not know an id, it runs all
+//! tests.
 //!
 //! `--setup-plan` lists the tests with their fixtures, without running them: those with the fixture
 //! `benchmark` are the list. The number of iterations is always determined by the harness and
@@ -18,6 +20,7 @@ use crate::program::Program;
 use crate::reading::{Reading, imported, readings};
 use crate::reply::{Answer, Reply};
 use crate::turns::Turns;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Name by which users choose this harness.
@@ -90,6 +93,18 @@ fn running(effort: Effort, scratch: &Path) -> Request {
         .arg(format!("--benchmark-min-time={:.9}", (seconds / ROUNDS).max(1e-9)))
 }
 
+/// Returns a request that measures exactly these benchmarks.
+fn measuring(benchmarks: &[&str], effort: Effort, scratch: &Path) -> Request {
+    let file = scratch.join("result.json");
+    let failed: BTreeMap<&str, bool> = benchmarks.iter().map(|&id| (id, true)).collect();
+    running(effort, scratch)
+        .arg("--last-failed")
+        .arg("--last-failed-no-failures=none")
+        .arg(format!("--benchmark-json={}", file.display()))
+        .file(scratch.join("cache/v/cache/lastfailed"), serde_json::json!(failed).to_string())
+        .answered_in(Answer::File(file))
+}
+
 impl Driver for PytestBenchmark {
     fn name(&self) -> String {
         "pytest-benchmark".to_owned()
@@ -128,14 +143,16 @@ impl Driver for PytestBenchmark {
     }
 
     fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request {
-        let file = scratch.join("result.json");
-        let failed = serde_json::json!({ benchmark: true });
-        running(effort, scratch)
-            .arg("--last-failed")
-            .arg("--last-failed-no-failures=none")
-            .arg(format!("--benchmark-json={}", file.display()))
-            .file(scratch.join("cache/v/cache/lastfailed"), failed.to_string())
-            .answered_in(Answer::File(file))
+        measuring(&[benchmark], effort, scratch)
+    }
+
+    fn measure_several(
+        &self,
+        benchmarks: &[&str],
+        effort: Effort,
+        scratch: &Path,
+    ) -> Option<Request> {
+        Some(measuring(benchmarks, effort, scratch))
     }
 
     fn run_each(&self, scratch: &Path) -> Option<Request> {

@@ -53,6 +53,11 @@ impl Reading {
         self.values.iter().filter_map(|(metric, _)| metric.name.strip_suffix(PER_ITERATION))
     }
 
+    /// Returns true if the benchmark was measured.
+    pub fn has_values(&self) -> bool {
+        self.error.is_none() && !self.values.is_empty()
+    }
+
     /// Divides the counters with these names by the number of iterations, unless this was already
     /// done. A single run cannot always show that a counter is a total (zero calls in a million
     /// iterations are also zero per iteration), but other runs of the same suite can.

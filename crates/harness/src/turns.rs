@@ -6,8 +6,8 @@
 //! process reads from its own pipe, `a` or `b`. Before its first turn, a process writes a byte to
 //! the pipe `ready`. After each turn it writes `t` to the other's pipe, and after its last one `d`;
 //! then it waits until the other has written `d`, since its exit would disturb the other. A process
-//! that has read `d` does not wait again. The caller gives the first turn, and writes `d` for a
-//! process that has ended.
+//! that has read `d` does not wait again. Processes that measure several benchmarks do this for each
+//! of them. The caller gives the first turn, and writes `e` for a process that has ended.
 
 use crate::driver::Request;
 use std::path::Path;
@@ -35,8 +35,10 @@ impl Turns<'_> {
     pub const READY: &'static str = "ready";
     /// The byte that gives the turn to a process.
     pub const TURN: u8 = b't';
-    /// The byte that tells a process that the other has finished.
+    /// The byte that tells a process that the other has finished a benchmark.
     pub const DONE: u8 = b'd';
+    /// The byte that tells a process that the other has ended.
+    pub const ENDED: u8 = b'e';
 
     /// Returns a request of a driver that [takes turns](crate::Driver::turn_seconds), extended so
     /// that the program runs as one of two alternating processes.

@@ -31,9 +31,7 @@ impl Ran {
     /// Returns the values of a benchmark; `None` if the run or the benchmark failed or was skipped.
     pub fn reading(&self, driver: &dyn Driver, benchmark: &str) -> Option<Reading> {
         let readings = driver.read(&self.reply).ok().filter(|_| self.failure().is_none())?;
-        let is_own = |own: &Reading| {
-            own.benchmark == benchmark && own.error.is_none() && !own.values.is_empty()
-        };
+        let is_own = |own: &Reading| own.benchmark == benchmark && own.has_values();
         readings.into_iter().find(is_own)
     }
 

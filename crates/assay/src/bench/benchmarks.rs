@@ -7,7 +7,7 @@
 use super::asker::Question;
 use super::code::Codes;
 use super::counting::Counting;
-use super::trial::BenchmarkTrial;
+use super::trial::{BenchmarkTrial, request};
 use super::turns::{self, Pipes};
 use super::{Asker, Catalogue, Executed, Ran, Trial, sides};
 use crate::run_error::RunError;
@@ -187,10 +187,11 @@ impl<'a> Benchmarks<'a> {
         if counted.clone().any(|reading| reading.iterations.is_some()) {
             all.metric(&iterations());
         }
-        // If a program cannot select one benchmark, all benchmarks on the same sides form one unit.
+        // Benchmarks that share a process form one unit with the others on the same sides.
+        let is_one_run = trial.together || !catalogue.isolates();
         let mut groups: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
         for (benchmark, sides) in usable {
-            let same = groups.iter_mut().find(|(own, _)| !catalogue.isolates() && *own == sides);
+            let same = groups.iter_mut().find(|(own, _)| is_one_run && *own == sides);
             match same {
                 Some((_, group)) => group.push(benchmark),
                 None => groups.push((sides, vec![benchmark])),
@@ -227,7 +228,7 @@ impl<'a> Benchmarks<'a> {
         recorded: Option<&Samples>,
     ) -> anyhow::Result<()> {
         let catalogue = self.catalogue;
-        let pinned = (catalogue.pins() && catalogue.isolates())
+        let pinned = (catalogue.pins() && catalogue.isolates() && !trial.together)
             .then(|| {
                 let row = &catalogue.benchmarks[benchmarks[0]].name;
                 recorded.and_then(|r| iterations_of(r, row)).or(trial.iterations(benchmarks[0]))
@@ -254,9 +255,10 @@ impl<'a> Benchmarks<'a> {
         for (index, is_control) in sides.iter().map(|&side| (side, false)).chain(control) {
             let side = &catalogue.sides[index];
             let scratch = self.asker.directory()?;
-            let first = catalogue.benchmarks[benchmarks[0]].on[index].clone().unwrap_or_default();
+            let own = |&benchmark: &usize| catalogue.benchmarks[benchmark].on[index].as_deref();
+            let names: Vec<&str> = benchmarks.iter().filter_map(own).collect();
             let driver = &*catalogue.drivers[index];
-            let request = driver.measure(&first, effort, &scratch);
+            let request = request(driver, &names, (effort, trial.together), &scratch);
             let mut questions = Vec::new();
             let mut all_files = Vec::new();
             for build in 0..side.builds.len().max(1) {

@@ -5,8 +5,12 @@ use super::{Asker, Side};
 use anyhow::{Context, bail};
 use assay_data::select::Filter;
 use assay_data::{Metric, Samples, Subject};
-use assay_harness::{Driver, Kind};
+use assay_harness::{Driver, Effort, Kind};
 use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Number of blocks that give a verdict on most benchmarks.
+const ENOUGH_BLOCKS: f64 = 20.0;
 
 /// Selection of benchmarks.
 #[derive(Debug, Default)]
@@ -142,6 +146,20 @@ impl Catalogue {
         let longest = lengths?.into_iter().fold(f64::EPSILON, f64::max);
         let count = (seconds / longest).ceil().min(1000.0) as u32;
         (count > 1).then_some(count)
+    }
+
+    /// Returns true if all benchmarks should share one process of each side, because starting one
+    /// for each benchmark would take all of `seconds` before there are enough blocks.
+    pub fn should_share(&self, seconds: f64) -> bool {
+        let scratch = Path::new("");
+        let can_share =
+            |driver: &dyn Driver| driver.measure_several(&[], Effort::Once, scratch).is_some();
+        let processes: usize =
+            self.benchmarks.iter().map(|own| own.on.iter().flatten().count()).sum();
+        let starting = self.start_seconds * processes as f64 * ENOUGH_BLOCKS;
+        self.drivers.iter().all(|driver| can_share(driver.as_ref()))
+            && !self.control
+            && starting > seconds
     }
 
     /// Returns the indices of the benchmarks that can be compared: those on the reference and at

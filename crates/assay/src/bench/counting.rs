@@ -46,6 +46,11 @@ pub(crate) struct Passes {
 }
 
 impl Passes {
+    /// Returns true if nothing is counted.
+    pub fn is_empty(&self) -> bool {
+        self.counted.is_empty() && self.events.is_empty()
+    }
+
     /// Checks that the exact counts are possible here.
     ///
     /// # Errors

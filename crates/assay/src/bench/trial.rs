@@ -4,8 +4,10 @@
 use super::{Asker, Catalogue};
 use crate::output;
 use crate::run_error::RunError;
-use assay_harness::{Effort, Reading};
-use std::collections::BTreeSet;
+use assay_harness::{Driver, Effort, Reading, Request};
+use assay_measure::Outcome;
+use std::collections::{BTreeSet, VecDeque};
+use std::path::Path;
 
 /// Maximum CPU time beyond the wall time, as a share of the latter, of a benchmark that counts as
 /// using a single CPU. It allows for the threads of a garbage collector and a compiler.
@@ -35,6 +37,19 @@ fn is_serial(reading: &Reading, wall_seconds: f64, cpu_seconds: f64) -> bool {
     cpu_seconds - wall_seconds <= MOST_OVERLAP * measured
 }
 
+/// Returns the request for a run that measures these benchmarks of a program: the only one, or all
+/// of them.
+pub(super) fn request(
+    driver: &dyn Driver,
+    names: &[&str],
+    (effort, together): (Effort, bool),
+    scratch: &Path,
+) -> Request {
+    let several = together.then(|| driver.measure_several(names, effort, scratch)).flatten();
+    let first = names.first().copied().unwrap_or_default();
+    several.unwrap_or_else(|| driver.measure(first, effort, scratch))
+}
+
 /// Results of all trial runs.
 #[derive(Debug)]
 pub(crate) struct Trial {
@@ -44,42 +59,62 @@ pub(crate) struct Trial {
     pub debug_builds: Vec<Option<String>>,
     /// Counters that are totals over iterations, as the trial runs show.
     pub totals: BTreeSet<String>,
+    /// True if one process of each side measures all benchmarks, although the harness could measure
+    /// each one in its own.
+    pub together: bool,
 }
 
 impl Trial {
-    /// Tries these benchmarks on all of their sides. Calls `telling(done, total)` with the number
-    /// of runs.
+    /// Tries these benchmarks on all of their sides: each one in its own process, or, if `together`
+    /// is set, all in one. If that process takes too long, each one is tried in its own after all.
+    /// Calls `telling(done, total)` with the number of runs.
     ///
     /// # Errors
     /// If nothing can be run at all; a benchmark that fails is a result.
     pub fn of(
         catalogue: &Catalogue,
         benchmarks: &[usize],
-        effort: Effort,
+        (effort, mut together): (Effort, bool),
         asker: &mut Asker,
         telling: &mut dyn FnMut(usize, usize),
     ) -> Result<Self, RunError> {
         let sides = catalogue.sides.len();
         let mut tried = vec![vec![BenchmarkTrial::default(); sides]; catalogue.benchmarks.len()];
         let mut debug_builds = vec![None; sides];
-        let runs = if catalogue.isolates() { benchmarks.len() * sides } else { sides };
+        let is_one_run = |together: bool| together || !catalogue.isolates();
+        let mut runs = if is_one_run(together) { sides } else { benchmarks.len() * sides };
         let mut done = 0;
         for side in 0..sides {
             let driver = &catalogue.drivers[side];
             let own = |&index: &usize| catalogue.benchmarks[index].on[side].as_deref();
-            let groups: Vec<Vec<usize>> = if catalogue.isolates() {
-                benchmarks.iter().filter(|b| own(b).is_some()).map(|&b| vec![b]).collect()
+            let own_benchmarks = benchmarks.iter().filter(|b| own(b).is_some()).copied();
+            let mut groups: VecDeque<Vec<usize>> = if is_one_run(together) {
+                VecDeque::from([own_benchmarks.collect()])
             } else {
-                vec![benchmarks.iter().filter(|b| own(b).is_some()).copied().collect()]
+                own_benchmarks.map(|benchmark| vec![benchmark]).collect()
             };
-            for group in groups {
+            while let Some(mut group) = groups.pop_front() {
                 telling(done, runs);
                 let scratch = asker.directory().map_err(|e| RunError::Reading(output::told(&e)))?;
-                let name = group.first().and_then(own).unwrap_or_default();
-                let request = driver.measure(name, effort, &scratch);
+                let names: Vec<&str> = group.iter().filter_map(own).collect();
+                let request = request(driver.as_ref(), &names, (effort, together), &scratch);
                 let ran = asker.ask(&catalogue.sides[side], &request, &scratch)?;
                 done += 1;
-                let failed = ran.failure();
+                let mut failed = ran.failure();
+                if together && group.len() > 1 && failed.is_some() {
+                    // One that breaks the process is found by trying each alone.
+                    together = ran.result.outcome != Outcome::TimedOut;
+                    let readings = driver.read(&ran.reply).unwrap_or_default();
+                    let works = |index: &usize| {
+                        let reading = readings.iter().find(|r| own(index) == Some(&r.benchmark));
+                        together && reading.is_some_and(Reading::has_values)
+                    };
+                    let (kept, alone): (Vec<usize>, Vec<usize>) =
+                        group.into_iter().partition(works);
+                    runs += alone.len();
+                    groups.extend(alone.into_iter().map(|index| vec![index]));
+                    (group, failed) = (kept, None);
+                }
                 let (readings, unread) = match driver.read(&ran.reply) {
                     Ok(readings) => (readings, None),
                     Err(error) => (Vec::new(), Some(format!("failed: {error}"))),
@@ -123,7 +158,7 @@ impl Trial {
         let readings = || tried.iter().flatten().filter_map(|tried| tried.reading.as_ref());
         let totals: BTreeSet<String> =
             readings().flat_map(Reading::divided).map(str::to_owned).collect();
-        let mut found = Self { tried, debug_builds, totals };
+        let mut found = Self { tried, debug_builds, totals, together };
         let readings = found.tried.iter_mut().flatten().filter_map(|tried| tried.reading.as_mut());
         readings.for_each(|reading| reading.divide(&found.totals));
         Ok(found)
@@ -185,7 +220,7 @@ mod tests {
         let reading = Some(reading(None));
         let tried = BenchmarkTrial { reading, seconds: 0.9, ..BenchmarkTrial::default() };
         let (debug_builds, totals) = (vec![None], BTreeSet::new());
-        let mut trial = Trial { tried: vec![vec![tried]], debug_builds, totals };
+        let mut trial = Trial { tried: vec![vec![tried]], debug_builds, totals, together: false };
         trial.shorten(0.25, 0.1);
         assert_eq!(trial.iterations(0), Some(12));
         assert!((trial.seconds() - 0.3).abs() < 1e-9, "{}", trial.seconds());

@@ -60,7 +60,7 @@ impl Pipes {
 
     /// Tells the other process that this one has ended.
     pub fn ended(&self, side: usize) {
-        self.write(1 - side, Turns::DONE);
+        self.write(1 - side, Turns::ENDED);
     }
 
     /// Writes a byte to the pipe of a side. A failure is ignored: a pipe that is full already

@@ -44,6 +44,8 @@ use telling::Telling;
 const RUN_TIME: &str = "run_time";
 /// Name of the fact that two processes measured in turns.
 const TURNS: &str = "measured_in_turns";
+/// Name of the fact that one process of each side measured all benchmarks.
+const TOGETHER: &str = "measured_in_one_process";
 
 /// Arguments of `assay bench`.
 #[derive(clap::Args, Debug)]
@@ -295,7 +297,7 @@ struct Beforehand {
 fn smoke(args: &Args, catalogue: &Catalogue, asker: &mut Asker) -> anyhow::Result<Ending> {
     let all: Vec<usize> = (0..catalogue.benchmarks.len()).collect();
     let telling = Telling { line: Line::new(args.record.show.quiet) };
-    let trial = Trial::of(catalogue, &all, Effort::Once, asker, &mut |done, of| {
+    let trial = Trial::of(catalogue, &all, (Effort::Once, false), asker, &mut |done, of| {
         telling.trying(done, of);
     });
     telling.line.end();
@@ -331,16 +333,22 @@ fn measure(
     let environment = Environment::from_facts(environment::capture());
     let telling = Telling { line: Line::new(args.record.show.quiet) };
     telling.line.machine(&environment);
-    // A resumed run keeps the run time of its earlier runs.
+    let budget = args.when.time.unwrap_or(BUDGET);
+    // A resumed run keeps the processes and the run time of its earlier runs.
+    let together = match recorded {
+        Some(recorded) => recorded.environment.flag(TOGETHER).unwrap_or(false),
+        None => passes.is_empty() && !args.count.sensitivity && catalogue.should_share(budget),
+    };
     let run_time = recorded
         .and_then(|recorded| recorded.environment.number(RUN_TIME))
-        .unwrap_or_else(|| planning::run_time(args.run_time, catalogue));
+        .unwrap_or_else(|| planning::run_time(args.run_time, catalogue, (together, budget)));
     let effort = Effort::Seconds(run_time);
-    let mut trial = Trial::of(catalogue, &comparable, effort, asker, &mut |done, of| {
-        telling.trying(done, of);
-    })?;
-    let budget = args.when.time.unwrap_or(BUDGET);
-    let is_fixed = args.run_time.is_some() || recorded.is_some() || !catalogue.isolates();
+    let mut trial =
+        Trial::of(catalogue, &comparable, (effort, together), asker, &mut |done, of| {
+            telling.trying(done, of);
+        })?;
+    let is_fixed =
+        args.run_time.is_some() || recorded.is_some() || !catalogue.isolates() || trial.together;
     let run_time = match is_fixed {
         true => run_time,
         false => planning::fit(run_time, &mut trial, catalogue.start_seconds, budget),
@@ -389,6 +397,9 @@ fn measure(
     samples.environment.set(RUN_TIME, run_time);
     if running.session.source.takes_turns() {
         samples.environment.set(TURNS, true);
+    }
+    if trial.together {
+        samples.environment.set(TOGETHER, true);
     }
     if recorded.is_none() {
         samples.findings.extend(debug_builds(catalogue, &trial));

@@ -61,6 +61,7 @@ mod room;
 mod same_work;
 mod scans;
 mod screens;
+mod shared_processes;
 mod showing;
 mod simulating;
 mod suites;

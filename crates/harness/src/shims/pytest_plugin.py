@@ -17,30 +17,41 @@ _MOST_SECONDS = 20
 
 class _Turns:
     def __init__(self, room, side):
+        self._is_second = side == "b"
         self._own = os.open(os.path.join(room, side), os.O_RDONLY)
-        self._other = os.open(os.path.join(room, "b" if side == "a" else "a"), os.O_WRONLY)
+        self._other = os.open(os.path.join(room, "a" if self._is_second else "b"), os.O_WRONLY)
         self._ready = os.open(os.path.join(room, "ready"), os.O_WRONLY)
         self._has_begun = False
         self._is_alone = False
+        self._has_other_ended = False
 
     def begin(self):
         """Passes the turn on, and waits for the next."""
-        if self._has_begun:
-            os.write(self._other, b"t")
-        else:
+        if not self._has_begun:
             self._has_begun = True
             os.write(self._ready, b"r")
+        elif not self._is_alone:
+            os.write(self._other, b"t")
         self._wait()
 
-    def finish(self):
-        if self._has_begun:
-            os.write(self._other, b"d")
-            while not self._is_alone:
-                self._wait()
+    def finish(self, has_next):
+        """Waits until the other process has finished its test as well. Before another test, the
+        second process also waits for its turn: the preparations of one process would disturb those
+        of the other."""
+        if not self._has_begun:
+            return
+        os.write(self._other, b"d")
+        while not self._is_alone:
+            self._wait()
+        self._is_alone = self._has_other_ended
+        if has_next and self._is_second:
+            self._wait()
 
     def _wait(self):
         if not self._is_alone:
-            self._is_alone = os.read(self._own, 1) != b"t"
+            byte = os.read(self._own, 1)
+            self._has_other_ended = byte == b"e"
+            self._is_alone = byte != b"t"
 
 
 _turns = None
@@ -114,7 +125,7 @@ def pytest_configure():
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call():
-    yield
+def pytest_runtest_teardown(nextitem):
     if _turns is not None:
-        _turns.finish()
+        _turns.finish(nextitem is not None)
+    yield

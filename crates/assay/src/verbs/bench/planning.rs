@@ -32,11 +32,23 @@ pub(super) fn ceiling(when: &DurationArgs) -> f64 {
     when.time.unwrap_or(CEILING)
 }
 
-/// Returns the measuring time of one process, s: as requested, or proportional to its start-up
-/// time.
-pub(super) fn run_time(wished: Option<f64>, catalogue: &Catalogue) -> f64 {
-    let chosen = OF_START * catalogue.start_seconds;
-    wished.unwrap_or_else(|| chosen.clamp(RUN_TIMES.0, RUN_TIMES.1))
+/// Returns the time for measuring a benchmark in one process, in seconds: as requested, or
+/// proportional to the time for starting the process. If a process measures all benchmarks, they
+/// share that time, and it is shorter if the budget would otherwise end before enough rounds.
+pub(super) fn run_time(
+    wished: Option<f64>,
+    catalogue: &Catalogue,
+    (together, budget): (bool, f64),
+) -> f64 {
+    let start = catalogue.start_seconds;
+    let (chosen, least) = if together {
+        let of_process = budget / ROUNDS / catalogue.sides.len() as f64;
+        let measuring = (OF_START * start).min(of_process - start);
+        (measuring / catalogue.benchmarks.len() as f64, ALWAYS)
+    } else {
+        (OF_START * start, RUN_TIMES.0)
+    };
+    wished.unwrap_or_else(|| chosen.clamp(least, RUN_TIMES.1))
 }
 
 /// Shortens the runs if the budget would end before enough rounds, and returns the measuring time of

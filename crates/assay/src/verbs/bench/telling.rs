@@ -52,8 +52,11 @@ impl Telling {
         counted_alone: bool,
     ) {
         let names: Vec<&str> = catalogue.sides.iter().map(|side| side.name.as_str()).collect();
-        let harness = catalogue.drivers.first().map(|driver| driver.name()).unwrap_or_default();
-        let pinned = catalogue.pins() && catalogue.isolates();
+        let mut harness = catalogue.drivers.first().map(|driver| driver.name()).unwrap_or_default();
+        if trial.together {
+            harness += ", one process of each side for all benchmarks";
+        }
+        let pinned = catalogue.pins() && catalogue.isolates() && !trial.together;
         if counted_alone {
             let many = if suite.benchmarks() == 1 { "benchmark" } else { "benchmarks" };
             let what = format!("{} {many} on {}", suite.benchmarks(), names.join(" and "));

@@ -1,9 +1,10 @@
 //! A directory of tests with pytest-benchmark.
 
-use crate::runtimes::support::{Subject, in_turns, installed, value};
+use crate::runtimes::support::{Subject, all_in_turns, in_turns, installed, value};
 use assay_harness::executed::{SourceLine, executed_by_each};
 use assay_harness::{Effort, by_looks};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 const NAMES: [&str; 5] = [
     "python/bench/test_sums.py::test_total[10]",
@@ -93,6 +94,32 @@ fn rounds_are_measured_in_turns() {
     // A test that chooses its rounds itself.
     let (given, turns) = in_turns(&tests, &*driver, NAMES[3], Effort::Seconds(0.05));
     assert_eq!((given.iterations, turns), (Some(30.0), 3));
+}
+
+#[test]
+fn several_tests_in_one_process_take_turns_one_after_the_other() {
+    let Some(python) = installed("python/bin/python3") else { return };
+    let tests =
+        Subject::new(&[&python, "-m", "pytest", "-p", "no:unraisableexception", "python/bench"]);
+    let driver = by_looks(&tests.program()).expect("it is pytest");
+    let some = [NAMES[1], NAMES[3]];
+    let request = |scratch: &Path| {
+        driver.measure_several(&some, Effort::Seconds(0.05), scratch).expect("it can do that")
+    };
+    let (found, turns) = all_in_turns(&tests, &*driver, 2, request);
+    assert_eq!(found.iter().map(|own| own.benchmark.as_str()).collect::<Vec<_>>(), some);
+    assert!((10..=50).contains(&turns[0]), "{turns:?}");
+    assert_eq!((found[1].iterations, turns[1]), (Some(30.0), 3));
+
+    // The other tests of the file are not run, and one that fails spoils no other.
+    let with_broken = [NAMES[0], NAMES[4]];
+    let reply = tests.run(|scratch| {
+        driver.measure_several(&with_broken, Effort::Once, scratch).expect("it can do that")
+    });
+    let found = driver.read(&reply).expect("readings");
+    let works: Vec<_> =
+        found.iter().map(|own| (own.benchmark.as_str(), own.has_values())).collect();
+    assert_eq!(works, [(NAMES[0], true), (NAMES[4], false)]);
 }
 
 #[test]

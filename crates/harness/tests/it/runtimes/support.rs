@@ -109,6 +109,20 @@ pub fn in_turns(
     benchmark: &str,
     effort: Effort,
 ) -> (Reading, u32) {
+    let request = |scratch: &Path| driver.measure(benchmark, effort, scratch);
+    let (mut found, turns) = all_in_turns(subject, driver, 1, request);
+    assert_eq!((found.len(), turns.len()), (1, 1), "{found:?}");
+    (found.remove(0), turns[0])
+}
+
+/// Answers a request for `benchmarks` benchmarks in turns with a process that does nothing in its
+/// own. Returns the readings, and the number of turns of each benchmark.
+pub fn all_in_turns(
+    subject: &Subject,
+    driver: &dyn Driver,
+    benchmarks: usize,
+    request: impl Fn(&Path) -> Request,
+) -> (Vec<Reading>, Vec<u32>) {
     let room = tempfile::tempdir().expect("a directory");
     let pipe = |name: &str| {
         let path = room.path().join(name);
@@ -125,22 +139,24 @@ pub fn in_turns(
             byte[0]
         };
         byte(&ready);
-        let mut count = 0;
-        loop {
-            count += 1;
-            (&own).write_all(&[Turns::TURN]).expect("room in the pipe");
-            if byte(&other) == Turns::DONE {
-                // Only now may it end.
-                (&own).write_all(&[Turns::DONE]).expect("room in the pipe");
-                return count;
+        let of_one = |number: usize| {
+            // Only for the first one is the process known to be ready.
+            let mut count = u32::from(number == 0);
+            (number == 0).then(|| (&own).write_all(&[Turns::TURN]).expect("room in the pipe"));
+            while byte(&other) != Turns::DONE {
+                count += 1;
+                (&own).write_all(&[Turns::TURN]).expect("room in the pipe");
             }
-        }
+            // Only now may it end, or go on.
+            (&own).write_all(&[Turns::DONE]).expect("room in the pipe");
+            count
+        };
+        (0..benchmarks).map(of_one).collect::<Vec<u32>>()
     });
     let turns = Turns { directory: room.path(), side: 0, count: 5 };
-    let reply = subject.run(|scratch| turns.of(driver.measure(benchmark, effort, scratch)));
-    let mut found = driver.read(&reply).unwrap_or_else(|e| panic!("{e}\n{}", told(&reply)));
-    assert_eq!(found.len(), 1, "{found:?}");
-    (found.remove(0), count.join().expect("it has read and written"))
+    let reply = subject.run(|scratch| turns.of(request(scratch)));
+    let found = driver.read(&reply).unwrap_or_else(|e| panic!("{e}\n{}", told(&reply)));
+    (found, count.join().expect("it has read and written"))
 }
 
 fn told(reply: &Reply) -> String {
